@@ -1,0 +1,40 @@
+// What we know about an upstream before it is started: how to start it, and where that was written.
+// Its command, environment, headers and URL are secrets of the user: they never enter a sandbox, a frame, a log line or an error message.
+
+/** How to reach an upstream that is a process of ours. */
+export interface StdioServer {
+  type: 'stdio'
+  command: string
+  args: string[]
+  env: Record<string, string>
+  cwd?: string
+}
+
+/** How to reach an upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
+export interface RemoteServer {
+  type: 'http' | 'sse'
+  url: string
+  headers: Record<string, string>
+}
+
+/** One configured MCP server. */
+export interface ServerDefinition {
+  /** As configured; unique among the definitions of one bridge. */
+  name: string
+  transport: StdioServer | RemoteServer
+  description?: string
+  /** Where it was read. */
+  source: { client: string; file: string }
+}
+
+/** Something in a config file that was left out, and why, in words for its owner. */
+export interface SkippedEntry {
+  file: string
+  name?: string
+  reason: string
+}
+
+export interface DiscoveredServers {
+  servers: ServerDefinition[]
+  skipped: SkippedEntry[]
+}

@@ -1,0 +1,84 @@
+// Every error the bridge itself raises, in one table: who acts on it, whether trying again can help, and what to do next.
+// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult.
+
+/** Who can do something about an error. */
+export type Actor = 'model' | 'user' | 'operator' | 'us'
+
+interface ErrorKind {
+  actor: Actor
+  retryable: boolean
+  /** What to do next. A hint given with the error itself wins. */
+  hint: string
+}
+
+export const ERROR_CODES = {
+  CONFIG_INVALID: { actor: 'user', retryable: false, hint: 'Correct the setting and start again.' },
+  SANDBOX_ENGINE_MISSING: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox, or install the engine.',
+  },
+  SANDBOX_START_FAILED: { actor: 'operator', retryable: true, hint: 'Run `sandbridge doctor` to see what is wrong.' },
+  SANDBOX_START_TIMEOUT: { actor: 'operator', retryable: true, hint: 'The machine may be overloaded. Try again.' },
+  SANDBOX_IMAGE_MISSING: { actor: 'user', retryable: false, hint: 'Build it with `sandbridge image build slim`.' },
+  KERNEL_DIED: {
+    actor: 'model',
+    retryable: true,
+    hint: 'All variables are gone. The next cell runs in a fresh session.',
+  },
+  PROTOCOL_VERSION_MISMATCH: { actor: 'us', retryable: false, hint: 'Reinstall sandbridge: its two halves disagree.' },
+  FRAME_INVALID: { actor: 'us', retryable: false, hint: 'Send frames as docs/protocol.md describes them.' },
+  FRAME_TOO_LARGE: {
+    actor: 'model',
+    retryable: false,
+    hint: 'Ask for less at a time: use paging, filters or a smaller range.',
+  },
+  UPSTREAM_UNREACHABLE: {
+    actor: 'user',
+    retryable: true,
+    hint: 'The server is started again on the next use. Check its command with `sandbridge servers`.',
+  },
+  UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Try again, or ask for less.' },
+  UPSTREAM_PROTOCOL: { actor: 'operator', retryable: false, hint: 'The server broke the MCP protocol; report it to its author.' },
+  PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
+  PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
+  PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
+  PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'See docs/protocol.md for the methods there are.' },
+  PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
+  TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message is the tool’s own.' },
+  CANCELLED: { actor: 'model', retryable: true, hint: '' },
+  SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to end.' },
+  SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'The bridge is ending.' },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+export interface BridgeErrorOptions {
+  hint?: string
+  data?: unknown
+  cause?: unknown
+}
+
+/** An error of the bridge's own. `message` says what happened, `hint` what to do next; neither ever holds a secret. */
+export class BridgeError extends Error {
+  override readonly name = 'BridgeError'
+  readonly code: ErrorCode
+  readonly hint: string
+  readonly data: unknown
+
+  constructor(code: ErrorCode, message: string, options: BridgeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.hint = options.hint ?? ERROR_CODES[code].hint
+    this.data = options.data
+  }
+
+  static isInstance(error: unknown): error is BridgeError {
+    return error instanceof BridgeError
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

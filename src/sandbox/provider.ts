@@ -1,0 +1,45 @@
+// The one interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
+// Providers (pyodide, container, bubblewrap) implement it and never import each other. What the bytes mean is the kernel's business, not theirs.
+import type { Readable, Writable } from 'node:stream'
+
+export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
+
+/** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log and for error messages. */
+export interface SandboxExit {
+  reason: 'exited' | 'disposed' | 'out-of-memory' | 'killed' | 'failed-to-start'
+  /** Exit code of the sandbox's process, or null when a signal ended it. */
+  code: number | null
+  signal: NodeJS.Signals | null
+  /** The last lines of what the sandbox's process wrote to stderr, at most 4 KiB. Never shown to the model. */
+  detail: string
+}
+
+/** A started sandbox. It holds one kernel and is never used for two sessions. */
+export interface Sandbox {
+  readonly id: string
+  readonly provider: ProviderName
+  /** Bridge to kernel. Writing after the sandbox has ended is harmless. */
+  readonly stdin: Writable
+  /** Kernel to bridge. */
+  readonly stdout: Readable
+  /** Resolves once, when the sandbox has ended for whatever reason. Never rejects. */
+  readonly exited: Promise<SandboxExit>
+  /** Raise KeyboardInterrupt in the running cell: byte 0x03 out of band of the frames. Never throws. */
+  interrupt(): void
+  /** End the sandbox and everything in it, hard. Idempotent; resolves when nothing of it is left. */
+  dispose(): Promise<void>
+}
+
+/** What every sandbox is held to, whichever provider makes it. */
+export interface SandboxLimits {
+  /** Hard cap on the memory of the whole sandbox, in bytes. */
+  memoryBytes: number
+}
+
+/** Makes sandboxes of one kind. `start` resolves as soon as the process is spawned; readiness is the kernel's first frame. */
+export interface Provider {
+  readonly name: ProviderName
+  /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
+  prepare(onProgress?: (message: string) => void): Promise<void>
+  start(limits: SandboxLimits): Promise<Sandbox>
+}

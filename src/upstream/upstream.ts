@@ -1,0 +1,49 @@
+// What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
+import type { ServerDefinition } from '../config/server-definition.ts'
+
+/** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
+export interface UpstreamTool {
+  name: string
+  title?: string
+  description?: string
+  inputSchema?: unknown
+  outputSchema?: unknown
+  annotations?: {
+    title?: string
+    readOnlyHint?: boolean
+    destructiveHint?: boolean
+    idempotentHint?: boolean
+    openWorldHint?: boolean
+  }
+}
+
+/** A tool's result as its server sent it. */
+export interface ToolResult {
+  content?: unknown[]
+  structuredContent?: unknown
+  isError?: boolean
+  _meta?: unknown
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
+}
+
+export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
+
+/** All configured upstreams. Each is started on first need, shared by every session, and restarted on next use after it died. */
+export interface Upstreams {
+  readonly definitions: readonly ServerDefinition[]
+  state(server: string): UpstreamState
+  /** The server's own instructions, once it has been started. */
+  instructions(server: string): string | undefined
+  /** Start the server if need be and list its tools; answered from memory until the server says that they changed. @throws BridgeError UPSTREAM_* */
+  listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
+  /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is a result. */
+  callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
+  /** Called after a server's tool list was read or changed. */
+  onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
+  /** End every upstream with its whole process group. */
+  close(): Promise<void>
+}
