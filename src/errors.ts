@@ -39,7 +39,11 @@ export const ERROR_CODES = {
     hint: 'The server is started again on the next use. Check its command with `sandbridge servers`.',
   },
   UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Try again, or ask for less.' },
-  UPSTREAM_PROTOCOL: { actor: 'operator', retryable: false, hint: 'The server broke the MCP protocol; report it to its author.' },
+  UPSTREAM_PROTOCOL: {
+    actor: 'operator',
+    retryable: false,
+    hint: 'The server broke the MCP protocol; report it to its author.',
+  },
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
