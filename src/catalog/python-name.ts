@@ -1,0 +1,90 @@
+// Turns any name a server may use into a Python identifier, without two names becoming one.
+// The same set of names gives the same identifiers, in whatever order a server lists them. Pure.
+
+const KEYWORDS = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global ' +
+    'if import in is lambda nonlocal not or pass raise return try while with yield __debug__'
+  ).split(' '),
+)
+
+/** Is `text` a word that Python does not accept as a name? `__debug__` is one although no keyword: it cannot be a parameter. */
+export function isPythonKeyword(text: string): boolean {
+  return KEYWORDS.has(text)
+}
+
+/** Is `text` an ASCII identifier that can stand in Python source as it is? */
+export function isPlainIdentifier(text: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(text)
+}
+
+/**
+ * A Python identifier for `name`: what Python would not take becomes `_`, a leading digit gets a `_`, a keyword a trailing `_`.
+ * Letters of other scripts stay, in the NFKC form to which Python itself brings every identifier.
+ * @param fallback the identifier when nothing of the name is left
+ */
+export function pythonName(name: string, fallback: string): string {
+  const normal = name.normalize('NFKC')
+  let result = ''
+  for (const char of normal) result += isIdentifierCharacter(char) ? char : '_'
+  // A name that is only `_` and one like `__init__` would get in the way of Python's own attributes.
+  if (/^_+$/.test(result) || /^__.*__$/.test(result)) result = result.replace(/^_+|_+$/g, '')
+  result = result.normalize('NFKC')
+  if (result === '') return fallback
+  if (!/^[\p{XID_Start}_]/u.test(result)) result = `_${result}`
+  return KEYWORDS.has(result) ? `${result}_` : result
+}
+
+/**
+ * Identifiers for all names of one namespace, as true name → identifier. A name that is an identifier already keeps it; the others
+ * that would take the same one are numbered `_2`, `_3` … in the order of their true names.
+ */
+export function pythonNames(names: Iterable<string>, fallback: string): Map<string, string> {
+  const result = new Map<string, string>()
+  const taken = new Set<string>()
+  const others: string[] = []
+  for (const name of [...new Set(names)].toSorted(byCodeUnit)) {
+    if (pythonName(name, fallback) !== name) {
+      others.push(name)
+      continue
+    }
+    result.set(name, name)
+    taken.add(name)
+  }
+  const next = new Map<string, number>()
+  for (const name of others) {
+    const base = pythonName(name, fallback)
+    let candidate = base
+    for (let number = next.get(base) ?? 2; taken.has(candidate); number += 1) {
+      candidate = `${base}_${number}`
+      next.set(base, number + 1)
+    }
+    result.set(name, candidate)
+    taken.add(candidate)
+  }
+  return result
+}
+
+/** The order of names that does not depend on the machine's language. */
+export function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function isIdentifierCharacter(char: string): boolean {
+  const code = char.codePointAt(0)!
+  if (code < 0x80) return /\w/.test(char)
+  return inOldUnicode(code) && /\p{XID_Continue}/u.test(char)
+}
+
+/** Blocks whose letters every supported Python (3.10 knows Unicode 13) and every Node agree on. */
+function inOldUnicode(code: number): boolean {
+  return (
+    code < 0x870 ||
+    (code >= 0x900 && code < 0xc00) ||
+    (code >= 0xe00 && code < 0xf00) ||
+    (code >= 0x1e00 && code < 0x2000) ||
+    (code >= 0x3040 && code < 0x3100) ||
+    (code >= 0x4e00 && code < 0x9ff0) ||
+    (code >= 0xac00 && code < 0xd7a4)
+  )
+}

@@ -1,0 +1,176 @@
+// How the text of one environment variable becomes a value: one small parser for each kind of setting.
+// A parser returns undefined for text that is not allowed; naming the variable and the value is the caller's business.
+import path from 'node:path'
+
+/** What parsing may need to know besides the text. */
+export interface SettingContext {
+  home: string
+  env: Record<string, string | undefined>
+  platform: NodeJS.Platform
+}
+
+/** One environment variable: what it means and how to read it. `allowed` completes the sentence "Allowed: …". */
+export interface Setting<T> {
+  variable: string
+  meaning: string
+  /** As a person would write it; shown in the documentation. */
+  defaultText: string
+  allowed: string
+  /** The value when the variable is missing or empty. */
+  whenMissing: (context: SettingContext) => T
+  parse: (text: string, context: SettingContext) => T | undefined
+  /** The value may hold a password, so an error must not repeat it. */
+  secret?: boolean
+}
+
+interface Words {
+  variable: string
+  meaning: string
+}
+
+export function choice<const T extends string>(
+  words: Words,
+  choices: readonly T[],
+  defaultChoice: NoInfer<T>,
+): Setting<T> {
+  return {
+    ...words,
+    defaultText: defaultChoice,
+    allowed: choices.join(', '),
+    whenMissing: () => defaultChoice,
+    parse: (text) => choices.find((one) => one === text.toLowerCase()),
+  }
+}
+
+export function flag(words: Words, defaultValue: boolean): Setting<boolean> {
+  return {
+    ...words,
+    defaultText: defaultValue ? '1' : '0',
+    allowed: '1, true, yes, on, 0, false, no, off',
+    whenMissing: () => defaultValue,
+    parse: (text) => {
+      const word = text.toLowerCase()
+      if (['1', 'true', 'yes', 'on'].includes(word)) return true
+      return ['0', 'false', 'no', 'off'].includes(word) ? false : undefined
+    },
+  }
+}
+
+/** A duration: seconds in the environment, milliseconds inside. */
+export function seconds(words: Words, range: { default: number; min: number; max: number }): Setting<number> {
+  return {
+    ...words,
+    defaultText: String(range.default),
+    allowed: `seconds, ${range.min} to ${range.max}`,
+    whenMissing: () => range.default * 1000,
+    parse: (text) => {
+      const value = within(decimal(text), range)
+      return value === undefined ? undefined : Math.round(value * 1000)
+    },
+  }
+}
+
+export function wholeNumber(words: Words, range: { default: number; min: number; max: number }): Setting<number> {
+  return {
+    ...words,
+    defaultText: String(range.default),
+    allowed: `a whole number, ${range.min} to ${range.max}`,
+    whenMissing: () => range.default,
+    parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
+  }
+}
+
+/** A number above zero that may have a fraction, or nothing at all. */
+export function optionalNumber(words: Words, max: number): Setting<number | undefined> {
+  return {
+    ...words,
+    defaultText: 'no limit',
+    allowed: `a number above 0, at most ${max}, such as 1.5`,
+    whenMissing: () => undefined,
+    parse: (text) => {
+      const value = decimal(text)
+      return value !== undefined && value > 0 && value <= max ? value : undefined
+    },
+  }
+}
+
+const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
+
+/** A size: `512m` or a count of bytes in the environment, bytes inside. */
+export function size(words: Words, range: { default: string; min: string }): Setting<number> {
+  const minBytes = parseSize(range.min) ?? 0
+  return {
+    ...words,
+    defaultText: range.default,
+    allowed: `a size with the suffix k, m or g, at least ${range.min}, such as 512m`,
+    whenMissing: () => parseSize(range.default) ?? minBytes,
+    parse: (text) => within(parseSize(text), { min: minBytes, max: Number.MAX_SAFE_INTEGER }),
+  }
+}
+
+function parseSize(text: string): number | undefined {
+  const match = /^(\d{1,12})([kmg]?)i?b?$/i.exec(text)
+  if (match === null) return undefined
+  return Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1)
+}
+
+/** A folder or file; `~` and relative paths are made absolute. */
+export function folder(
+  words: Words,
+  defaultText: string,
+  standard: (context: SettingContext) => string,
+): Setting<string> {
+  return {
+    ...words,
+    defaultText,
+    allowed: 'a path',
+    whenMissing: standard,
+    parse: (text, context) => absolutePath(text, context.home),
+  }
+}
+
+/** Text of a given form, or nothing. */
+export function pattern<D extends string | undefined>(
+  words: Words,
+  form: { allowed: string; matches: RegExp; default: D },
+): Setting<string | D> {
+  return {
+    ...words,
+    defaultText: form.default ?? 'none',
+    allowed: form.allowed,
+    whenMissing: () => form.default,
+    parse: (text) => (form.matches.test(text) ? text : undefined),
+  }
+}
+
+/** Several words separated by `separator`; blank ones are dropped. */
+export function list(
+  words: Words,
+  form: { allowed: string; separator: RegExp; matches: RegExp; defaultText?: string },
+): Setting<readonly string[]> {
+  return {
+    ...words,
+    defaultText: form.defaultText ?? 'none',
+    allowed: form.allowed,
+    whenMissing: () => [],
+    parse: (text) => {
+      const items = text.split(form.separator).filter((item) => item !== '')
+      return items.every((item) => form.matches.test(item)) ? items : undefined
+    },
+  }
+}
+
+/** `~/x` and relative paths as absolute ones. */
+export function absolutePath(text: string, home: string): string {
+  if (text === '~') return home
+  if (/^~[/\\]/.test(text)) return path.join(home, text.slice(2))
+  return path.resolve(text)
+}
+
+function decimal(text: string): number | undefined {
+  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined
+}
+
+function within(value: number | undefined, range: { min: number; max: number }): number | undefined {
+  return value !== undefined && value >= range.min && value <= range.max ? value : undefined
+}

@@ -1,0 +1,85 @@
+// Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
+import { BridgeError } from '../errors.ts'
+import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, kernelFrame } from './frames.ts'
+
+const LF = 0x0a
+
+/** @throws BridgeError FRAME_TOO_LARGE, with both sizes in the message. */
+export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): Buffer {
+  const bytes = Buffer.from(`${JSON.stringify(frame)}\n`)
+  if (bytes.length > maxBytes) {
+    throw new BridgeError(
+      'FRAME_TOO_LARGE',
+      `The data is ${bytes.length} bytes long as JSON; at most ${maxBytes} can be handed to the sandbox at once`,
+    )
+  }
+  return bytes
+}
+
+interface FrameDecoderOptions {
+  onFrame: (frame: KernelFrame) => void
+  /** Called with the reason a line was dropped. */
+  onMalformed: (reason: string) => void
+  maxBytes?: number
+}
+
+/** Cuts a byte stream into frames. Each byte is looked at once, however the stream is chunked. */
+export class FrameDecoder {
+  readonly #onFrame: (frame: KernelFrame) => void
+  readonly #onMalformed: (reason: string) => void
+  readonly #maxBytes: number
+  #parts: Buffer[] = []
+  #partsBytes = 0
+  /** Inside a line that is already too long: drop until its LF. */
+  #skipping = false
+
+  constructor(options: FrameDecoderOptions) {
+    this.#onFrame = options.onFrame
+    this.#onMalformed = options.onMalformed
+    this.#maxBytes = options.maxBytes ?? MAX_FRAME_BYTES
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#keep(chunk.subarray(start, end))
+      this.#endLine()
+      start = end + 1
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start))
+  }
+
+  #keep(part: Buffer): void {
+    if (this.#skipping) return
+    this.#partsBytes += part.length
+    if (this.#partsBytes < this.#maxBytes) {
+      this.#parts.push(part)
+      return
+    }
+    this.#parts = []
+    this.#skipping = true
+  }
+
+  #endLine(): void {
+    const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
+    const tooLong = this.#skipping
+    this.#parts = []
+    this.#partsBytes = 0
+    this.#skipping = false
+    if (tooLong) this.#onMalformed(`longer than ${this.#maxBytes} bytes`)
+    else this.#parse(line)
+  }
+
+  #parse(line: Buffer): void {
+    let json: unknown
+    try {
+      json = JSON.parse(line.toString('utf8'))
+    } catch {
+      this.#onMalformed('not JSON')
+      return
+    }
+    const frame = kernelFrame.safeParse(json)
+    if (frame.success) this.#onFrame(frame.data)
+    else this.#onMalformed(frame.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
+  }
+}

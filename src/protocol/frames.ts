@@ -1,0 +1,107 @@
+// Every frame that crosses the pipe between bridge and kernel, as docs/protocol.md describes it; that page is the authority.
+// Types first: frames the bridge sends, then schemas for frames it receives, since those come from hostile code. No bytes here: see codec.ts.
+import { z } from 'zod'
+
+export const PROTOCOL_VERSION = 1
+
+/** The longest frame, its LF included. */
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+/** Bridge to kernel, outside of any frame: raise KeyboardInterrupt in the running cell. */
+export const INTERRUPT_BYTE = 0x03
+
+// ---------------------------------------------------------------- bridge to kernel
+
+/** An upstream as a cell sees it: `mcp_<alias>`. */
+export interface VisibleServer {
+  name: string
+  alias: string
+  description?: string
+}
+
+export interface RunFrame {
+  type: 'run'
+  cell: number
+  code: string
+  /** What the cell may reach; left out when it is as in the run before. */
+  servers?: VisibleServer[]
+}
+
+export interface ReplyError {
+  code: string
+  message: string
+  hint?: string
+  data?: unknown
+}
+
+export type ReplyFrame = { type: 'reply'; id: number; value: unknown } | { type: 'reply'; id: number; error: ReplyError }
+
+export type BridgeFrame = RunFrame | ReplyFrame
+
+// ---------------------------------------------------------------- kernel to bridge
+
+const cell = z.int().positive()
+const mimeBundle = z.record(z.string(), z.unknown())
+
+const readyFrame = z.object({
+  type: z.literal('ready'),
+  protocol: z.int(),
+  python: z.string().max(100),
+  platform: z.string().max(100),
+})
+
+const outputFrame = z.object({
+  type: z.literal('output'),
+  cell,
+  stream: z.enum(['stdout', 'stderr']),
+  text: z.string(),
+})
+
+const displayFrame = z.object({ type: z.literal('display'), cell, data: mimeBundle })
+
+const callFrame = z.object({
+  type: z.literal('call'),
+  id: z.int().positive(),
+  cell,
+  method: z.string().max(100),
+  // Each method parses its own params; see proxy/.
+  params: z.unknown(),
+})
+
+const cancelFrame = z.object({ type: z.literal('cancel'), id: z.int().positive() })
+
+const progressFrame = z.object({
+  type: z.literal('progress'),
+  cell,
+  done: z.number(),
+  total: z.number().optional(),
+  message: z.string().optional(),
+})
+
+const doneFrame = z.object({
+  type: z.literal('done'),
+  cell,
+  status: z.enum(['ok', 'error', 'interrupted']),
+  value: mimeBundle.optional(),
+  error: z.object({ name: z.string(), message: z.string(), traceback: z.string() }).optional(),
+  notes: z.array(z.string()).max(100).optional(),
+})
+
+export const kernelFrame = z.discriminatedUnion('type', [
+  readyFrame,
+  outputFrame,
+  displayFrame,
+  callFrame,
+  cancelFrame,
+  progressFrame,
+  doneFrame,
+])
+
+export type KernelFrame = z.infer<typeof kernelFrame>
+export type ReadyFrame = z.infer<typeof readyFrame>
+export type OutputFrame = z.infer<typeof outputFrame>
+export type CallFrame = z.infer<typeof callFrame>
+export type ProgressFrame = z.infer<typeof progressFrame>
+export type DoneFrame = z.infer<typeof doneFrame>
+/** MIME type to content: text and JSON as they are, binary types as base64. */
+export type MimeBundle = Record<string, unknown>

@@ -1,0 +1,32 @@
+// What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
+
+const GUIDE = `run_python runs Python in a sandbox that can reach nothing but the MCP servers below. Variables, imports and functions stay from cell to cell.
+
+Find a tool      print(await runtime.search_tool_docs("create an issue", limit=5))   # each line can be pasted
+All of a server  print(await runtime.query_tool_docs("github"))      # detail="full" adds parameters and JSON Schemas
+Call it          issue = await mcp_github.create_issue(owner="o", repo="r", title="t")
+                 or mcp_servers["github"].create_issue(...), or from mcp.servers.github import create_issue
+Many at once     a, b = await asyncio.gather(mcp_github.get_me(), mcp_files.list_directory(path="/"))
+Its result       a native value: issue.number or issue["number"]; raw=True gives the untouched MCP result
+When it fails    try: ... except runtime.MCPError as error: print(error)
+
+Top-level await works. The value of a last expression is shown; print() what else you need, and only that: filter and summarise here.
+There is no network and no host file system; servers are started on first use.
+runtime: discovered_servers(detailed=True), list_servers(), list_tools(server), query_tool_docs(server, tool, detail), search_tool_docs(query, limit, servers),
+describe_server(server), call_tool(server, tool, arguments); the asynchronous ones have a _sync form, such as runtime.search_tool_docs_sync(...).`
+
+interface SummarisedServer {
+  name: string
+  alias: string
+  description?: string | undefined
+}
+
+/** The guide, then the servers there are: a line each. */
+export function capabilitySummary(servers: SummarisedServer[]): string {
+  if (servers.length === 0) return `${GUIDE}\n\nNo MCP server is available.`
+  const lines = servers.map(({ name, alias, description }) => {
+    const variable = `mcp_${alias}`
+    return `- ${variable}${alias === name ? '' : ` (${name})`}${description ? `: ${description}` : ''}`
+  })
+  return `${GUIDE}\n\nServers (${servers.length}):\n${lines.join('\n')}`
+}

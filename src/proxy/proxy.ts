@@ -1,0 +1,129 @@
+// Serves the calls of cells: everything the sandbox can ask for is checked and decided here, and nowhere else. One entry a method of docs/protocol.md.
+import { z } from 'zod'
+import type { Catalog } from '../catalog/catalog.ts'
+import { BridgeError } from '../errors.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+import { capabilitySummary } from './capability-summary.ts'
+import type { Scope } from './scope.ts'
+import { resultForSandbox } from './tool-result.ts'
+
+export interface ProxyOptions {
+  catalog: Catalog
+  upstreams: Upstreams
+}
+
+interface CallContext extends ProxyOptions {
+  scope: Scope
+  signal: AbortSignal
+}
+
+const detail = z.enum(['summary', 'full']).default('summary')
+const name = z.string().min(1).max(1_000)
+
+const methods = {
+  call_tool: method(
+    z.object({
+      server: name,
+      tool: name,
+      args: z.array(z.unknown()).default([]),
+      kwargs: z.record(z.string(), z.unknown()).default({}),
+      raw: z.boolean().default(false),
+    }),
+    async ({ server, tool, args, kwargs, raw }, { catalog, upstreams, scope, signal }) => {
+      const serverName = allowedServer(server, catalog, scope)
+      const found = await catalog.findTool(serverName, tool, signal)
+      const result = await upstreams.callTool(serverName, found.name, catalog.bind(found, args, kwargs), { signal })
+      catalog.learn(serverName, found.name, result)
+      return resultForSandbox(serverName, found.name, result, raw)
+    },
+  ),
+
+  discovered_servers: method(z.object({}), (_, { catalog, scope }) =>
+    catalog
+      .servers()
+      .filter((server) => scope.has(server.name))
+      .map(({ name: serverName, alias, description, state }) => ({ name: serverName, alias, description, state })),
+  ),
+
+  list_servers: method(z.object({}), (_, { upstreams, scope }) =>
+    scope.servers.map((server) => server.name).filter((serverName) => upstreams.state(serverName) === 'running'),
+  ),
+
+  list_tools: method(z.object({ server: name }), ({ server }, { catalog, scope, signal }) =>
+    catalog.docs(allowedServer(server, catalog, scope), {}, signal),
+  ),
+
+  query_tool_docs: method(
+    z.object({ server: name, tool: name.nullish(), detail }),
+    ({ server, tool, detail: wanted }, { catalog, scope, signal }) =>
+      catalog.docs(allowedServer(server, catalog, scope), { ...(tool && { tool }), detail: wanted }, signal),
+  ),
+
+  search_tool_docs: method(
+    z.object({ query: z.string().max(2_000), limit: z.int().min(1).max(100).default(5), servers: z.array(name).nullish(), detail }),
+    ({ query, limit, servers, detail: wanted }, { catalog, scope, signal }) => {
+      const within = servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
+      return catalog.search(query, { limit, servers: within, detail: wanted }, signal)
+    },
+  ),
+
+  describe_server: method(z.object({ server: name }), async ({ server }, { catalog, upstreams, scope, signal }) => {
+    const serverName = allowedServer(server, catalog, scope)
+    const tools = await catalog.tools(serverName, signal)
+    const entry = catalog.servers().find((other) => other.name === serverName)
+    const instructions = upstreams.instructions(serverName)
+    return {
+      name: serverName,
+      alias: entry?.alias,
+      description: entry?.description ?? '',
+      ...(instructions && { instructions }),
+      tools: tools.map((tool) => ({
+        name: tool.name,
+        alias: tool.alias,
+        description: tool.description,
+        input_schema: tool.inputSchema,
+      })),
+    }
+  }),
+
+  capability_summary: method(z.object({}), (_, { catalog, scope }) =>
+    capabilitySummary(catalog.servers().filter((server) => scope.has(server.name))),
+  ),
+}
+
+/**
+ * Answer one call of a cell.
+ * @throws BridgeError PROXY_* for what the cell asked wrongly, UPSTREAM_* or TOOL_FAILED for what became of it
+ */
+export async function serveCall(
+  call: { method: string; params: unknown },
+  options: ProxyOptions,
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
+  if (!handler) {
+    const known = Object.keys(methods).join(', ')
+    throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint: `Methods: ${known}` })
+  }
+  return handler(call.params ?? {}, { ...options, scope, signal })
+}
+
+type Handler = (params: unknown, context: CallContext) => unknown
+
+function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
+  return (params, context) => {
+    const parsed = schema.safeParse(params)
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
+      throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
+    }
+    return handle(parsed.data, context)
+  }
+}
+
+function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {
+  const serverName = catalog.resolveServer(nameOrAlias)
+  if (serverName === undefined || !scope.has(serverName)) throw scope.unavailable(nameOrAlias)
+  return serverName
+}

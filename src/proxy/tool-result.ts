@@ -1,0 +1,34 @@
+// An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call as an error. Pure.
+import { BridgeError } from '../errors.ts'
+import type { ToolResult } from '../upstream/upstream.ts'
+
+/** The words of a failed call that are shown to the model. The whole is in the error's data. */
+const MAX_MESSAGE_CHARS = 4_000
+
+/**
+ * The result as the reply carries it. Text blocks beside `structuredContent` are left out unless `raw`: the specification has servers repeat
+ * the structured value as text for old clients (2025-06-18, Tools, Structured Content), and large results would cross the pipe twice.
+ * @throws BridgeError TOOL_FAILED when the tool itself says that it failed
+ */
+export function resultForSandbox(server: string, tool: string, result: ToolResult, raw: boolean): ToolResult {
+  if (raw) return result
+  const content = Array.isArray(result.content) ? result.content : []
+  const { structuredContent } = result
+  if (result.isError) {
+    throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content), {
+      hint: '',
+      data: { server, tool, content, ...(structuredContent !== undefined && { structuredContent }) },
+    })
+  }
+  return structuredContent === undefined ? { content } : { content: content.filter((block) => !isText(block)), structuredContent }
+}
+
+function failureMessage(server: string, tool: string, content: unknown[]): string {
+  const text = content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
+  const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
+  return words || `${server}.${tool} failed without saying why`
+}
+
+function isText(block: unknown): block is { type: 'text'; text: string } {
+  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'text' && 'text' in block && typeof block.text === 'string'
+}

@@ -1,0 +1,35 @@
+// How a cell ended, as data: a failing cell is an outcome, not an exception. render/ turns it into what the model reads.
+import type { MimeBundle } from '../protocol/frames.ts'
+
+/**
+ * - `ok`, `error`: the cell came to its end, or raised
+ * - `timeout`: it ran into its time limit and was interrupted
+ * - `interrupted`: the client cancelled it, or it interrupted itself
+ * - `killed`: its sandbox ended under it
+ */
+export type CellStatus = 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
+
+export interface CellError {
+  name: string
+  message: string
+  /** The user's own lines only. */
+  traceback: string
+}
+
+export interface CellResult {
+  status: CellStatus
+  stdout: string
+  stderr: string
+  /** What the last expression showed. */
+  value?: MimeBundle
+  /** What the cell displayed before its end. */
+  displays: MimeBundle[]
+  error?: CellError
+  /** What the reader should know besides the output, a sentence each. */
+  notes: string[]
+  /** The session's variables are gone. */
+  stateLost: boolean
+  durationMs: number
+  /** The limit it was held to. */
+  timeoutMs: number
+}

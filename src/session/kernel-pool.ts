@@ -1,0 +1,76 @@
+// Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
+import { BridgeError } from '../errors.ts'
+import { Kernel } from '../kernel/kernel.ts'
+import type { Log } from '../log.ts'
+import type { Provider, SandboxLimits } from '../sandbox/provider.ts'
+
+interface KernelPoolOptions {
+  /** Chosen at the first need, because looking for engines takes time. */
+  provider: () => Promise<Provider>
+  limits: SandboxLimits
+  /** How many kernels to keep waiting. */
+  size: number
+  log: Log
+}
+
+export class KernelPool {
+  readonly #options: KernelPoolOptions
+  /** Oldest first; each is ready or will be. */
+  #waiting: Promise<Kernel>[] = []
+  #closed = false
+
+  constructor(options: KernelPoolOptions) {
+    this.#options = options
+  }
+
+  /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
+  warm(): void {
+    while (!this.#closed && this.#waiting.length < this.#options.size) this.#waiting.push(this.#startWaiting())
+  }
+
+  /**
+   * A kernel that no session has touched: a waiting one, one about to be ready, or else a new one.
+   * @throws BridgeError SANDBOX_* when none can be started, SHUTTING_DOWN
+   */
+  async take(): Promise<Kernel> {
+    if (this.#closed) throw shuttingDown()
+    const kernel = await (this.#waiting.shift() ?? this.#start())
+    if (this.#closed) {
+      await kernel.dispose()
+      throw shuttingDown()
+    }
+    this.warm()
+    return kernel
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const waiting = await Promise.allSettled(this.#waiting)
+    await Promise.all(waiting.map((result) => (result.status === 'fulfilled' ? result.value.dispose() : undefined)))
+  }
+
+  #startWaiting(): Promise<Kernel> {
+    const starting = this.#start()
+    const forget = () => {
+      this.#waiting = this.#waiting.filter((other) => other !== starting)
+    }
+    starting.then(
+      (kernel) => void kernel.closed.then(forget),
+      (error: unknown) => {
+        forget()
+        this.#options.log.warning('A waiting kernel could not be started', { error })
+      },
+    )
+    return starting
+  }
+
+  async #start(): Promise<Kernel> {
+    const provider = await this.#options.provider()
+    await provider.prepare()
+    return Kernel.attach(await provider.start(this.#options.limits))
+  }
+}
+
+function shuttingDown(): BridgeError {
+  return new BridgeError('SHUTTING_DOWN', 'The bridge is ending')
+}

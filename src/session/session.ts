@@ -1,0 +1,230 @@
+// A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
+// and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
+import { BridgeError } from '../errors.ts'
+import { type CellObserver, describeExit, type Kernel } from '../kernel/kernel.ts'
+import type { CallHandler } from '../kernel/open-calls.ts'
+import type { Log } from '../log.ts'
+import type { DoneFrame, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
+import type { SandboxExit } from '../sandbox/provider.ts'
+import type { CellResult } from './cell-result.ts'
+import type { KernelPool } from './kernel-pool.ts'
+import { OutputBuffer } from './output-buffer.ts'
+
+export interface CellRequest {
+  code: string
+  timeoutMs: number
+  servers: VisibleServer[]
+  onCall: CallHandler
+  onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
+  onProgress?: (progress: ProgressFrame) => void
+  /** Aborted when nobody waits for the result any more: the cell is interrupted. */
+  signal?: AbortSignal
+}
+
+interface SessionOptions {
+  pool: KernelPool
+  log: Log
+  /** A kernel that has run nothing for this long is ended. */
+  idleTimeoutMs: number
+}
+
+/** Cells that may wait behind the one that runs. */
+const MAX_QUEUED = 16
+/** How long an interrupted cell has to clean up before its sandbox is ended. */
+const INTERRUPT_GRACE_MS = 2_000
+
+type Stop = 'timeout' | 'interrupted'
+
+export class Session {
+  readonly #options: SessionOptions
+  #kernel: Kernel | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #queued = 0
+  #idleTimer: NodeJS.Timeout | undefined
+  /** What happened to the variables since the last cell, to be told with the next one. */
+  #news: string[] = []
+  #closed = false
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Run a cell after those that came before it.
+   * @throws BridgeError SESSION_LIMIT when too many wait already, SANDBOX_* when no sandbox can be started, SHUTTING_DOWN
+   */
+  async run(request: CellRequest): Promise<CellResult> {
+    if (this.#queued >= MAX_QUEUED) {
+      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
+    }
+    this.#queued += 1
+    const turn = this.#last.then(() => this.#runNow(request))
+    this.#last = turn.catch(() => {})
+    try {
+      return await turn
+    } finally {
+      this.#queued -= 1
+    }
+  }
+
+  /** End the session's kernel. A cell that runs ends as killed. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#idleTimer)
+    await this.#kernel?.dispose()
+  }
+
+  async #runNow(request: CellRequest): Promise<CellResult> {
+    if (request.signal?.aborted) return neverRun(request)
+    clearTimeout(this.#idleTimer)
+    const kernel = await this.#takeKernel()
+    const result = await new CellRun(kernel, request).result()
+    result.notes.unshift(...this.#news)
+    this.#news = []
+    if (result.stateLost) {
+      this.#kernel = undefined
+      // The next cell should not have to wait for what can be started now.
+      this.#options.pool.warm()
+    } else {
+      this.#startIdleTimer(kernel)
+    }
+    return result
+  }
+
+  async #takeKernel(): Promise<Kernel> {
+    if (this.#closed) throw new BridgeError('SHUTTING_DOWN', 'The session is over')
+    if (this.#kernel) return this.#kernel
+    const kernel = await this.#options.pool.take()
+    this.#kernel = kernel
+    void kernel.closed.then((exit) => this.#noteDeath(kernel, exit))
+    return kernel
+  }
+
+  /** A kernel that dies between two cells is told of with the next one. */
+  #noteDeath(kernel: Kernel, exit: SandboxExit): void {
+    if (this.#kernel !== kernel) return
+    this.#kernel = undefined
+    if (kernel.cellCount === 0) return
+    if (exit.reason !== 'disposed') {
+      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): variables of earlier cells are gone.`)
+    }
+  }
+
+  #startIdleTimer(kernel: Kernel): void {
+    const { idleTimeoutMs } = this.#options
+    this.#idleTimer = setTimeout(() => {
+      if (this.#kernel !== kernel) return
+      this.#news.push(`The session was idle for ${idleTimeoutMs / 1000} s and had ended: variables of earlier cells are gone.`)
+      this.#kernel = undefined
+      void kernel.dispose()
+    }, idleTimeoutMs)
+    this.#idleTimer.unref()
+  }
+}
+
+/** One run of one cell: collects its output and sees that it stops in time. */
+class CellRun {
+  readonly #kernel: Kernel
+  readonly #request: CellRequest
+  readonly #malformedBefore: number
+  readonly #stdout = new OutputBuffer()
+  readonly #stderr = new OutputBuffer()
+  readonly #displays: CellResult['displays'] = []
+  #stop: Stop | undefined
+  #killTimer: NodeJS.Timeout | undefined
+
+  constructor(kernel: Kernel, request: CellRequest) {
+    this.#kernel = kernel
+    this.#request = request
+    this.#malformedBefore = kernel.malformedCount
+  }
+
+  async result(): Promise<CellResult> {
+    const { code, servers, timeoutMs, signal } = this.#request
+    const startedAt = performance.now()
+    const timer = setTimeout(() => this.#interrupt('timeout'), timeoutMs)
+    const onAbort = () => this.#interrupt('interrupted')
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const done = await this.#kernel.run({ code, servers, observer: this.#observer() })
+      return this.#finished(done, performance.now() - startedAt)
+    } catch (error) {
+      return this.#died(error, performance.now() - startedAt)
+    } finally {
+      clearTimeout(timer)
+      clearTimeout(this.#killTimer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #observer(): CellObserver {
+    const { onOutput, onProgress, onCall } = this.#request
+    return {
+      onOutput: (stream, text) => {
+        ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
+        onOutput?.(stream, text)
+      },
+      onDisplay: (data) => {
+        if (this.#displays.length < MAX_DISPLAYS) this.#displays.push(data)
+      },
+      onProgress: (progress) => onProgress?.(progress),
+      onCall,
+    }
+  }
+
+  #interrupt(stop: Stop): void {
+    if (this.#stop) return
+    this.#stop = stop
+    this.#kernel.interrupt()
+    this.#killTimer = setTimeout(() => void this.#kernel.dispose(), INTERRUPT_GRACE_MS)
+  }
+
+  #finished(done: DoneFrame, durationMs: number): CellResult {
+    // A cell that finishes although it was interrupted has caught the KeyboardInterrupt: its limit was reached all the same.
+    const status = this.#stop ?? done.status
+    return {
+      ...this.#collected(durationMs),
+      status,
+      ...(done.value && status === 'ok' && { value: done.value }),
+      ...(done.error && { error: done.error }),
+      notes: [...(done.notes ?? []), ...this.#malformedNote()],
+      stateLost: false,
+    }
+  }
+
+  #died(error: unknown, durationMs: number): CellResult {
+    if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
+    const reason = this.#stop
+      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of being interrupted, so its sandbox was ended.`
+      : `${error.message}.`
+    return {
+      ...this.#collected(durationMs),
+      status: this.#stop ?? 'killed',
+      notes: [reason, ...this.#malformedNote()],
+      stateLost: true,
+    }
+  }
+
+  #collected(durationMs: number) {
+    return {
+      stdout: this.#stdout.toString(),
+      stderr: this.#stderr.toString(),
+      displays: this.#displays,
+      durationMs,
+      timeoutMs: this.#request.timeoutMs,
+    }
+  }
+
+  #malformedNote(): string[] {
+    const count = this.#kernel.malformedCount - this.#malformedBefore
+    return count === 0 ? [] : [`${count} malformed frames came from this sandbox and were dropped.`]
+  }
+}
+
+/** Displays of one cell that are kept. */
+const MAX_DISPLAYS = 100
+
+/** The result of a cell that was cancelled while it waited for its turn. */
+function neverRun({ timeoutMs }: CellRequest): CellResult {
+  return { status: 'interrupted', stdout: '', stderr: '', displays: [], notes: [], stateLost: false, durationMs: 0, timeoutMs }
+}

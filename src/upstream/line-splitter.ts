@@ -1,0 +1,72 @@
+// Cuts a byte stream into lines at LF and nowhere else: U+2028 is an ordinary character inside a JSON string.
+// A line above the cap is dropped as it arrives, and its two ends are handed over so that its owner can tell whose it was.
+
+/** How many bytes of each end of a dropped line are kept. */
+const ENDS_BYTES = 256
+
+export interface LineSplitterOptions {
+  maxBytes: number
+  /** A whole line without its LF, and without a CR before it. Never empty. */
+  onLine: (line: string) => void
+  onTooLong: (head: string, tail: string, bytes: number) => void
+}
+
+export interface LineSplitter {
+  push(chunk: Buffer): void
+}
+
+export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
+  let pieces: Buffer[] = []
+  let size = 0
+  let head = ''
+  let tail: Buffer = Buffer.alloc(0)
+  let dropping = false
+
+  const startDropping = (): void => {
+    dropping = true
+    const start = Buffer.concat(pieces)
+    pieces = []
+    head = start.toString('latin1', 0, ENDS_BYTES)
+    tail = Buffer.from(start.subarray(-ENDS_BYTES))
+  }
+
+  const take = (piece: Buffer): void => {
+    size += piece.length
+    if (dropping) tail = Buffer.concat([tail, piece.subarray(-ENDS_BYTES)]).subarray(-ENDS_BYTES)
+    else {
+      pieces.push(piece)
+      if (size > options.maxBytes) startDropping()
+    }
+  }
+
+  const endLine = (): void => {
+    const bytes = size
+    const held = pieces
+    size = 0
+    pieces = []
+    if (dropping) {
+      dropping = false
+      options.onTooLong(head, tail.toString('latin1'), bytes)
+      return
+    }
+    const whole = held.length === 1 ? held[0]! : Buffer.concat(held)
+    const end = whole.at(-1) === 0x0d ? whole.length - 1 : whole.length
+    if (end > 0) options.onLine(whole.toString('utf8', 0, end))
+  }
+
+  return {
+    push(chunk) {
+      let from = 0
+      for (;;) {
+        const lf = chunk.indexOf(0x0a, from)
+        if (lf === -1) break
+        if (lf > from || size > 0) {
+          take(chunk.subarray(from, lf))
+          endLine()
+        }
+        from = lf + 1
+      }
+      if (from < chunk.length) take(chunk.subarray(from))
+    },
+  }
+}

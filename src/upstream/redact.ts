@@ -1,0 +1,55 @@
+// Takes a definition's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
+// It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets the definition does not hold.
+import type { ServerDefinition } from '../config/server-definition.ts'
+
+/** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
+const MIN_SECRET_LENGTH = 4
+/** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
+const MIN_LINE_LENGTH = 16
+
+const REPLACEMENT = '[redacted]'
+
+export type Redactor = (text: string) => string
+
+export function createRedactor(definition: ServerDefinition): Redactor {
+  const secrets = new Set<string>()
+  for (const value of valuesOf(definition)) {
+    for (const part of partsOf(value)) {
+      if (part.length < MIN_SECRET_LENGTH) continue
+      secrets.add(part)
+      secrets.add(JSON.stringify(part).slice(1, -1))
+      secrets.add(encodeURIComponent(part.toWellFormed()))
+    }
+  }
+  // The longest first: a secret that holds another one must not be left half readable.
+  const ordered = [...secrets].toSorted((a, b) => b.length - a.length)
+  return (text) => {
+    for (const secret of ordered) if (text.includes(secret)) text = text.replaceAll(secret, REPLACEMENT)
+    return text
+  }
+}
+
+function valuesOf({ transport }: ServerDefinition): string[] {
+  if (transport.type === 'stdio') return [transport.command, ...transport.args, ...Object.values(transport.env)]
+  return [transport.url, ...Object.values(transport.headers)]
+}
+
+/** The value itself and the parts of it that programs print alone. */
+function partsOf(value: string): string[] {
+  const parts = [value, ...value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH)]
+  const option = /^--?[\w-]+=(.+)$/s.exec(value)
+  if (option) parts.push(option[1]!)
+  const scheme = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)
+  if (scheme) parts.push(scheme[1]!)
+  const url = URL.parse(option?.[1] ?? value)
+  if (url) parts.push(url.password, decode(url.password), ...url.searchParams.values())
+  return parts
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

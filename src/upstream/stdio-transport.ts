@@ -1,0 +1,194 @@
+// An MCP transport over a child process: spawn, one JSON message a line, and the end of the whole process group.
+// It knows nothing of MCP's methods. What a server writes beside the protocol is kept for a diagnosis and never leaves here unredacted.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { StdioServer } from '../config/server-definition.ts'
+import { createByteTail } from './byte-tail.ts'
+import { createLineSplitter } from './line-splitter.ts'
+import { endGroup, trackGroup } from './process-group.ts'
+
+/** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+/** More is kept than shown: a secret cut in half at the start of what is kept must not be shown. */
+const KEPT_STDERR_BYTES = 16 * 1024
+const KEPT_STRAY_BYTES = 2 * 1024
+/** How long output may still arrive after the process has exited, when something it started holds the pipe open. */
+const DRAIN_MS = 250
+
+/** JSON-RPC error code that stands for a message too long to be read; from the range that is free for implementations. */
+export const MESSAGE_TOO_LONG = -32_064
+
+/** What of our own environment a server gets, beside what its definition says: enough to find programs, a home and a locale, and no credentials. */
+const INHERITED_ENV =
+  process.platform === 'win32'
+    ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR'
+    : 'HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER'
+
+export interface ProcessExit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  /** Set once the process has exited. */
+  exit: ProcessExit | undefined
+
+  readonly #server: StdioServer
+  readonly #cwd: string | undefined
+  readonly #stderr = createByteTail(KEPT_STDERR_BYTES)
+  readonly #stray = createByteTail(KEPT_STRAY_BYTES)
+  #child: ChildProcess | undefined
+  #ending: Promise<void> | undefined
+  #closeReported = false
+
+  /** `cwd` is where a server without a `cwd` of its own is started. */
+  constructor(server: StdioServer, cwd?: string) {
+    this.#server = server
+    this.#cwd = server.cwd ?? cwd
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** What the process wrote last that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
+  lastWords(): string {
+    return this.#stderr.text().trim() || this.#stray.text().trim()
+  }
+
+  /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run. */
+  start(): Promise<void> {
+    if (this.#child) return Promise.reject(new Error('this transport was started before'))
+    if (this.#cwd !== undefined && !existsSync(this.#cwd)) {
+      // Without this check Node reports the program as missing.
+      return Promise.reject(Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' }))
+    }
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#server.command, this.#server.args, {
+        env: { ...inheritedEnvironment(), ...this.#server.env },
+        cwd: this.#cwd,
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+        stdio: 'pipe',
+      })
+      this.#child = child
+      child.once('spawn', () => {
+        trackGroup(child.pid!)
+        resolve()
+      })
+      child.once('error', (error) => {
+        reject(error)
+        this.#reportClose()
+      })
+      child.once('exit', (code, signal) => {
+        this.exit = { code, signal }
+        void this.#afterExit(child)
+      })
+      this.#listen(child)
+    })
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin
+    if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
+    return new Promise((resolve, reject) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  /** Requests in flight fail at once; resolves when the whole process group has ended, within 2 s. Never rejects. */
+  close(): Promise<void> {
+    this.#reportClose()
+    return this.#end()
+  }
+
+  #listen(child: ChildProcess): void {
+    const splitter = createLineSplitter({
+      maxBytes: MAX_MESSAGE_BYTES,
+      onLine: (line) => this.#receive(line),
+      onTooLong: (head, tail, bytes) => this.#answerTooLong(head, tail, bytes),
+    })
+    child.stdout!.on('data', (chunk: Buffer) => splitter.push(chunk))
+    child.stderr!.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
+    for (const stream of [child.stdin!, child.stdout!, child.stderr!]) {
+      // EPIPE and its kin only announce an exit, which is reported by itself; a failed write is reported by `send`.
+      stream.on('error', () => {})
+    }
+  }
+
+  #receive(line: string): void {
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      value = undefined
+    }
+    // Protocol revision 2025-03-26 allowed batches.
+    for (const message of Array.isArray(value) ? value : [value]) {
+      if (isMessage(message)) this.onmessage?.(message)
+      else this.#stray.push(Buffer.from(`${line.slice(0, KEPT_STRAY_BYTES)}\n`))
+    }
+  }
+
+  /** The request that a dropped message answered gets an error in its place, so that nothing waits for ever. */
+  #answerTooLong(head: string, tail: string, bytes: number): void {
+    // Only an id at either end of the line can belong to the message itself and not to something inside its result.
+    const id = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),/.exec(head)?.[1] ?? /,"id":(\d{1,15})\}$/.exec(tail)?.[1]
+    const text = `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`
+    if (id !== undefined) {
+      this.onmessage?.({ jsonrpc: '2.0', id: Number(id), error: { code: MESSAGE_TOO_LONG, message: text } })
+      return
+    }
+    this.onerror?.(new Error(text))
+    void this.close()
+  }
+
+  async #afterExit(child: ChildProcess): Promise<void> {
+    const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    const ended = this.#end()
+    let timer: NodeJS.Timeout | undefined
+    // Its last answer and its last words may still be in the pipes.
+    await Promise.race([drained, ended.then(() => new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_MS))))])
+    clearTimeout(timer)
+    this.#reportClose()
+  }
+
+  #end(): Promise<void> {
+    this.#ending ??= this.#child ? endGroup(this.#child).then(() => this.#releasePipes()) : Promise.resolve()
+    return this.#ending
+  }
+
+  /** Something outside the group may hold the other ends; our event loop must not stay alive for it. */
+  #releasePipes(): void {
+    const child = this.#child!
+    const release = (): void => {
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy()
+    }
+    const timer = setTimeout(release, DRAIN_MS)
+    child.once('close', () => clearTimeout(timer))
+  }
+
+  #reportClose(): void {
+    if (this.#closeReported) return
+    this.#closeReported = true
+    this.onclose?.()
+  }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value
+}
+
+function inheritedEnvironment(): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const name of INHERITED_ENV.split(' ')) {
+    const value = process.env[name]
+    // A value that starts so is a shell function of an old bash, which would run in the child.
+    if (value !== undefined && !value.startsWith('()')) env[name] = value
+  }
+  return env
+}
