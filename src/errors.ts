@@ -51,6 +51,11 @@ export const ERROR_CODES = {
   PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
   TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message is the tool’s own.' },
   CANCELLED: { actor: 'model', retryable: true, hint: '' },
+  TOOL_ARGUMENTS_INVALID: {
+    actor: 'model',
+    retryable: false,
+    hint: 'Correct the arguments of run_python and call it again.',
+  },
   SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to end.' },
   SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'The bridge is ending.' },
 } as const satisfies Record<string, ErrorKind>

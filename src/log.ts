@@ -10,11 +10,13 @@ export type Log = Record<LogLevel, (message: string, fields?: Fields) => void>
 
 export function createLog(level: LogLevel, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
   const threshold = LEVELS.indexOf(level)
-  const at = (lineLevel: LogLevel) => (message: string, fields: Fields = {}) => {
-    if (LEVELS.indexOf(lineLevel) < threshold) return
-    const extra = Object.entries(fields).map(([key, value]) => ` ${key}=${formatField(value)}`)
-    write(`${new Date().toISOString()} ${lineLevel} ${message}${extra.join('')}\n`)
-  }
+  const at =
+    (lineLevel: LogLevel) =>
+    (message: string, fields: Fields = {}) => {
+      if (LEVELS.indexOf(lineLevel) < threshold) return
+      const extra = Object.entries(fields).map(([key, value]) => ` ${key}=${formatField(value)}`)
+      write(`${new Date().toISOString()} ${lineLevel} ${message}${extra.join('')}\n`)
+    }
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') }
 }
 

@@ -8,6 +8,9 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
+/** Longest identifier, in UTF-16 units: what the MCP specification allows a tool name (2025-11-25, Tools). */
+const MAX_LENGTH = 128
+
 /** Is `text` a word that Python does not accept as a name? `__debug__` is one although no keyword: it cannot be a parameter. */
 export function isPythonKeyword(text: string): boolean {
   return KEYWORDS.has(text)
@@ -24,7 +27,7 @@ export function isPlainIdentifier(text: string): boolean {
  * @param fallback the identifier when nothing of the name is left
  */
 export function pythonName(name: string, fallback: string): string {
-  const normal = name.normalize('NFKC')
+  const normal = name.slice(0, MAX_LENGTH).normalize('NFKC')
   let result = ''
   for (const char of normal) result += isIdentifierCharacter(char) ? char : '_'
   // A name that is only `_` and one like `__init__` would get in the way of Python's own attributes.
@@ -39,12 +42,16 @@ export function pythonName(name: string, fallback: string): string {
  * Identifiers for all names of one namespace, as true name → identifier. A name that is an identifier already keeps it; the others
  * that would take the same one are numbered `_2`, `_3` … in the order of their true names.
  */
-export function pythonNames(names: Iterable<string>, fallback: string): Map<string, string> {
+export function pythonNames(
+  names: Iterable<string>,
+  fallback: string,
+  toName: (name: string, fallback: string) => string = pythonName,
+): Map<string, string> {
   const result = new Map<string, string>()
   const taken = new Set<string>()
   const others: string[] = []
   for (const name of [...new Set(names)].toSorted(byCodeUnit)) {
-    if (pythonName(name, fallback) !== name) {
+    if (toName(name, fallback) !== name) {
       others.push(name)
       continue
     }
@@ -53,7 +60,7 @@ export function pythonNames(names: Iterable<string>, fallback: string): Map<stri
   }
   const next = new Map<string, number>()
   for (const name of others) {
-    const base = pythonName(name, fallback)
+    const base = toName(name, fallback)
     let candidate = base
     for (let number = next.get(base) ?? 2; taken.has(candidate); number += 1) {
       candidate = `${base}_${number}`
@@ -63,6 +70,16 @@ export function pythonNames(names: Iterable<string>, fallback: string): Map<stri
     taken.add(candidate)
   }
   return result
+}
+
+/** The alias of a server, as in `mcp_<alias>`: lower case, as the system that this re-creates has it. */
+export function serverAlias(name: string, fallback: string): string {
+  return pythonName(name.toLowerCase(), fallback)
+}
+
+/** What is left of a name when case and separators do not count: `createIssue`, `create-issue` and `create_issue` are one. */
+export function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }
 
 /** The order of names that does not depend on the machine's language. */

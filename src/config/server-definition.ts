@@ -1,5 +1,6 @@
 // What we know about an upstream before it is started: how to start it, and where that was written.
 // Its command, environment, headers and URL are secrets of the user: they never enter a sandbox, a frame, a log line or an error message.
+// Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before.
 
 /** How to reach an upstream that is a process of ours. */
 export interface StdioServer {
@@ -8,6 +9,10 @@ export interface StdioServer {
   args: string[]
   env: Record<string, string>
   cwd?: string
+  /** A file of NAME=value lines that adds to `env`. */
+  envFile?: string
+  /** Names of variables of the bridge's own environment that the server gets when they are set. */
+  inheritEnv?: string[]
 }
 
 /** How to reach an upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
@@ -25,6 +30,14 @@ export interface ServerDefinition {
   description?: string
   /** Where it was read. */
   source: { client: string; file: string }
+  /** False for a server that a project brings along and its owner has not trusted: it is listed, and never started. */
+  trusted?: boolean
+  /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
+  tools?: { include?: string[]; exclude?: string[] }
+  /** How long the server may take to start, when its configuration says so. */
+  startTimeoutMs?: number
+  /** How long one call may take, when its configuration says so. */
+  callTimeoutMs?: number
 }
 
 /** Something in a config file that was left out, and why, in words for its owner. */

@@ -34,7 +34,9 @@ export interface ReplyError {
   data?: unknown
 }
 
-export type ReplyFrame = { type: 'reply'; id: number; value: unknown } | { type: 'reply'; id: number; error: ReplyError }
+export type ReplyFrame =
+  | { type: 'reply'; id: number; value: unknown }
+  | { type: 'reply'; id: number; error: ReplyError }
 
 export type BridgeFrame = RunFrame | ReplyFrame
 

@@ -60,9 +60,15 @@ const methods = {
   ),
 
   search_tool_docs: method(
-    z.object({ query: z.string().max(2_000), limit: z.int().min(1).max(100).default(5), servers: z.array(name).nullish(), detail }),
+    z.object({
+      query: z.string().max(2_000),
+      limit: z.int().min(1).max(100).default(5),
+      servers: z.array(name).nullish(),
+      detail,
+    }),
     ({ query, limit, servers, detail: wanted }, { catalog, scope, signal }) => {
-      const within = servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
+      const within =
+        servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
       return catalog.search(query, { limit, servers: within, detail: wanted }, signal)
     },
   ),

@@ -30,7 +30,9 @@ export class Scope {
  * @throws BridgeError PROXY_SERVER_UNAVAILABLE for a name that is not configured
  */
 export function scopeFor(catalog: Catalog, requested: string[] | undefined, load: 'lazy' | 'explicit'): Scope {
-  const all = catalog.servers().map(({ name, alias, description }) => ({ name, alias, ...(description && { description }) }))
+  const all = catalog
+    .servers()
+    .map(({ name, alias, description }) => ({ name, alias, ...(description && { description }) }))
   if (!requested) return new Scope(load === 'explicit' ? [] : all)
   const byName = new Map(all.map((server) => [server.name, server]))
   const chosen = requested.map((wanted) => {

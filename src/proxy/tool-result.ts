@@ -20,7 +20,9 @@ export function resultForSandbox(server: string, tool: string, result: ToolResul
       data: { server, tool, content, ...(structuredContent !== undefined && { structuredContent }) },
     })
   }
-  return structuredContent === undefined ? { content } : { content: content.filter((block) => !isText(block)), structuredContent }
+  return structuredContent === undefined
+    ? { content }
+    : { content: content.filter((block) => !isText(block)), structuredContent }
 }
 
 function failureMessage(server: string, tool: string, content: unknown[]): string {
@@ -30,5 +32,12 @@ function failureMessage(server: string, tool: string, content: unknown[]): strin
 }
 
 function isText(block: unknown): block is { type: 'text'; text: string } {
-  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'text' && 'text' in block && typeof block.text === 'string'
+  return (
+    typeof block === 'object' &&
+    block !== null &&
+    'type' in block &&
+    block.type === 'text' &&
+    'text' in block &&
+    typeof block.text === 'string'
+  )
 }

@@ -58,7 +58,9 @@ function statusNotes({ status, stateLost, timeoutMs }: CellResult): string[] {
     ? 'All variables are gone; the next cell starts a fresh session.'
     : 'Variables, imports and functions are kept.'
   if (status === 'timeout') {
-    return [`Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less at once, or pass a larger timeout.`]
+    return [
+      `Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less at once, or pass a larger timeout.`,
+    ]
   }
   if (status === 'interrupted') return [`Interrupted. ${state}`]
   if (status === 'killed') return [state]
@@ -119,7 +121,13 @@ function withinBudget(result: CellResult, outputTokens: number): CellResult {
     Object.fromEntries(Object.entries(bundle).map(([type, data]) => [type, isText(type, data) ? take(data) : data]))
   return {
     ...result,
-    ...(result.error && { error: { ...result.error, message: take(result.error.message, 0.1), traceback: take(result.error.traceback, 0.5) } }),
+    ...(result.error && {
+      error: {
+        ...result.error,
+        message: take(result.error.message, 0.1),
+        traceback: take(result.error.traceback, 0.5),
+      },
+    }),
     ...(result.value && { value: takeBundle(result.value) }),
     displays: result.displays.map(takeBundle),
     stderr: take(result.stderr, 0.3),

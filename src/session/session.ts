@@ -114,7 +114,9 @@ export class Session {
     const { idleTimeoutMs } = this.#options
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
-      this.#news.push(`The session was idle for ${idleTimeoutMs / 1000} s and had ended: variables of earlier cells are gone.`)
+      this.#news.push(
+        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: variables of earlier cells are gone.`,
+      )
       this.#kernel = undefined
       void kernel.dispose()
     }, idleTimeoutMs)
@@ -226,5 +228,14 @@ const MAX_DISPLAYS = 100
 
 /** The result of a cell that was cancelled while it waited for its turn. */
 function neverRun({ timeoutMs }: CellRequest): CellResult {
-  return { status: 'interrupted', stdout: '', stderr: '', displays: [], notes: [], stateLost: false, durationMs: 0, timeoutMs }
+  return {
+    status: 'interrupted',
+    stdout: '',
+    stderr: '',
+    displays: [],
+    notes: [],
+    stateLost: false,
+    durationMs: 0,
+    timeoutMs,
+  }
 }

@@ -18,10 +18,11 @@ export function createRedactor(definition: ServerDefinition): Redactor {
       if (part.length < MIN_SECRET_LENGTH) continue
       secrets.add(part)
       secrets.add(JSON.stringify(part).slice(1, -1))
-      secrets.add(encodeURIComponent(part.toWellFormed()))
+      secrets.add(orEmpty(() => encodeURIComponent(part)))
     }
   }
   // The longest first: a secret that holds another one must not be left half readable.
+  secrets.delete('')
   const ordered = [...secrets].toSorted((a, b) => b.length - a.length)
   return (text) => {
     for (const secret of ordered) if (text.includes(secret)) text = text.replaceAll(secret, REPLACEMENT)
@@ -41,15 +42,23 @@ function partsOf(value: string): string[] {
   if (option) parts.push(option[1]!)
   const scheme = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)
   if (scheme) parts.push(scheme[1]!)
-  const url = URL.parse(option?.[1] ?? value)
-  if (url) parts.push(url.password, decode(url.password), ...url.searchParams.values())
+  const address = option?.[1] ?? value
+  if (URL.canParse(address)) {
+    const url = new URL(address)
+    parts.push(
+      url.password,
+      orEmpty(() => decodeURIComponent(url.password)),
+      ...url.searchParams.values(),
+    )
+  }
   return parts
 }
 
-function decode(text: string): string {
+/** Lone surrogates and stray percent signs cannot be encoded or decoded; then there is no such variant. */
+function orEmpty(make: () => string): string {
   try {
-    return decodeURIComponent(text)
+    return make()
   } catch {
-    return text
+    return ''
   }
 }

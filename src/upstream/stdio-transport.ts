@@ -112,11 +112,12 @@ export class StdioTransport implements Transport {
       onLine: (line) => this.#receive(line),
       onTooLong: (head, tail, bytes) => this.#answerTooLong(head, tail, bytes),
     })
-    child.stdout!.on('data', (chunk: Buffer) => splitter.push(chunk))
-    child.stderr!.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
-    for (const stream of [child.stdin!, child.stdout!, child.stderr!]) {
+    // There are no streams when the process could not be spawned for want of file descriptors.
+    child.stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
+    for (const stream of [child.stdin, child.stdout, child.stderr]) {
       // EPIPE and its kin only announce an exit, which is reported by itself; a failed write is reported by `send`.
-      stream.on('error', () => {})
+      stream?.on('error', () => {})
     }
   }
 
@@ -168,8 +169,7 @@ export class StdioTransport implements Transport {
     const release = (): void => {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy()
     }
-    const timer = setTimeout(release, DRAIN_MS)
-    child.once('close', () => clearTimeout(timer))
+    setTimeout(release, DRAIN_MS).unref()
   }
 
   #reportClose(): void {

@@ -1,0 +1,96 @@
+// Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
+import { Catalog } from './catalog/catalog.ts'
+import { discoverServers } from './config/discover-servers.ts'
+import type { SkippedEntry } from './config/server-definition.ts'
+import type { Settings } from './config/settings.ts'
+import type { Log } from './log.ts'
+import { capabilitySummary } from './proxy/capability-summary.ts'
+import { serveCall } from './proxy/proxy.ts'
+import { scopeFor } from './proxy/scope.ts'
+import { chooseProvider } from './sandbox/choose-provider.ts'
+import type { CellResult } from './session/cell-result.ts'
+import { KernelPool } from './session/kernel-pool.ts'
+import { type CellRequest, Session } from './session/session.ts'
+import { createUpstreams } from './upstream/create-upstreams.ts'
+import type { Upstreams } from './upstream/upstream.ts'
+import { VERSION } from './version.ts'
+
+export interface RunCellRequest extends Pick<CellRequest, 'code' | 'timeoutMs' | 'signal' | 'onOutput' | 'onProgress'> {
+  /** Names or aliases of the only servers that the cell may reach. */
+  servers?: string[]
+}
+
+export class Bridge {
+  readonly settings: Settings
+  readonly log: Log
+  readonly catalog: Catalog
+  readonly upstreams: Upstreams
+  /** Config entries that were left out, with reasons. */
+  readonly skipped: SkippedEntry[]
+  readonly #pool: KernelPool
+  readonly #sessions = new Set<Session>()
+
+  constructor(settings: Settings, log: Log) {
+    this.settings = settings
+    this.log = log
+    const { servers, skipped } = discoverServers({ settings })
+    this.skipped = skipped
+    for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    this.upstreams = createUpstreams({
+      definitions: servers,
+      log,
+      clientInfo: { name: 'sandbridge', version: VERSION },
+    })
+    this.catalog = new Catalog({
+      definitions: servers,
+      listTools: async (server, signal) => {
+        const tools = await this.upstreams.listTools(server, signal)
+        const instructions = this.upstreams.instructions(server)
+        return { tools, ...(instructions && { instructions }) }
+      },
+      state: (server) => this.upstreams.state(server),
+      log,
+    })
+    this.upstreams.onTools((server, tools, instructions) => this.catalog.toolsChanged(server, tools, instructions))
+    this.#pool = new KernelPool({
+      provider: chooseProvider(settings, log),
+      limits: { memoryBytes: settings.memoryBytes },
+      size: settings.poolCount,
+      log,
+    })
+  }
+
+  openSession(): Session {
+    const session = new Session({ pool: this.#pool, log: this.log, idleTimeoutMs: this.settings.runtimeIdleTimeoutMs })
+    this.#sessions.add(session)
+    return session
+  }
+
+  /** Start sandboxes ahead of need. Returns at once; failures show when a cell needs one. */
+  warmUp(): void {
+    this.#pool.warm()
+  }
+
+  /**
+   * Run one cell in a session.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
+   */
+  runCell(session: Session, { servers, ...request }: RunCellRequest): Promise<CellResult> {
+    const scope = scopeFor(this.catalog, servers, this.settings.load)
+    return session.run({
+      ...request,
+      servers: scope.servers,
+      onCall: (call, signal) => serveCall(call, this, scope, signal),
+    })
+  }
+
+  capabilitySummary(): string {
+    return capabilitySummary(this.catalog.servers())
+  }
+
+  /** End every session, sandbox and upstream. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#sessions].map((session) => session.close()))
+    await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
+  }
+}

@@ -1,0 +1,109 @@
+// Reading JSON Schemas that strangers wrote: nothing is certain, not even that one is an object. Pure.
+
+export type Schema = Record<string, unknown>
+
+/** Deepest chain of references or combinators that is followed; beyond it a schema counts as one that allows anything. */
+const MAX_REFERENCES = 32
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The schema as an object: `true` and what is no schema at all allow anything, `false` allows nothing. */
+export function asSchema(value: unknown): Schema {
+  if (isRecord(value)) return value
+  return value === false ? { not: {} } : {}
+}
+
+/** A schema that nothing can satisfy, as `false` is one. */
+export function isNever(schema: unknown): boolean {
+  return schema === false || (isRecord(schema) && isRecord(schema['not']) && Object.keys(schema['not']).length === 0)
+}
+
+/**
+ * `schema` with its `$ref` followed. A reference outside the document, into nothing, or in a circle gives `{}`, which allows anything.
+ * Keywords beside `$ref` are kept and win (JSON Schema 2020-12, 8.2.3.1: siblings of `$ref` apply).
+ */
+export function resolve(value: unknown, root: unknown): Schema {
+  let schema = asSchema(value)
+  for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {
+    if (steps >= MAX_REFERENCES) return {}
+    const target = lookUp(schema['$ref'], root)
+    if (target === undefined) return withoutReference(schema)
+    const siblings = withoutReference(schema)
+    schema = Object.keys(siblings).length === 0 ? asSchema(target) : { ...asSchema(target), ...siblings }
+  }
+  return schema
+}
+
+/** Members of `allOf`, `anyOf` or `oneOf`; empty when there are none. */
+export function members(schema: Schema, keyword: 'allOf' | 'anyOf' | 'oneOf'): unknown[] {
+  const list = schema[keyword]
+  return Array.isArray(list) ? list : []
+}
+
+/** The names in `required`. */
+export function requiredNames(schema: Schema): Set<string> {
+  const list = schema['required']
+  return new Set(Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [])
+}
+
+/** Declared properties, in their order. */
+export function propertiesOf(schema: Schema): [string, unknown][] {
+  return isRecord(schema['properties']) ? Object.entries(schema['properties']) : []
+}
+
+/** The JSON types a schema names, or lets one guess from its other keywords; empty when any type will do. */
+export function typesOf(schema: Schema): string[] {
+  const type = schema['type']
+  const types = Array.isArray(type) ? type.filter((item) => typeof item === 'string') : typeof type === 'string' ? [type] : []
+  // `nullable` is OpenAPI 3.0; many servers copy it from there.
+  if (types.length > 0 && schema['nullable'] === true && !types.includes('null')) return [...types, 'null']
+  return types
+}
+
+/** An object schema with the parts of its `allOf` put together, so that all its properties are in one place. */
+export function flattened(value: unknown, root: unknown, depth = 0): Schema {
+  const schema = resolve(value, root)
+  const parts = members(schema, 'allOf')
+  if (parts.length === 0 || depth > 8) return schema
+  const { allOf: _, ...own } = schema
+  let result: Schema = own
+  for (const part of parts.slice(0, 64)) {
+    const other = flattened(part, root, depth + 1)
+    const properties = Object.fromEntries([...propertiesOf(other), ...propertiesOf(result)])
+    const required = [...requiredNames(result), ...requiredNames(other)]
+    result = { ...other, ...result }
+    if (Object.keys(properties).length > 0) result['properties'] = properties
+    if (required.length > 0) result['required'] = required
+  }
+  return result
+}
+
+function withoutReference(schema: Schema): Schema {
+  const { $ref: _, ...rest } = schema
+  return rest
+}
+
+function lookUp(reference: string, root: unknown): unknown {
+  if (!reference.startsWith('#')) return undefined
+  if (reference === '#') return root
+  let node: unknown = root
+  for (const part of reference.slice(2).split('/')) {
+    const key = unescapePointer(part)
+    if (Array.isArray(node)) node = node[Number(key)]
+    else if (isRecord(node) && Object.hasOwn(node, key)) node = node[key]
+    else return undefined
+  }
+  return node
+}
+
+function unescapePointer(part: string): string {
+  let text = part
+  try {
+    text = decodeURIComponent(part)
+  } catch {
+    // Not percent-encoded: taken as it stands.
+  }
+  return text.replaceAll('~1', '/').replaceAll('~0', '~')
+}

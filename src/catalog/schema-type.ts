@@ -1,0 +1,171 @@
+// A JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`, `Literal['open', 'closed']`, and for an
+// object a short shape, `{x: int, 'y?': str, **more}`: a key in quotes with `?` may be left out, `**more` stands for keys not shown.
+// Whatever the schema, the text is short: deeper and longer parts give way to `dict`, `list` and `Any`. Pure.
+import {
+  asSchema,
+  flattened,
+  isNever,
+  isRecord,
+  members,
+  propertiesOf,
+  requiredNames,
+  typesOf,
+  type Schema,
+} from './json-schema.ts'
+import { isPlainIdentifier } from './python-name.ts'
+import { pythonLiteral, pythonString } from './python-literal.ts'
+
+/** How much of a schema is shown; tried from the most to the least until the text fits. */
+const LEVELS = [
+  { shapes: 4, keys: 16, literals: 40 },
+  { shapes: 2, keys: 10, literals: 16 },
+  { shapes: 1, keys: 6, literals: 8 },
+  { shapes: 1, keys: 3, literals: 6 },
+  { shapes: 0, keys: 0, literals: 4 },
+]
+const MAX_NODES = 600
+const MAX_NESTING = 12
+const MAX_MEMBERS = 32
+
+interface Rendering {
+  root: unknown
+  keys: number
+  literals: number
+  nodes: number
+  nesting: number
+}
+
+/**
+ * The Python type of what `schema` allows.
+ * @param root the document that `$ref`s point into
+ * @param limit longest text, in characters, as far as that is possible; a bare `dict` is never too long
+ */
+export function typeText(schema: unknown, root: unknown, limit: number): string {
+  let text = 'Any'
+  for (const level of LEVELS) {
+    const rendering = { root, keys: level.keys, literals: level.literals, nodes: 0, nesting: 0 }
+    text = render(schema, level.shapes, rendering)
+    if (text.length <= limit) return text
+  }
+  return shortest(text)
+}
+
+/** What can still be said when even the shallowest text is too long. */
+function shortest(text: string): string {
+  if (text.startsWith('list')) return 'list'
+  if (/^Literal\['/.test(text) && !text.includes(' | ')) return 'str'
+  return text.length > 200 ? 'Any' : text
+}
+
+function render(value: unknown, shapes: number, rendering: Rendering): string {
+  rendering.nodes += 1
+  if (rendering.nodes > MAX_NODES || rendering.nesting >= MAX_NESTING) return 'Any'
+  rendering.nesting += 1
+  try {
+    return renderSchema(value, shapes, rendering)
+  } finally {
+    rendering.nesting -= 1
+  }
+}
+
+function renderSchema(value: unknown, shapes: number, rendering: Rendering): string {
+  if (isNever(value)) return 'Never'
+  const schema = flattened(value, rendering.root)
+  if (isNever(schema)) return 'Never'
+  if ('const' in schema) return literals([schema['const']], rendering)
+  if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return literals(schema['enum'], rendering)
+  const types = typesOf(schema)
+  const alternatives = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')]
+  if (alternatives.length > 0 && !(types.includes('object') && propertiesOf(schema).length > 0)) {
+    const texts = alternatives.slice(0, MAX_MEMBERS).map((item) => render(inherit(item, types), shapes, rendering))
+    if (schema['nullable'] === true) texts.push('None')
+    return union(alternatives.length > MAX_MEMBERS ? [...texts, 'Any'] : texts)
+  }
+  if (types.length === 0) return renderType(guessedType(schema), schema, shapes, rendering)
+  return union(types.map((type) => renderType(type, schema, shapes, rendering)))
+}
+
+/** A member of `anyOf` without a type of its own has the one beside the `anyOf`. */
+function inherit(member: unknown, types: string[]): unknown {
+  const schema = asSchema(member)
+  if (types.length === 0 || member === false || 'type' in schema || '$ref' in schema) return member
+  return { ...schema, type: types }
+}
+
+function renderType(type: string, schema: Schema, shapes: number, rendering: Rendering): string {
+  if (type === 'string') return 'str'
+  if (type === 'integer') return 'int'
+  if (type === 'number') return 'float'
+  if (type === 'boolean') return 'bool'
+  if (type === 'null') return 'None'
+  if (type === 'array') return renderArray(schema, shapes, rendering)
+  if (type === 'object') return renderObject(schema, shapes, rendering)
+  return 'Any'
+}
+
+function guessedType(schema: Schema): string {
+  if (isRecord(schema['properties']) || 'additionalProperties' in schema || 'patternProperties' in schema) return 'object'
+  if ('items' in schema || 'prefixItems' in schema) return 'array'
+  return 'any'
+}
+
+function renderArray(schema: Schema, shapes: number, rendering: Rendering): string {
+  const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : schema['items']
+  if (Array.isArray(first)) {
+    if (first.length === 0 || first.length > 8) return 'list'
+    return `[${first.map((item) => render(item, shapes, rendering)).join(', ')}]`
+  }
+  const item = first === undefined ? 'Any' : render(first, shapes, rendering)
+  return item === 'Any' ? 'list' : `list[${item}]`
+}
+
+function renderObject(schema: Schema, shapes: number, rendering: Rendering): string {
+  const properties = propertiesOf(schema).filter(([, property]) => !isNever(property))
+  if (properties.length === 0) {
+    const values = mapValues(schema)
+    const item = values === undefined ? 'Any' : render(values, shapes, rendering)
+    return item === 'Any' || item === 'Never' ? 'dict' : `dict[str, ${item}]`
+  }
+  if (shapes <= 0) return 'dict'
+  const required = requiredNames(schema)
+  const order = [...properties.filter(([key]) => required.has(key)), ...properties.filter(([key]) => !required.has(key))]
+  const parts = order.slice(0, rendering.keys).map(([key, property]) => {
+    const name = required.has(key) ? (isPlainIdentifier(key) ? key : pythonString(key)) : pythonString(`${key}?`)
+    return `${name}: ${render(property, shapes - 1, rendering)}`
+  })
+  if (order.length > rendering.keys) parts.push('**more')
+  return `{${parts.join(', ')}}`
+}
+
+function mapValues(schema: Schema): unknown {
+  if (isRecord(schema['additionalProperties'])) return schema['additionalProperties']
+  const patterns = isRecord(schema['patternProperties']) ? Object.values(schema['patternProperties']) : []
+  return patterns.length === 1 ? patterns[0] : undefined
+}
+
+function literals(values: unknown[], rendering: Rendering): string {
+  const scalars: string[] = []
+  const others: string[] = []
+  for (const value of values.slice(0, 1000)) {
+    const text = value === null || typeof value === 'object' ? undefined : pythonLiteral(value, 60)
+    if (text !== undefined) scalars.push(text)
+    else if (value === null) others.push('None')
+    else others.push(typeof value === 'string' ? 'str' : Array.isArray(value) ? 'list' : 'dict')
+  }
+  const shown = [...new Set(scalars)]
+  // A list cut short says so with a literal `...`.
+  if (shown.length > rendering.literals) shown.splice(rendering.literals - 1, shown.length, '...')
+  return union(shown.length > 0 ? [`Literal[${shown.join(', ')}]`, ...others] : others)
+}
+
+function union(texts: string[]): string {
+  const parts = [...new Set(texts)].filter((text) => text !== 'Never')
+  if (parts.length === 0) return texts.length > 0 ? 'Never' : 'Any'
+  if (parts.includes('Any')) return 'Any'
+  // Every int is a float to Python's type checkers and to JSON; `str` says all that a Literal of strings says.
+  const wider = parts.filter((part) => !(part === 'int' && parts.includes('float')))
+  const literal = wider.filter((part) => /^Literal\[[^[\]]*\]$/.test(part))
+  if (literal.length < 2) return wider.join(' | ')
+  const merged = `Literal[${literal.map((part) => part.slice(8, -1)).join(', ')}]`
+  return [merged, ...wider.filter((part) => !literal.includes(part))].join(' | ')
+}

@@ -1,0 +1,135 @@
+// A tool's input schema as a Python signature: data to bind a call with, and the text of it.
+// Everything printed here compiles: `signatureSource` is checked with `ast.parse` over generated schemas. Pure.
+import { flattened, isNever, isRecord, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
+import { isPythonKeyword, pythonNames } from './python-name.ts'
+import { pythonLiteral } from './python-literal.ts'
+import { typeText } from './schema-type.ts'
+import { oneLine } from './text.ts'
+
+/** One parameter of a tool. */
+export interface Parameter {
+  /** As Python code says it. */
+  name: string
+  /** As the server says it. */
+  trueName: string
+  required: boolean
+  schema: unknown
+  /** The schema's default as a Python literal, when it has a short one. */
+  default?: string
+  /** The server's words, on one line. */
+  description: string
+}
+
+/** What may be passed to a tool; required parameters first, otherwise in the schema's order. */
+export interface Signature {
+  parameters: Parameter[]
+  /** Does the schema take arguments beyond `parameters`? */
+  open: boolean
+  /** The document that `$ref`s in the parameters' schemas point into. */
+  root: unknown
+}
+
+export interface SignatureLimits {
+  /** Longest type of a required and of an optional parameter, in characters. */
+  requiredType: number
+  optionalType: number
+  /** Longest list of parameters, in characters; the required ones are always all there. */
+  total: number
+}
+
+/** For a line among others: enough to make the usual call. */
+export const SHORT: SignatureLimits = { requiredType: 90, optionalType: 36, total: 190 }
+/** For one tool looked at closely. */
+export const FULL: SignatureLimits = { requiredType: 2000, optionalType: 2000, total: 20_000 }
+
+const DEFAULT_LIMIT = 16
+const DESCRIPTION_LIMIT = 400
+
+/** The signature of a tool with this input schema. Never fails: what is no schema takes any arguments. */
+export function signatureOf(inputSchema: unknown): Signature {
+  const schema = flattened(inputSchema, inputSchema)
+  const { properties, required } = gather(schema, inputSchema)
+  const names = pythonNames(properties.keys(), 'arg')
+  const parameters: Parameter[] = []
+  for (const [trueName, property] of properties) {
+    if (isNever(property)) continue
+    const detail = flattened(property, inputSchema)
+    const fallback = 'default' in detail ? pythonLiteral(detail['default'], DEFAULT_LIMIT) : undefined
+    parameters.push({
+      name: names.get(trueName)!,
+      trueName,
+      required: required.has(trueName),
+      schema: property,
+      ...(fallback === undefined ? {} : { default: fallback }),
+      description: oneLine(detail['description'], DESCRIPTION_LIMIT),
+    })
+  }
+  const ordered = [...parameters.filter((one) => one.required), ...parameters.filter((one) => !one.required)]
+  return { parameters: ordered, open: isOpen(schema, inputSchema, ordered.length), root: inputSchema }
+}
+
+/** `*, owner: str, body: str = ...`: what stands between the parentheses. Optional parameters that do not fit become `**more`. */
+export function parametersText(signature: Signature, limits: SignatureLimits): string {
+  const { parameters, open } = signature
+  if (parameters.length === 0) return open ? '**arguments' : ''
+  let text = '*'
+  let hidden = 0
+  for (const parameter of parameters) {
+    const room = limits.total - text.length
+    if (!parameter.required && (hidden > 0 || room < 12)) {
+      hidden += 1
+      continue
+    }
+    const limit = parameter.required ? limits.requiredType : Math.min(limits.optionalType, room)
+    const type = typeText(parameter.schema, signature.root, room > 0 ? limit : 12)
+    const part = `, ${parameter.name}: ${type}${parameter.required ? '' : ` = ${parameter.default ?? '...'}`}`
+    if (!parameter.required && text.length + part.length > limits.total) hidden += 1
+    else text += part
+  }
+  return hidden === 0 ? text : `${text}, **${freeName('more', parameters)}`
+}
+
+/** How many parameters `parametersText` leaves out cannot be seen in it: the names that fit no more, for those who look closer. */
+export function signatureSource(name: string, signature: Signature, returns: string | undefined, limits = SHORT): string {
+  const result = returns === undefined ? '' : ` -> ${returns}`
+  const safeName = isPythonKeyword(name) ? `${name}_` : name
+  return `async def ${safeName}(${parametersText(signature, limits)})${result}: ...`
+}
+
+function freeName(wanted: string, parameters: Parameter[]): string {
+  const taken = new Set(parameters.map((parameter) => parameter.name))
+  let name = wanted
+  while (taken.has(name)) name += '_'
+  return name
+}
+
+/** All properties, also those of the branches of a top-level `anyOf` / `oneOf`; required is what every branch requires. */
+function gather(schema: Schema, root: unknown): { properties: Map<string, unknown>; required: Set<string> } {
+  const properties = new Map<string, unknown>(propertiesOf(schema))
+  const required = requiredNames(schema)
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const branches = members(schema, keyword).slice(0, 64).map((branch) => flattened(branch, root))
+    for (const branch of branches) {
+      for (const [name, property] of propertiesOf(branch)) if (!properties.has(name)) properties.set(name, property)
+    }
+    const always = branches.map(requiredNames)
+    for (const name of always[0] ?? []) if (always.every((names) => names.has(name))) required.add(name)
+  }
+  for (const name of required) if (!properties.has(name)) properties.set(name, {})
+  return { properties, required }
+}
+
+/**
+ * Only a schema that says so takes more than it lists. By the letter of JSON Schema a missing `additionalProperties` allows anything,
+ * but generators leave it out of closed schemas all the time and their servers then drop the argument without a word:
+ * a misspelt keyword would look as if it had worked. A schema that lists nothing, or composes itself, is taken at its word.
+ */
+function isOpen(schema: Schema, root: unknown, count: number): boolean {
+  const extra = schema['additionalProperties'] ?? schema['unevaluatedProperties']
+  if (extra !== undefined) return extra !== false || isRecord(schema['patternProperties'])
+  if (isRecord(schema['patternProperties']) || 'if' in schema || 'dependentSchemas' in schema) return true
+  if (!isRecord(root)) return root !== false
+  if (count > 0) return false
+  // `{type: 'object'}` and `{type: 'object', properties: {}}` are how a tool without parameters is written.
+  return schema['type'] !== 'object'
+}

@@ -1,0 +1,103 @@
+// What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
+import { isRecord, propertiesOf, resolve } from './json-schema.ts'
+import { FULL, parametersText, SHORT, type Signature } from './signature.ts'
+import { typeText } from './schema-type.ts'
+import { DESCRIPTION_LIMIT, firstSentence, oneLine } from './text.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
+
+export type Detail = 'summary' | 'full'
+
+/** A tool with what the catalog knows about it. */
+export interface CatalogTool {
+  /** True name of its server. */
+  server: string
+  serverAlias: string
+  /** True name. */
+  name: string
+  /** Its Python name. */
+  alias: string
+  /** As its server lists it. */
+  definition: UpstreamTool
+  signature: Signature
+}
+
+/** One parameter, as `detail: "full"` shows it. */
+export interface ParameterDoc {
+  name: string
+  type: string
+  required: boolean
+  default?: string
+  description?: string
+}
+
+/** docs/protocol.md, "A tool doc". Everything but the names is the server's own words: see SERVER_WORDS_NOTE. */
+export interface ToolDoc {
+  server: string
+  serverAlias: string
+  tool: string
+  toolAlias: string
+  description: string
+  line: string
+  params?: ParameterDoc[]
+  inputSchema?: unknown
+  outputSchema?: unknown
+}
+
+const COMMENT_LIMIT = 72
+const RETURN_LIMIT = 60
+
+/** @param observed the schema learned from real results, if any; used only where the server gives none */
+export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): ToolDoc {
+  const { definition } = tool
+  const doc: ToolDoc = {
+    server: tool.server,
+    serverAlias: tool.serverAlias,
+    tool: tool.name,
+    toolAlias: tool.alias,
+    description: oneLine(definition.description ?? definition.title ?? definition.annotations?.title, DESCRIPTION_LIMIT),
+    line: toolLine(tool, detail, observed),
+  }
+  if (detail !== 'full') return doc
+  doc.params = tool.signature.parameters.map((parameter) => ({
+    name: parameter.name,
+    type: typeText(parameter.schema, tool.signature.root, FULL.optionalType),
+    required: parameter.required,
+    ...(parameter.default === undefined ? {} : { default: parameter.default }),
+    ...(parameter.description === '' ? {} : { description: parameter.description }),
+  }))
+  doc.inputSchema = definition.inputSchema ?? {}
+  if (definition.outputSchema !== undefined) doc.outputSchema = definition.outputSchema
+  return doc
+}
+
+/** `await mcp_github.create_issue(*, owner: str, body: str = ...) -> dict  # Create a new issue` */
+export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
+  const { definition } = tool
+  const returns = returnType(tool, detail, observed)
+  const said = firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
+  const comment = [...(returns.observed ? ['observed'] : []), ...(said === '' ? [] : [said])].join('; ')
+  return (
+    `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
+    `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`
+  )
+}
+
+/** The type of the value that Python gets: from the output schema, else from what was observed, else unknown. */
+export function returnType(
+  tool: CatalogTool,
+  detail: Detail,
+  observed?: unknown,
+): { text: string | undefined; observed: boolean } {
+  const declared = tool.definition.outputSchema
+  const schema = isRecord(declared) ? declared : observed
+  if (!isRecord(schema)) return { text: undefined, observed: false }
+  const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
+  return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+}
+
+/** A box with nothing in it but one `result` or `content` arrives opened, so the type is that of what is inside. */
+function unboxed(schema: unknown): unknown {
+  const properties = propertiesOf(resolve(schema, schema))
+  const [name, inner] = properties[0] ?? []
+  return properties.length === 1 && (name === 'result' || name === 'content') ? inner : schema
+}

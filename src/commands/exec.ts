@@ -1,0 +1,73 @@
+// `sandbridge exec`: one cell from the terminal, through the same path as a client's, with a person's output.
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { BridgeError } from '../errors.ts'
+import { renderResult } from '../render/render-result.ts'
+import { parseRunPythonArguments } from '../server/run-python-tool.ts'
+import { onShutdown } from '../shutdown.ts'
+import { openBridge } from './open-bridge.ts'
+
+interface ExecOptions {
+  code?: string
+  servers?: string
+  timeout?: string
+  json?: boolean
+}
+
+/** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
+export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
+  const code = await readCode(file, options.code)
+  const bridge = openBridge()
+  const cancelled = new AbortController()
+  onShutdown(() => bridge.close(), { watchStdin: false })
+  try {
+    const request = parseRunPythonArguments(
+      {
+        code,
+        ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
+        ...(options.timeout !== undefined && { timeout: Number(options.timeout) }),
+      },
+      bridge.settings,
+    )
+    const session = bridge.openSession()
+    // Shown as it is printed, not when the cell is over.
+    const live = options.json ? undefined : (stream: 'stdout' | 'stderr', part: string) => process[stream].write(part)
+    const result = await bridge.runCell(session, {
+      ...request,
+      signal: cancelled.signal,
+      ...(live && { onOutput: (stream, part) => void live(stream, part) }),
+    })
+    const rest = live ? { ...result, stdout: '', stderr: '' } : result
+    const rendered = renderResult(rest, { mode: options.json ? 'json' : 'compact', outputTokens: Infinity })
+    const [block] = rendered.content
+    if (block?.type === 'text' && !(live && block.text === '(no output)')) process.stdout.write(`${block.text}\n`)
+    process.exitCode = rendered.isError ? 1 : 0
+  } finally {
+    await bridge.close()
+  }
+}
+
+async function readCode(file: string | undefined, code: string | undefined): Promise<string> {
+  if (code !== undefined && file === undefined) return code
+  if (code !== undefined || file === undefined) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass a file of Python, or -c CODE', {
+      hint: 'For example: sandbridge exec -c "1 + 1"',
+    })
+  }
+  if (file === '-') return text(process.stdin)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read`, {
+      cause,
+      hint: 'Pass -c CODE to run code directly.',
+    })
+  }
+}
+
+function splitNames(names: string): string[] {
+  return names
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+}

@@ -1,0 +1,9 @@
+// How a command that failed says so to a person: what happened and what to do, no stack.
+import { BridgeError, messageOf } from '../errors.ts'
+
+/** Prints to stderr; returns the exit code. */
+export function reportFailure(error: unknown): number {
+  const hint = BridgeError.isInstance(error) && error.hint ? `\n${error.hint}` : ''
+  process.stderr.write(`sandbridge: ${messageOf(error)}${hint}\n`)
+  return BridgeError.isInstance(error) ? 2 : 1
+}

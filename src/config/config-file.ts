@@ -1,0 +1,93 @@
+// Reading one config file: from a path to text, whatever is at that path. A file that cannot be read is a reason, never an exception.
+// What the text means is the business of config-document.ts and the readers.
+import { open, readdir, stat } from 'node:fs/promises'
+
+/** The part of a file system that configuration needs. Paths are absolute. Both throw what node:fs throws. */
+export interface ConfigFileSystem {
+  /** @throws an Error with `code` ENOENT, EACCES, … or FileRefused when it is no ordinary file or too big. */
+  readFile(file: string): Promise<Uint8Array>
+  /** The names of a folder's entries. */
+  readdir(folder: string): Promise<string[]>
+}
+
+/** `reason` says why there is no text; neither is set when there is no file. */
+export type FileText = { text: string } | { reason: string } | { absent: true }
+
+/** The biggest config file that is read. */
+export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
+
+/** Reading was refused for a reason of ours. Its message is fit for the file's owner. */
+export class FileRefused extends Error {
+  override readonly name = 'FileRefused'
+}
+
+export const nodeFileSystem: ConfigFileSystem = {
+  async readFile(file) {
+    // Before opening: opening a named pipe would wait for its other end for ever.
+    const found = await stat(file)
+    if (found.isDirectory()) throw new FileRefused('is a folder, not a file')
+    if (!found.isFile()) throw new FileRefused('is not an ordinary file')
+    if (found.size > MAX_CONFIG_FILE_BYTES) throw tooBig(found.size)
+    const handle = await open(file, 'r')
+    try {
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  },
+  readdir: (folder) => readdir(folder),
+}
+
+/** The text of a file. UTF-8, or UTF-16 with a byte order mark, which some Windows tools write. */
+export async function readFileText(fileSystem: ConfigFileSystem, file: string): Promise<FileText> {
+  try {
+    const bytes = await fileSystem.readFile(file)
+    if (bytes.length > MAX_CONFIG_FILE_BYTES) throw tooBig(bytes.length)
+    return { text: decode(bytes) }
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
+/** The `.json` files of a folder, in order of name. */
+export async function listJsonFiles(
+  fileSystem: ConfigFileSystem,
+  folder: string,
+): Promise<{ names: string[] } | { reason: string } | { absent: true }> {
+  try {
+    const names = await fileSystem.readdir(folder)
+    return { names: names.filter((name) => /^[^.].*\.json$/i.test(name)).toSorted() }
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8'
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new FileRefused(`is not ${encoding.toUpperCase()} text; save it as UTF-8`, { cause: error })
+  }
+}
+
+function tooBig(sizeBytes: number): FileRefused {
+  return new FileRefused(`is too big: ${sizeBytes} bytes, and at most ${MAX_CONFIG_FILE_BYTES} are read`)
+}
+
+const REASONS: Record<string, string> = {
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
+  EISDIR: 'is a folder, not a file',
+  ELOOP: 'is a symbolic link that leads back to itself',
+  ENAMETOOLONG: 'has a path that is too long',
+}
+
+function whyNot(error: unknown): { reason: string } | { absent: true } {
+  if (error instanceof FileRefused) return { reason: error.message }
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { absent: true }
+  return { reason: REASONS[code] ?? `cannot be read: ${code}` }
+}

@@ -1,0 +1,121 @@
+// Finds every configured MCP server: reads the files of the chosen sources, in order of precedence, and starts nothing.
+// One bad file or entry never costs another: it is told in `skipped`, in words that hold no value of the file.
+import { homedir } from 'node:os'
+import { parseDocument } from './config-document.ts'
+import type { ConfigFileSystem } from './config-file.ts'
+import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
+import { mergeDefinitions } from './merge-definitions.ts'
+import { READERS } from './readers/index.ts'
+import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
+import { join } from './readers/reader.ts'
+import { launchesBridge } from './self-server.ts'
+import type { DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
+import { toServerBody } from './server-entry.ts'
+import type { Settings } from './settings.ts'
+
+export interface DiscoverOptions {
+  settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'>
+  env?: Record<string, string | undefined>
+  home?: string
+  cwd?: string
+  platform?: NodeJS.Platform
+  fileSystem?: ConfigFileSystem
+  /** Whether the user has trusted this text of a project's file. Without it no project file is trusted. */
+  isTrusted?: (file: string, text: string) => boolean | Promise<boolean>
+  /** Paths by which this very bridge is started; the running script's unless given. */
+  ownPaths?: readonly string[]
+}
+
+interface FileServers {
+  servers: ServerDefinition[]
+  skipped: SkippedEntry[]
+}
+
+/** All configured servers, each under a name of its own, and what was left out and why. Never rejects for what is in a file. */
+export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
+  const { settings, fileSystem = nodeFileSystem } = options
+  const place: Place = {
+    platform: options.platform ?? process.platform,
+    home: options.home ?? homedir(),
+    cwd: options.cwd ?? process.cwd(),
+    env: options.env ?? process.env,
+    stateDir: settings.stateDir,
+    serversConfig: settings.serversConfig,
+  }
+  const found = await Promise.all(
+    READERS.map(async (reader) => {
+      const locations = await filesOf(reader, place, fileSystem)
+      return Promise.all(locations.map((location) => readOne(reader, location, place, options)))
+    }),
+  )
+  const files = found.flat(2)
+  // What the user configured comes before what a project brings along, so that a project cannot take a name away.
+  const servers = files.flatMap((file) => file.servers)
+  const ordered = [...servers.filter((one) => one.trusted !== false), ...servers.filter((one) => one.trusted === false)]
+  return { servers: mergeDefinitions(ordered), skipped: files.flatMap((file) => file.skipped) }
+}
+
+/** The files at a reader's locations: a folder becomes its `*.json` files, or the reason why it cannot be listed. */
+async function filesOf(
+  reader: Reader,
+  place: Place,
+  fileSystem: ConfigFileSystem,
+): Promise<(ConfigLocation & { reason?: string })[]> {
+  const lists = reader.locations(place).map(async (location) => {
+    if (location.kind !== 'folder') return [location]
+    const listed = await listJsonFiles(fileSystem, location.path)
+    if ('absent' in listed) return []
+    if ('reason' in listed) return [{ ...location, reason: listed.reason }]
+    return listed.names.map((name) => ({ path: join(place, location.path, name), scope: location.scope }))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+async function readOne(
+  reader: Reader,
+  location: ConfigLocation & { reason?: string },
+  place: Place,
+  options: DiscoverOptions,
+): Promise<FileServers> {
+  const file = location.path
+  const nothing = (reason: string): FileServers => ({ servers: [], skipped: [{ file, reason }] })
+  if (location.reason !== undefined) return nothing(location.reason)
+
+  const read = await readFileText(options.fileSystem ?? nodeFileSystem, file)
+  if ('absent' in read) return location.expected ? nothing('does not exist') : { servers: [], skipped: [] }
+  if ('reason' in read) return nothing(read.reason)
+  const parsed = await parseDocument(read.text, reader.format)
+  if ('reason' in parsed) return nothing(parsed.reason)
+  const entries = reader.entries(parsed.document, place)
+  if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : { servers: [], skipped: [] }
+
+  const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
+  const result: FileServers = { servers: [], skipped: [] }
+  for (const entry of entries) {
+    const definition = toDefinition(entry, { client: reader.client, file }, options)
+    if ('reason' in definition) result.skipped.push({ file, name: entry.name, reason: definition.reason })
+    else result.servers.push(trusted ? definition : { ...definition, trusted: false })
+  }
+  return result
+}
+
+function toDefinition(
+  { name, entry }: NamedEntry,
+  source: ServerDefinition['source'],
+  options: DiscoverOptions,
+): ServerDefinition | { reason: string } {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (name.trim() === '' || name.length > 128 || /[\u0000-\u001f\u007f]/.test(name)) {
+    return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
+  }
+  if (entry === undefined) return { reason: 'is not an object' }
+  const made = toServerBody(entry)
+  if ('reason' in made) return made
+  if (
+    !options.settings.allowSelfServer &&
+    launchesBridge(made.body.transport, options.ownPaths ?? process.argv.slice(1, 2))
+  ) {
+    return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
+  }
+  return { name, ...made.body, source }
+}

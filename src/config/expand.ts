@@ -1,0 +1,144 @@
+// Fills in a definition's placeholders, at the moment its server is started. The only place where configuration meets the environment's secrets.
+// An error names the server and the placeholder, never a value.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+
+export interface ExpandContext {
+  env: Record<string, string | undefined>
+  home: string
+  /** What ${workspaceFolder} stands for: the folder the bridge was started in. */
+  workspaceFolder: string
+  /** Text of a file, for ${file:…} and envFile. Reads the real file unless given. */
+  readFile?: (file: string) => string
+  /** What the user answered for ${input:ID}; asked before the environment variable MCP_INPUT_ID. */
+  input?: (id: string) => string | undefined
+}
+
+/**
+ * A definition's transport with every placeholder filled in: what is handed to the process or the HTTP client. `envFile` and `inheritEnv`
+ * are folded into `env`, and `~/` in command, cwd and file names is the home folder.
+ * @throws BridgeError CONFIG_INVALID that names a variable, input or file that is missing.
+ */
+export function expandTransport(definition: ServerDefinition, context: ExpandContext): StdioServer | RemoteServer {
+  const { transport } = definition
+  const fill = (text: string, field: string): string => expandText(text, context, `${definition.name}: its ${field}`)
+  const table = (texts: Record<string, string>, field: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text, `${field} ${name}`)]))
+
+  if (transport.type !== 'stdio') {
+    const url = fill(transport.url, 'url')
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
+    }
+    return { type: transport.type, url, headers: table(transport.headers, 'header') }
+  }
+
+  const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
+    const value = context.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const envFile = transport.envFile === undefined ? undefined : inHome(fill(transport.envFile, 'envFile'), context)
+  return {
+    type: 'stdio',
+    command: inHome(fill(transport.command, 'command'), context),
+    args: transport.args.map((text) => fill(text, 'args')),
+    env: {
+      ...Object.fromEntries(inherited),
+      ...(envFile === undefined ? {} : parseEnvFile(read(envFile, context, `${definition.name}: its envFile`))),
+      ...table(transport.env, 'env'),
+    },
+    ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
+  }
+}
+
+function expandText(text: string, context: ExpandContext, where: string): string {
+  return text.replace(/\$\$\{|\$\{([^{}]*)\}/g, (whole, inner: string | undefined) =>
+    inner === undefined ? whole.slice(1) : valueOf(inner, context, where),
+  )
+}
+
+function valueOf(inner: string, context: ExpandContext, where: string): string {
+  const match = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(inner)
+  const [, kind, name = '', standard] = match ?? []
+  // As in a shell: with `:-`, an empty variable counts as missing.
+  const orDefault = (value: string | undefined): string | undefined =>
+    standard !== undefined ? value || standard : value
+
+  if (kind === 'file') return orDefaultFile(name, standard, context, where)
+  if (kind === 'input') {
+    const variable = `MCP_INPUT_${name.toUpperCase().replaceAll(/\W/g, '_')}`
+    const value = orDefault(context.input?.(name) ?? context.env[variable])
+    if (value !== undefined) return value
+    throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${variable}.`)
+  }
+  const folder = kind === undefined ? folders(context)[name] : undefined
+  if (folder !== undefined) return folder
+  if (!/^[A-Za-z_][\w.]*$/.test(name)) {
+    throw invalid(
+      `${where} holds a placeholder that is not known: \${${inner.split(':')[0]}…}.`,
+      'Write $${ for a literal ${.',
+    )
+  }
+  const value = orDefault(context.env[name])
+  if (value !== undefined) return value
+  throw invalid(
+    `${where} needs the environment variable ${name}, which is not set.`,
+    `Set ${name} for the bridge, or write \${${name}:-default}.`,
+  )
+}
+
+function orDefaultFile(name: string, standard: string | undefined, context: ExpandContext, where: string): string {
+  try {
+    return read(inHome(name, context), context, where).trimEnd()
+  } catch (error) {
+    if (standard !== undefined) return standard
+    throw error
+  }
+}
+
+function folders({ home, workspaceFolder }: ExpandContext): Record<string, string | undefined> {
+  return {
+    workspaceFolder,
+    workspaceRoot: workspaceFolder,
+    workspaceFolderBasename: path.basename(workspaceFolder),
+    userHome: home,
+    pathSeparator: path.sep,
+    '/': path.sep,
+  }
+}
+
+function inHome(text: string, { home }: ExpandContext): string {
+  return /^~([/\\]|$)/.test(text) ? path.join(home, text.slice(1)) : text
+}
+
+function read(file: string, context: ExpandContext, where: string): string {
+  try {
+    const absolute = path.resolve(context.workspaceFolder, file)
+    return context.readFile?.(absolute) ?? readFileSync(absolute, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
+    throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${file}`, {
+      hint: 'Correct the path, or make the file readable.',
+    })
+  }
+}
+
+/** Lines of NAME=value; `#` starts a comment, `export` and quotes around a value are left out. */
+export function parseEnvFile(text: string): Record<string, string> {
+  const pairs = text.split(/\r?\n/).flatMap((line) => {
+    const match = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/.exec(line)
+    if (match?.[1] === undefined) return []
+    const value = match[2] ?? ''
+    const quoted = /^(["'])(.*)\1$/.exec(value)
+    if (quoted !== null)
+      return [[match[1], quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n') : (quoted[2] ?? '')]]
+    return [[match[1], value.replace(/\s+#.*$/, '')]]
+  })
+  return Object.fromEntries(pairs) as Record<string, string>
+}
+
+function invalid(message: string, hint: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, { hint })
+}

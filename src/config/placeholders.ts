@@ -1,0 +1,65 @@
+// The one placeholder syntax of our definitions, and the clients' own syntaxes translated into it. Pure.
+//
+//   ${NAME} ${NAME:-default}          a variable of the environment; also written ${env:NAME}
+//   ${file:PATH} ${input:ID}          a file's text; something only the user knows
+//   ${workspaceFolder} ${userHome}    and the other names in FOLDERS
+//   $${                               a literal ${
+//
+// A client that expands less has its other dollar signs made literal when its file is read, so that expanding never surprises.
+
+/** Which placeholders a client's files may hold. */
+export interface PlaceholderSyntax {
+  /** `${NAME}` and `${NAME:-default}`. */
+  braces?: boolean
+  /** `$NAME`. */
+  dollar?: boolean
+  /** `${env:NAME}`. */
+  env?: boolean
+  /** `${file:PATH}`. */
+  file?: boolean
+  /** `${input:ID}`, with the defaults of the inputs that have one. */
+  inputs?: Record<string, string>
+  /** `${workspaceFolder}`, `${userHome}` and their like. */
+  folders?: boolean
+  /** `{env:NAME}` and `{file:PATH}`. */
+  curly?: boolean
+}
+
+export const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot', 'userHome', 'pathSeparator', '/']
+
+/** What our own files may hold: everything. */
+export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: true, inputs: {}, folders: true }
+
+/** A text in a client's syntax, in ours. */
+export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
+  return text.replace(/\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g, (whole, ...groups) => {
+    const [inner, bare, curlyKind, curlyName] = groups as (string | undefined)[]
+    if (bare !== undefined) return syntax.dollar ? `\${${bare}}` : whole
+    if (curlyKind !== undefined) return syntax.curly ? `\${${curlyKind}:${curlyName ?? ''}}` : whole
+    if (inner !== undefined && isActive(inner, syntax)) return withDefault(inner, syntax)
+    return `$${whole}`
+  })
+}
+
+function isActive(inner: string, syntax: PlaceholderSyntax): boolean {
+  if (FOLDERS.includes(inner)) return syntax.folders === true
+  const kind = /^(env|file|input):/.exec(inner)?.[1]
+  if (kind === 'env') return syntax.env === true
+  if (kind === 'file') return syntax.file === true
+  if (kind === 'input') return syntax.inputs !== undefined
+  return syntax.braces === true && /^[A-Za-z_]\w*(:-.*)?$/s.test(inner)
+}
+
+function withDefault(inner: string, syntax: PlaceholderSyntax): string {
+  const id = /^input:(.*)$/s.exec(inner)?.[1]
+  const standard = id !== undefined && syntax.inputs && Object.hasOwn(syntax.inputs, id) ? syntax.inputs[id] : undefined
+  return standard === undefined || /[{}]/.test(standard) ? `\${${inner}}` : `\${${inner}:-${standard}}`
+}
+
+/** Every text of a value in our syntax; keys stay as they are. */
+export function translate(value: unknown, syntax: PlaceholderSyntax): unknown {
+  if (typeof value === 'string') return toOwnSyntax(value, syntax)
+  if (Array.isArray(value)) return value.map((item) => translate(item, syntax))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, translate(item, syntax)]))
+}

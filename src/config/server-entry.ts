@@ -1,0 +1,163 @@
+// One server's entry as a client wrote it, checked field by field and made a definition. Pure.
+// Reasons name fields, never what is in them.
+import { isObject } from './config-document.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+
+/** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
+export interface ServerEntry {
+  type?: unknown
+  command?: unknown
+  args?: unknown
+  env?: unknown
+  cwd?: unknown
+  envFile?: unknown
+  inheritEnv?: unknown
+  url?: unknown
+  headers?: unknown
+  description?: unknown
+  disabled?: unknown
+  enabled?: unknown
+  includeTools?: unknown
+  excludeTools?: unknown
+  startTimeoutMs?: unknown
+  callTimeoutMs?: unknown
+}
+
+/** Everything of a definition but its name and its origin. */
+export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
+
+class EntryInvalid extends Error {
+  override readonly name = 'EntryInvalid'
+}
+
+const TRANSPORTS: Record<string, 'stdio' | 'http' | 'sse'> = {
+  stdio: 'stdio',
+  local: 'stdio',
+  http: 'http',
+  remote: 'http',
+  'streamable-http': 'http',
+  streamable_http: 'http',
+  streamablehttp: 'http',
+  sse: 'sse',
+}
+
+/** An entry as a definition, or the reason why it is none. */
+export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
+  if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
+  try {
+    const type = transportType(entry)
+    const tools = toolFilter(entry)
+    const startTimeoutMs = timeout(entry.startTimeoutMs, 'start timeout')
+    const callTimeoutMs = timeout(entry.callTimeoutMs, 'timeout')
+    const body: ServerBody = {
+      transport: type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type),
+      ...(typeof entry.description === 'string' && entry.description.trim() !== ''
+        ? { description: entry.description.trim() }
+        : {}),
+      ...(tools === undefined ? {} : { tools }),
+      ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
+      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+    }
+    return { body }
+  } catch (error) {
+    if (error instanceof EntryInvalid) return { reason: error.message }
+    throw error
+  }
+}
+
+function transportType(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
+  if (isPresent(entry.type)) {
+    const type = typeof entry.type === 'string' ? TRANSPORTS[entry.type.toLowerCase()] : undefined
+    if (type === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
+    return type
+  }
+  if (isPresent(entry.command) && isPresent(entry.url))
+    throw new EntryInvalid('has both a command and a url, and no type')
+  if (isPresent(entry.command)) return 'stdio'
+  if (isPresent(entry.url)) return 'http'
+  throw new EntryInvalid('has neither a command nor a url')
+}
+
+function stdioServer(entry: ServerEntry): StdioServer {
+  const cwd = optionalText(entry.cwd, 'cwd')
+  const envFile = optionalText(entry.envFile, 'envFile')
+  return {
+    type: 'stdio',
+    command: requiredText(entry.command, 'command'),
+    args: texts(entry.args, 'args') ?? [],
+    env: textTable(entry.env, 'env'),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(envFile === undefined ? {} : { envFile }),
+    ...(isPresent(entry.inheritEnv) ? { inheritEnv: texts(entry.inheritEnv, 'env_vars') ?? [] } : {}),
+  }
+}
+
+function remoteServer(entry: ServerEntry, type: 'http' | 'sse'): RemoteServer {
+  const url = requiredText(entry.url, 'url')
+  // A placeholder may stand for any part of the address, so only a plain one can be judged here.
+  if (!url.includes('${') && !isHttpUrl(url)) throw new EntryInvalid('has a url that is not an http or https address')
+  return { type, url, headers: textTable(entry.headers, 'headers') }
+}
+
+function toolFilter(entry: ServerEntry): ServerDefinition['tools'] {
+  const include = texts(entry.includeTools, 'the list of tools to include')
+  const exclude = texts(entry.excludeTools, 'the list of tools to exclude')
+  // `*` is how some clients write "all of them".
+  const some = include !== undefined && !include.includes('*')
+  if (!some && (exclude === undefined || exclude.length === 0)) return undefined
+  return { ...(some ? { include } : {}), ...(exclude === undefined ? {} : { exclude }) }
+}
+
+function timeout(value: unknown, field: string): number | undefined {
+  if (!isPresent(value)) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) {
+    throw new EntryInvalid(`has a ${field} that is not a number above 0`)
+  }
+  // What a timer can hold.
+  return Math.min(Math.round(value), 2 ** 31 - 1)
+}
+
+function requiredText(value: unknown, field: string): string {
+  const text = optionalText(value, field)
+  if (text === undefined || text.trim() === '') throw new EntryInvalid(`has no ${field}`)
+  return text
+}
+
+function optionalText(value: unknown, field: string): string | undefined {
+  if (!isPresent(value)) return undefined
+  if (typeof value !== 'string') throw new EntryInvalid(`has a ${field} that is not text`)
+  if (value.includes('\0')) throw new EntryInvalid(`has a ${field} with a NUL character in it`)
+  return value
+}
+
+function texts(value: unknown, field: string): string[] | undefined {
+  if (!isPresent(value)) return undefined
+  if (!Array.isArray(value)) throw new EntryInvalid(`has ${field} that are not a list`)
+  return value.map((item) => scalar(item, `an item of ${field}`))
+}
+
+function textTable(value: unknown, field: string): Record<string, string> {
+  if (!isPresent(value)) return {}
+  if (!isObject(value)) throw new EntryInvalid(`has ${field} that are not a table of names and texts`)
+  // fromEntries and not assignment: a key such as __proto__ is then a key like any other.
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => isPresent(item))
+      .map(([name, item]) => [name, scalar(item, `${field}.${name}`)]),
+  )
+}
+
+function scalar(value: unknown, field: string): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') throw new EntryInvalid(`has text of another kind in ${field}`)
+  if (value.includes('\0')) throw new EntryInvalid(`has a NUL character in ${field}`)
+  return value
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}

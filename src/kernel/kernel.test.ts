@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
+import { Kernel } from './kernel.ts'
+import type { CallHandler } from './open-calls.ts'
+
+async function attach() {
+  const sandbox = new FakeSandbox().ready()
+  return { sandbox, kernel: await Kernel.attach(sandbox) }
+}
+
+function collect(onCall: CallHandler = async () => null) {
+  const seen: string[] = []
+  return {
+    seen,
+    observer: { onOutput: (_: string, text: string) => void seen.push(text), onDisplay: () => {}, onCall },
+  }
+}
+
+const done = (cell: number) => ({ type: 'done', cell, status: 'ok' })
+const call = (id: number, cell = 1) => ({ type: 'call', id, cell, method: 'm', params: {} })
+
+describe('attach', () => {
+  it('refuses another protocol version, names both, and ends the sandbox', async () => {
+    const sandbox = new FakeSandbox()
+    sandbox.send({ type: 'ready', protocol: 2, python: '3', platform: 'x' })
+    await expect(Kernel.attach(sandbox)).rejects.toThrow(/protocol 2, the bridge 1/)
+    expect(sandbox.disposed).toBe(true)
+  })
+
+  it('tells why a sandbox ended before it was ready', async () => {
+    const sandbox = new FakeSandbox()
+    sandbox.end({ detail: 'no space left' })
+    await expect(Kernel.attach(sandbox)).rejects.toMatchObject({
+      code: 'SANDBOX_START_FAILED',
+      message: /no space left/,
+    })
+  })
+
+  it('gives up on one that says nothing', async () => {
+    const sandbox = new FakeSandbox()
+    await expect(Kernel.attach(sandbox, 20)).rejects.toMatchObject({ code: 'SANDBOX_START_TIMEOUT' })
+    expect(sandbox.disposed).toBe(true)
+  })
+})
+
+describe('run', () => {
+  it('sends the servers only when they changed', async () => {
+    const { sandbox, kernel } = await attach()
+    const servers = [{ name: 'a', alias: 'a' }]
+    for (const [number, expected] of [
+      [1, servers],
+      [2, undefined],
+    ] as const) {
+      const run = kernel.run({ code: '1', servers, observer: collect().observer })
+      expect((await sandbox.received('run'))['servers']).toEqual(expected)
+      sandbox.send(done(number))
+      await run
+    }
+  })
+
+  it('drops frames of cells that are over, and a done that nobody waits for', async () => {
+    const { sandbox, kernel } = await attach()
+    const { seen, observer } = collect()
+    const run = kernel.run({ code: '', servers: [], observer })
+    const output = { type: 'output', stream: 'stdout' }
+    sandbox.send({ ...output, cell: 9, text: 'no' }, done(9), { ...output, cell: 1, text: 'yes' }, done(1), done(1))
+    await run
+    expect(seen).toEqual(['yes'])
+  })
+
+  it('fails when the sandbox ends, and again for the next cell', async () => {
+    const { sandbox, kernel } = await attach()
+    const run = kernel.run({ code: '', servers: [], observer: collect().observer })
+    sandbox.end({ reason: 'out-of-memory' })
+    await expect(run).rejects.toMatchObject({ code: 'KERNEL_DIED', message: /out of memory/ })
+    await expect(kernel.run({ code: '', servers: [], observer: collect().observer })).rejects.toMatchObject({
+      code: 'KERNEL_DIED',
+    })
+  })
+})
+
+describe('calls of a hostile kernel', () => {
+  it('answers each open id once: a reused id gets no second answer', async () => {
+    const { sandbox, kernel } = await attach()
+    let handled = 0
+    const { observer } = collect(async () => ++handled)
+    const run = kernel.run({ code: '', servers: [], observer })
+    sandbox.send(call(1), call(1))
+    expect(await sandbox.received('reply')).toEqual({ type: 'reply', id: 1, value: 1 })
+    sandbox.send(done(1))
+    await run
+    expect(handled).toBe(1)
+  })
+
+  it('refuses a call beyond the most that may be open', async () => {
+    const { sandbox, kernel } = await attach()
+    const { observer } = collect(() => new Promise(() => {}))
+    const run = kernel.run({ code: '', servers: [], observer })
+    for (let id = 1; id <= 10_001; id += 1) sandbox.send(call(id))
+    expect(await sandbox.received('reply')).toMatchObject({ id: 10_001, error: { code: 'PROXY_TOO_MANY_CALLS' } })
+    sandbox.send(done(1))
+    await run
+  })
+
+  it('aborts what a finished cell left open', async () => {
+    const { sandbox, kernel } = await attach()
+    const aborted = new Promise<void>((resolve) => {
+      const { observer } = collect((_, signal) => new Promise(() => signal.addEventListener('abort', () => resolve())))
+      void kernel.run({ code: '', servers: [], observer })
+    })
+    sandbox.send(call(1), done(1))
+    await aborted
+  })
+
+  it('ends a kernel that sends a hundred lines that are no frames', async () => {
+    const { sandbox, kernel } = await attach()
+    for (let count = 0; count < 100; count += 1) sandbox.send('nonsense')
+    await kernel.closed
+    expect(sandbox.disposed).toBe(true)
+  })
+
+  it('answers with an error when a value is too large for a frame', async () => {
+    const { sandbox, kernel } = await attach()
+    const { observer } = collect(async () => 'x'.repeat(65 * 1024 * 1024))
+    const run = kernel.run({ code: '', servers: [], observer })
+    sandbox.send(call(1))
+    expect(await sandbox.received('reply')).toMatchObject({ id: 1, error: { code: 'FRAME_TOO_LARGE' } })
+    sandbox.send(done(1))
+    await run
+  })
+})

@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
+import { createLog } from '../log.ts'
+import { KernelPool } from './kernel-pool.ts'
+import { type CellRequest, Session } from './session.ts'
+
+const log = createLog('error', () => {})
+
+function open(options: { size?: number; idleTimeoutMs?: number } = {}) {
+  const sandboxes: FakeSandbox[] = []
+  const provider = {
+    name: 'pyodide' as const,
+    prepare: async () => {},
+    start: async () => {
+      const sandbox = new FakeSandbox().ready()
+      sandboxes.push(sandbox)
+      return sandbox
+    },
+  }
+  const pool = new KernelPool({
+    provider: async () => provider,
+    limits: { memoryBytes: 1 },
+    size: options.size ?? 0,
+    log,
+  })
+  const session = new Session({ pool, log, idleTimeoutMs: options.idleTimeoutMs ?? 60_000 })
+  return { sandboxes, pool, session }
+}
+
+const request = (extra: Partial<CellRequest> = {}): CellRequest => ({
+  code: 'x',
+  servers: [],
+  timeoutMs: 10_000,
+  onCall: async () => null,
+  ...extra,
+})
+
+const done = (cell: number, extra = {}) => ({ type: 'done', cell, status: 'ok', ...extra })
+
+/** Waits for the session's first sandbox, and for the cell to reach it. */
+async function started(sandboxes: FakeSandbox[], index = 0): Promise<FakeSandbox> {
+  await vi.waitFor(() => expect(sandboxes.length).toBeGreaterThan(index))
+  await sandboxes[index]!.received('run')
+  return sandboxes[index]!
+}
+
+afterEach(() => vi.useRealTimers())
+
+describe('Session', () => {
+  it('runs cells one after the other in one kernel', async () => {
+    const { sandboxes, session } = open()
+    const first = session.run(request())
+    const second = session.run(request())
+    const sandbox = await started(sandboxes)
+    sandbox.send(done(1))
+    expect((await first).status).toBe('ok')
+    expect((await sandbox.received('run'))['cell']).toBe(2)
+    sandbox.send(done(2))
+    await second
+    expect(sandboxes).toHaveLength(1)
+  })
+
+  it('refuses more than sixteen cells at once', async () => {
+    const { session } = open()
+    for (let count = 0; count < 16; count += 1) void session.run(request()).catch(() => {})
+    await expect(session.run(request())).rejects.toMatchObject({ code: 'SESSION_LIMIT' })
+    await session.close()
+  })
+
+  it('interrupts at the time limit and keeps the kernel when the cell stops', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request({ timeoutMs: 30 }))
+    const sandbox = await started(sandboxes)
+    await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
+    sandbox.send(done(1, { status: 'interrupted' }))
+    expect(await run).toMatchObject({ status: 'timeout', stateLost: false })
+    expect(sandbox.disposed).toBe(false)
+  })
+
+  it('ends a kernel that does not stop, says that the state is lost, and goes on with a fresh one', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request({ timeoutMs: 30 }))
+    const sandbox = await started(sandboxes)
+    expect(await run).toMatchObject({ status: 'timeout', stateLost: true })
+    expect(sandbox.disposed).toBe(true)
+    const next = session.run(request())
+    ;(await started(sandboxes, 1)).send(done(1))
+    expect((await next).status).toBe('ok')
+  })
+
+  it('interrupts when the client cancels', async () => {
+    const { sandboxes, session } = open()
+    const client = new AbortController()
+    const run = session.run(request({ signal: client.signal }))
+    const sandbox = await started(sandboxes)
+    client.abort()
+    expect(sandbox.interrupts).toBe(1)
+    sandbox.send(done(1, { status: 'interrupted' }))
+    expect((await run).status).toBe('interrupted')
+  })
+
+  it('never starts a cell that was cancelled while it waited', async () => {
+    const { sandboxes, session } = open()
+    const client = new AbortController()
+    const first = session.run(request())
+    const second = session.run(request({ signal: client.signal }))
+    client.abort()
+    const sandbox = await started(sandboxes)
+    sandbox.send(done(1))
+    await first
+    expect(await second).toMatchObject({ status: 'interrupted', durationMs: 0 })
+  })
+
+  it('tells with the next cell that the kernel died between two cells', async () => {
+    const { sandboxes, session } = open()
+    const first = session.run(request())
+    ;(await started(sandboxes)).send(done(1))
+    await first
+    sandboxes[0]!.end({ reason: 'out-of-memory' })
+    await new Promise((resolve) => setTimeout(resolve))
+    const second = session.run(request())
+    ;(await started(sandboxes, 1)).send(done(1))
+    expect((await second).notes.join()).toMatch(/out of memory.*variables of earlier cells are gone/)
+  })
+
+  it('ends an idle kernel and tells so with the next cell', async () => {
+    const { sandboxes, session } = open({ idleTimeoutMs: 20 })
+    const first = session.run(request())
+    ;(await started(sandboxes)).send(done(1))
+    await first
+    await vi.waitFor(() => expect(sandboxes[0]!.disposed).toBe(true))
+    const second = session.run(request())
+    ;(await started(sandboxes, 1)).send(done(1))
+    expect((await second).notes.join()).toMatch(/idle.*variables of earlier cells are gone/)
+  })
+
+  it('keeps the ends of an output flood and says what is missing', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    const frame = (text: string) => ({ type: 'output', cell: 1, stream: 'stdout', text })
+    sandbox.send(frame('BEGIN'), ...Array.from({ length: 50 }, () => frame('x'.repeat(100_000))), frame('END'), done(1))
+    const { stdout } = await run
+    expect(stdout.length).toBeLessThan(2_100_000)
+    expect(stdout).toMatch(/^BEGINx+\n… \d+ characters were dropped here …\nx+END$/)
+  })
+})
+
+describe('KernelPool', () => {
+  it('hands out each kernel once and refills', async () => {
+    const { sandboxes, pool } = open({ size: 1 })
+    pool.warm()
+    const first = await pool.take()
+    const second = await pool.take()
+    expect(first.sandbox).not.toBe(second.sandbox)
+    await vi.waitFor(() => expect(sandboxes).toHaveLength(3))
+    await pool.close()
+    expect(sandboxes[2]!.disposed).toBe(true)
+  })
+
+  it('replaces a waiting kernel that died', async () => {
+    const { sandboxes, pool } = open({ size: 1 })
+    pool.warm()
+    await vi.waitFor(() => expect(sandboxes).toHaveLength(1))
+    sandboxes[0]!.end()
+    await new Promise((resolve) => setTimeout(resolve))
+    expect((await pool.take()).sandbox).toBe(sandboxes[1])
+    await pool.close()
+  })
+})

@@ -1,0 +1,29 @@
+// One way out: when the client closes our stdin, or a signal asks us to, end what we started and leave; after a limit, leave all the same.
+
+/** How long ending everything may take. A client waits about this long before it kills us. */
+const LIMIT_MS = 2_500
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Calls `end` once, on whichever comes first, then exits: 0 when stdin closed, 128 + the signal's number otherwise. */
+export function onShutdown(end: () => Promise<void>, { watchStdin = true } = {}): void {
+  let ending = false
+  const shutDown = async (exitCode: number) => {
+    if (ending) return
+    ending = true
+    setTimeout(() => process.exit(exitCode), LIMIT_MS).unref()
+    try {
+      await end()
+    } finally {
+      process.exit(exitCode)
+    }
+  }
+  for (const signal of SIGNALS) process.on(signal, () => void shutDown(SIGNAL_EXIT_CODES[signal]))
+  if (!watchStdin) return
+  process.stdin.on('end', () => void shutDown(0))
+  process.stdin.on('close', () => void shutDown(0))
+  // A client that is gone also shows as a broken pipe on the next answer.
+  process.stdout.on('error', () => void shutDown(0))
+}
+
+const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }

@@ -1,0 +1,36 @@
+// Keeps tool lists and tool results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
+// The package is handed a hollow result that is certainly valid, with the true one attached under a symbol; `looseResult` picks it up again.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { RAW } from './sdk.ts'
+
+/** Wraps a transport before it is given to a client. Results of other methods, and other kinds of result than "complete", are left alone. */
+export function keepRawResults(transport: Transport): void {
+  const methods = new Map<string | number, string>()
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    if ('method' in message && 'id' in message && message.method in HOLLOW) methods.set(message.id, message.method)
+    return send(message, options)
+  }
+  // The package keeps a handler that was there before its own, and calls it first with the same message object.
+  const before = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    before?.(message, extra)
+    hollowOut(message, methods)
+  }
+}
+
+const HOLLOW: Record<string, object> = {
+  'tools/list': { tools: [], ttlMs: 0, cacheScope: 'private' },
+  'tools/call': { content: [] },
+}
+
+function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string>): void {
+  if (!('id' in message) || message.id === undefined || 'method' in message) return
+  const method = methods.get(message.id)
+  if (method === undefined) return
+  methods.delete(message.id)
+  if (!('result' in message)) return
+  const result = message.result as { resultType?: unknown } | null
+  if (typeof result !== 'object' || result === null || result.resultType !== 'complete') return
+  message.result = { resultType: 'complete', ...HOLLOW[method], [RAW]: result }
+}

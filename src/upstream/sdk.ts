@@ -1,0 +1,41 @@
+// The MCP client package, loaded on first use: importing it takes over 100 ms, and a bridge that reaches no upstream should not pay for it.
+// Also the two ways in which we bend it: results pass unvalidated, and its timeouts are off.
+import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
+
+export type Sdk = typeof import('@modelcontextprotocol/client')
+
+let sdk: Promise<Sdk> | undefined
+
+export function loadSdk(): Promise<Sdk> {
+  sdk ??= import('@modelcontextprotocol/client')
+  return sdk
+}
+
+/** The longest delay a timer can have. The package has no way to say "no timeout": a call lives as long as the cell that made it. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1
+
+/** The revision spoken to servers that no longer know `initialize`. */
+export const MODERN_REVISION = '2026-07-28'
+
+/** Where `keepRawResults` leaves a result as it was received. */
+export const RAW = Symbol('raw result')
+
+export type LooseResult = Record<string, unknown>
+
+/**
+ * Accepts a result as it is. The package's own schemas refuse a whole tool list for one bad tool, and a whole result for one
+ * odd block or a value that misses the tool's own output schema; we pass on what the server said.
+ */
+export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
+  '~standard': {
+    version: 1,
+    vendor: 'sandbridge',
+    validate(value) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return { issues: [{ message: 'the result is not an object' }] }
+      }
+      const raw = (value as { [RAW]?: LooseResult })[RAW]
+      return { value: raw ?? (value as LooseResult) }
+    },
+  },
+}

@@ -1,0 +1,152 @@
+// Starts the built bridge as a process of its own, with a throwaway home, and speaks MCP to it with a real client. Nothing of ours is mocked.
+import { mkdtempSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { onTestFinished } from 'vitest'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+export const CLI = path.join(ROOT, 'dist/cli.js')
+
+/** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. */
+const CACHE = path.join(ROOT, '.cache/test')
+
+/** An entry of `mcpServers`. */
+export interface ServerEntry {
+  command: string
+  args?: string[]
+  env?: Record<string, string>
+  cwd?: string
+  description?: string
+}
+
+export interface BridgeOptions {
+  servers?: Record<string, ServerEntry>
+  env?: Record<string, string>
+  /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
+  era?: 'legacy' | 'modern'
+  /** Other programs than the built one, for the installed package. */
+  command?: { node: string; cli: string }
+}
+
+/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json. */
+export function makeHome(servers: Record<string, ServerEntry> = {}): string {
+  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
+  mkdirSync(path.join(home, 'MCPs'))
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+  return home
+}
+
+/** What a process needs of our environment, and nothing of the developer's own settings. */
+export function bridgeEnv(home: string, env: Record<string, string> = {}): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    USERPROFILE: home,
+    MCP_BRIDGE_CACHE_DIR: CACHE,
+    MCP_BRIDGE_RUNTIME: 'pyodide',
+    ...env,
+  }
+}
+
+export interface CellAnswer {
+  text: string
+  isError: boolean
+  structured: Record<string, unknown>
+  content: { type: string; [key: string]: unknown }[]
+}
+
+/** A bridge and the client that is connected to it. */
+export class TestBridge {
+  readonly home: string
+  readonly client: Client
+  readonly transport: StdioClientTransport
+  stderr = ''
+
+  constructor(home: string, client: Client, transport: StdioClientTransport) {
+    this.home = home
+    this.client = client
+    this.transport = transport
+    transport.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()))
+  }
+
+  get pid(): number {
+    return this.transport.pid!
+  }
+
+  /** Call run_python with any arguments, well-formed or not. */
+  async call(args: Record<string, unknown>, options: { signal?: AbortSignal } = {}): Promise<CellAnswer> {
+    const result = await this.client.callTool({ name: 'run_python', arguments: args }, { timeout: 120_000, ...options })
+    const content = result.content as CellAnswer['content']
+    const text = content.flatMap((block) => (block.type === 'text' ? [String(block['text'])] : [])).join('\n')
+    return {
+      text,
+      isError: result.isError === true,
+      structured: (result.structuredContent ?? {}) as Record<string, unknown>,
+      content,
+    }
+  }
+
+  /** Run a cell and return what the model reads. */
+  async run(code: string, args: Record<string, unknown> = {}): Promise<string> {
+    return (await this.call({ code, ...args })).text
+  }
+}
+
+/** Ends with the test that asked for it. */
+export async function startBridge(options: BridgeOptions = {}): Promise<TestBridge> {
+  const bridge = await openTestBridge(options)
+  onTestFinished(() => closeTestBridge(bridge))
+  return bridge
+}
+
+/** For a whole file: close it in afterAll. */
+export async function openTestBridge({
+  servers = {},
+  env = {},
+  era = 'legacy',
+  command,
+}: BridgeOptions = {}): Promise<TestBridge> {
+  const home = makeHome(servers)
+  const transport = new StdioClientTransport({
+    command: command?.node ?? process.execPath,
+    args: [command?.cli ?? CLI],
+    env: bridgeEnv(home, env),
+    cwd: home,
+    stderr: 'pipe',
+    maxBufferSize: 128 * 1024 * 1024,
+  })
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+  )
+  const bridge = new TestBridge(home, client, transport)
+  await client.connect(transport)
+  return bridge
+}
+
+export async function closeTestBridge(bridge: TestBridge): Promise<void> {
+  await bridge.client.close()
+  await rm(bridge.home, { recursive: true, force: true })
+}
+
+const server = (name: string) => path.join(ROOT, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)
+
+/** The published servers, as entries of `mcpServers`. */
+export const published = {
+  everything: (): ServerEntry => ({ command: process.execPath, args: [server('everything'), 'stdio'] }),
+  filesystem: (folder: string): ServerEntry => ({ command: process.execPath, args: [server('filesystem'), folder] }),
+  memory: (file: string): ServerEntry => ({
+    command: process.execPath,
+    args: [server('memory')],
+    env: { MEMORY_FILE_PATH: file },
+  }),
+}
+
+/** A fixture server: a small program of ours that speaks, or mis-speaks, MCP. */
+export function fixtureServer(name: string, ...args: string[]): ServerEntry {
+  return { command: process.execPath, args: [path.join(ROOT, 'test/fixtures/servers', name), ...args] }
+}
