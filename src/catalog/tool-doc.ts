@@ -1,25 +1,11 @@
 // What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
 import { isRecord, propertiesOf, resolve } from './json-schema.ts'
-import { FULL, parametersText, SHORT, type Signature } from './signature.ts'
+import type { CatalogTool } from './catalog-tool.ts'
+import { FULL, parametersText, SHORT } from './signature.ts'
 import { typeText } from './schema-type.ts'
-import { DESCRIPTION_LIMIT, firstSentence, oneLine } from './text.ts'
-import type { UpstreamTool } from '../upstream/upstream.ts'
+import { firstSentence } from './text.ts'
 
 export type Detail = 'summary' | 'full'
-
-/** A tool with what the catalog knows about it. */
-export interface CatalogTool {
-  /** True name of its server. */
-  server: string
-  serverAlias: string
-  /** True name. */
-  name: string
-  /** Its Python name. */
-  alias: string
-  /** As its server lists it. */
-  definition: UpstreamTool
-  signature: Signature
-}
 
 /** One parameter, as `detail: "full"` shows it. */
 export interface ParameterDoc {
@@ -54,7 +40,7 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     serverAlias: tool.serverAlias,
     tool: tool.name,
     toolAlias: tool.alias,
-    description: oneLine(definition.description ?? definition.title ?? definition.annotations?.title, DESCRIPTION_LIMIT),
+    description: tool.description,
     line: toolLine(tool, detail, observed),
   }
   if (detail !== 'full') return doc
@@ -65,7 +51,7 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     ...(parameter.default === undefined ? {} : { default: parameter.default }),
     ...(parameter.description === '' ? {} : { description: parameter.description }),
   }))
-  doc.inputSchema = definition.inputSchema ?? {}
+  doc.inputSchema = tool.inputSchema
   if (definition.outputSchema !== undefined) doc.outputSchema = definition.outputSchema
   return doc
 }

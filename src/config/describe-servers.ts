@@ -39,10 +39,12 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
   }))
 }
 
-/** The base name of a command. Should somebody have written a whole command line there, only its first word. */
+/** The base name of a command. Should somebody have written a whole command line there, only its first word is looked at. */
 function programName(command: string): string {
-  const name = command.split(/[/\\]/).at(-1) ?? ''
-  return /^\S*/.exec(name)?.[0] ?? ''
+  const windowsProgram = /^[A-Za-z]:\\[^=]*\\([^\\/\s=]+\.(?:exe|cmd|bat))$/i.exec(command)?.[1]
+  if (windowsProgram !== undefined) return windowsProgram
+  const first = command.trim().split(/\s/)[0] ?? ''
+  return first.includes('=') ? '' : (first.split(/[/\\]/).at(-1) ?? '')
 }
 
 /** A placeholder in an address may stand for a secret or for all of it; what is no address has no origin. */

@@ -5,11 +5,14 @@ import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { mergeDefinitions } from './merge-definitions.ts'
+import type { PlaceholderSyntax } from './placeholders.ts'
+import { OWN_SYNTAX, translate } from './placeholders.ts'
 import { READERS } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge } from './self-server.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
+import type { ServerEntry } from './server-entry.ts'
 import { toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
 
@@ -91,8 +94,9 @@ async function readOne(
 
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
   const result: FileServers = { servers: [], skipped: [] }
+  const syntax = reader.syntax?.(parsed.document) ?? OWN_SYNTAX
   for (const entry of entries) {
-    const definition = toDefinition(entry, { client: reader.client, file }, options)
+    const definition = toDefinition(entry, syntax, { client: reader.client, file }, options)
     if ('reason' in definition) result.skipped.push({ file, name: entry.name, reason: definition.reason })
     else result.servers.push(trusted ? definition : { ...definition, trusted: false })
   }
@@ -101,6 +105,7 @@ async function readOne(
 
 function toDefinition(
   { name, entry }: NamedEntry,
+  syntax: PlaceholderSyntax,
   source: ServerDefinition['source'],
   options: DiscoverOptions,
 ): ServerDefinition | { reason: string } {
@@ -109,7 +114,7 @@ function toDefinition(
     return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
   }
   if (entry === undefined) return { reason: 'is not an object' }
-  const made = toServerBody(entry)
+  const made = toServerBody(inOwnSyntax(entry, syntax))
   if ('reason' in made) return made
   if (
     !options.settings.allowSelfServer &&
@@ -118,4 +123,13 @@ function toDefinition(
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
+}
+
+function inOwnSyntax(entry: ServerEntry, syntax: PlaceholderSyntax): ServerEntry {
+  const { command, args, env, cwd, envFile, url, headers } = entry
+  const texts = { command, args, env, cwd, envFile, url, headers }
+  return {
+    ...entry,
+    ...Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, translate(value, syntax)])),
+  }
 }

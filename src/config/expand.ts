@@ -54,9 +54,7 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
 }
 
 function expandText(text: string, context: ExpandContext, where: string): string {
-  return text.replace(/\$\$\{|\$\{([^{}]*)\}/g, (whole, inner: string | undefined) =>
-    inner === undefined ? whole.slice(1) : valueOf(inner, context, where),
-  )
+  return text.replace(/\$\{([^{}]*)\}/g, (_, inner: string) => (inner === '$' ? '$' : valueOf(inner, context, where)))
 }
 
 function valueOf(inner: string, context: ExpandContext, where: string): string {
@@ -78,7 +76,7 @@ function valueOf(inner: string, context: ExpandContext, where: string): string {
   if (!/^[A-Za-z_][\w.]*$/.test(name)) {
     throw invalid(
       `${where} holds a placeholder that is not known: \${${inner.split(':')[0]}…}.`,
-      'Write $${ for a literal ${.',
+      'Write ${$} for a dollar sign.',
     )
   }
   const value = orDefault(context.env[name])
@@ -127,7 +125,7 @@ function read(file: string, context: ExpandContext, where: string): string {
 
 /** Lines of NAME=value; `#` starts a comment, `export` and quotes around a value are left out. */
 export function parseEnvFile(text: string): Record<string, string> {
-  const pairs = text.split(/\r?\n/).flatMap((line) => {
+  const pairs = text.split(/\r?\n/).flatMap((line): [string, string][] => {
     const match = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/.exec(line)
     if (match?.[1] === undefined) return []
     const value = match[2] ?? ''
@@ -136,7 +134,7 @@ export function parseEnvFile(text: string): Record<string, string> {
       return [[match[1], quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n') : (quoted[2] ?? '')]]
     return [[match[1], value.replace(/\s+#.*$/, '')]]
   })
-  return Object.fromEntries(pairs) as Record<string, string>
+  return Object.fromEntries(pairs)
 }
 
 function invalid(message: string, hint: string): BridgeError {

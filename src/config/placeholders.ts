@@ -3,7 +3,7 @@
 //   ${NAME} ${NAME:-default}          a variable of the environment; also written ${env:NAME}
 //   ${file:PATH} ${input:ID}          a file's text; something only the user knows
 //   ${workspaceFolder} ${userHome}    and the other names in FOLDERS
-//   $${                               a literal ${
+//   ${$}                              a dollar sign
 //
 // A client that expands less has its other dollar signs made literal when its file is read, so that expanding never surprises.
 
@@ -30,19 +30,24 @@ export const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspace
 /** What our own files may hold: everything. */
 export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: true, inputs: {}, folders: true }
 
+const DOLLAR = '${$}'
+
 /** A text in a client's syntax, in ours. */
 export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
-  return text.replace(/\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g, (whole, ...groups) => {
-    const [inner, bare, curlyKind, curlyName] = groups as (string | undefined)[]
-    if (bare !== undefined) return syntax.dollar ? `\${${bare}}` : whole
-    if (curlyKind !== undefined) return syntax.curly ? `\${${curlyKind}:${curlyName ?? ''}}` : whole
-    if (inner !== undefined && isActive(inner, syntax)) return withDefault(inner, syntax)
-    return `$${whole}`
-  })
+  return text.replace(
+    /\$\{([^{}]*)\}|\$\{|\$([A-Za-z_]\w*)|\{(env|file):([^{}]*)\}/g,
+    (whole: string, inner?: string, bare?: string, curlyKind?: string, curlyName?: string) => {
+      if (bare !== undefined) return syntax.dollar ? `\${${bare}}` : whole
+      if (curlyKind !== undefined) return syntax.curly ? `\${${curlyKind}:${curlyName ?? ''}}` : whole
+      if (inner !== undefined && isActive(inner, syntax)) return withDefault(inner, syntax)
+      return `${DOLLAR}${whole.slice(1)}`
+    },
+  )
 }
 
 function isActive(inner: string, syntax: PlaceholderSyntax): boolean {
   if (FOLDERS.includes(inner)) return syntax.folders === true
+  if (inner === '$') return syntax === OWN_SYNTAX
   const kind = /^(env|file|input):/.exec(inner)?.[1]
   if (kind === 'env') return syntax.env === true
   if (kind === 'file') return syntax.file === true

@@ -8,12 +8,12 @@ const OWN_NAME = /^(sandbridge|mcp[-_]server[-_]code[-_]execution[-_]mode)$/i
 const ENGINES = new Set(['docker', 'podman', 'nerdctl'])
 
 /** Programs whose arguments name the program that is really run. */
-const RUNNERS = new Set([
-  ...['npx', 'bunx', 'pnpx', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'node', 'nodejs', 'tsx', 'ts-node'],
-  ...['uvx', 'uv', 'pipx', 'python', 'python3', 'py'],
-  ...['sh', 'bash', 'zsh', 'dash', 'fish', 'cmd', 'powershell', 'pwsh', 'wsl', 'env', 'sudo', 'nice'],
-  ...ENGINES,
-])
+const RUNNERS = new Set(
+  [
+    'npx bunx pnpx npm pnpm yarn bun deno node nodejs tsx ts-node uvx uv pipx python python3 py',
+    'sh bash zsh dash fish cmd powershell pwsh wsl env sudo nice docker podman nerdctl',
+  ].flatMap((line) => line.split(' ')),
+)
 
 /** Words that are a runner's sub-command and not the program. */
 const SUBCOMMANDS = new Set(['run', 'exec', 'x', 'dlx', 'tool', 'container'])

@@ -1,4 +1,5 @@
 // One live connection to an upstream: its handshake, its requests, its end. It starts nothing again and remembers nothing; ManagedUpstream does.
+import { setMaxListeners } from 'node:events'
 import type { Client, Implementation, RequestOptions, Transport } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import { callFailure, type Circumstances } from './failures.ts'
@@ -67,7 +68,12 @@ export class Connection {
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const what = `the call of '${tool}'`
     const request: RequestOptions = { timeout: NO_TIMEOUT_MS }
-    if (options.onProgress) request.onprogress = options.onProgress
+    const { onProgress } = options
+    if (onProgress) {
+      request.onprogress = ({ progress, total, message }) => {
+        onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) })
+      }
+    }
     return this.#request('tools/call', { name: tool, arguments: args }, what, request, options.signal, tool)
   }
 
@@ -99,7 +105,11 @@ export class Connection {
     signal?: AbortSignal,
     tool?: string,
   ): Promise<LooseResult> {
-    if (signal) options.signal = signal
+    if (signal) {
+      // A cell's calls share its signal, and there may be hundreds of them.
+      setMaxListeners(0, signal)
+      options.signal = signal
+    }
     try {
       return await this.#client.request({ method, params }, looseResult, options)
     } catch (error) {

@@ -80,7 +80,7 @@ export class ManagedUpstream {
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
-    if (this.#closing) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
     if (signal?.aborted) throw cancelled(this.definition.name)
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
     return unlessAborted(this.#starting, signal, this.definition.name)
@@ -158,7 +158,7 @@ export class ManagedUpstream {
     this.#connection = undefined
     this.#tools = undefined
     clearTimeout(this.#relistTimer)
-    if (this.#closing) return
+    if (this.#shutdown.signal.aborted) return
     this.#failed = true
     this.#log('warning', 'A server ended by itself; it is started again on its next use', { ...about.exit })
   }
@@ -178,7 +178,7 @@ export class ManagedUpstream {
     this.#tools = undefined
     clearTimeout(this.#relistTimer)
     this.#relistTimer = setTimeout(() => {
-      if (!this.#connection || this.#closing) return
+      if (!this.#connection || this.#shutdown.signal.aborted) return
       this.listTools().catch((error: Error) => this.#log('warning', 'A changed tool list could not be read', { error }))
     }, RELIST_DELAY_MS).unref()
   }

@@ -30,7 +30,7 @@ function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string
   if (method === undefined) return
   methods.delete(message.id)
   if (!('result' in message)) return
-  const result = message.result as { resultType?: unknown } | null
-  if (typeof result !== 'object' || result === null || result.resultType !== 'complete') return
-  message.result = { resultType: 'complete', ...HOLLOW[method], [RAW]: result }
+  const { resultType, ...result } = message.result ?? {}
+  if (resultType !== 'complete') return
+  message.result = { resultType, ...HOLLOW[method], [RAW]: result }
 }

@@ -1,5 +1,5 @@
 // The MCP client package, loaded on first use: importing it takes over 100 ms, and a bridge that reaches no upstream should not pay for it.
-// Also the two ways in which we bend it: results pass unvalidated, and its timeouts are off.
+// Also the two ways in which we bend it: results pass unvalidated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
 
 export type Sdk = typeof import('@modelcontextprotocol/client')

@@ -1,6 +1,7 @@
 // What a reader is: where one client keeps its MCP servers, and how its file's values become entries. Readers are pure; discover.ts reads the files.
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
+import type { PlaceholderSyntax } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
 
 /** The machine, as far as it decides where files are. All paths are absolute and in the platform's own form. */
@@ -34,6 +35,8 @@ export interface Reader {
   locations(place: Place): ConfigLocation[]
   /** The servers of one file, in its order; undefined when the file has no place for servers at all. */
   entries(document: ConfigObject, place: Place): NamedEntry[] | undefined
+  /** Which placeholders the client expands; all others are plain text. Ours unless given. */
+  syntax?: (document: ConfigObject) => PlaceholderSyntax
   /** The file is there for servers only, so it is worth a word when it has no place for them. */
   dedicated?: boolean
 }

@@ -1,0 +1,226 @@
+"""The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching.
+
+It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
+input. It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
+frame. Python 3.6 can parse it, so that an image whose Python is too old is told so.
+
+Arguments: one JSON object with
+  kernelBytes   length of the kernel's sources on stdin: one JSON object, path -> text
+  memoryBytes   memory limit of the sandbox
+  pids          limit on processes and threads
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import sys
+
+# Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
+EXIT_OUT_OF_MEMORY = 86
+EXIT_PYTHON_TOO_OLD = 87
+
+WATCH_INTERVAL_MS = 100
+
+
+def main():
+    config = json.loads(sys.argv[1])
+    if sys.version_info < (3, 10):
+        say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
+        os._exit(EXIT_PYTHON_TOO_OLD)
+    memory_enforced = set_limits(config)
+    sources = read_exactly(0, config["kernelBytes"])
+    kernel = os.fork()
+    if kernel == 0:
+        del config
+        run_kernel(sources)
+    else:
+        del sources
+        watch(kernel, None if memory_enforced else config["memoryBytes"])
+
+
+def say(text):
+    os.write(2, ("sandbox: " + text + "\n").encode())
+
+
+def read_exactly(fd, count):
+    parts = []
+    while count:
+        part = os.read(fd, min(count, 65536))
+        if not part:
+            os._exit(0)  # the bridge went away
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+# --- limits -------------------------------------------------------------------------------------------------------------
+
+
+def set_limits(config):
+    """Set the limits of every process in the sandbox. Returns whether the host holds the sandbox to its memory limit."""
+    memory = config["memoryBytes"]
+    # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
+    lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_NOFILE, 1024)
+    # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1; bubblewrap has none).
+    if not at_most(config["pids"], "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+        lower(resource.RLIMIT_NPROC, config["pids"])
+    if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        return True
+    # Shared memory is no part of RLIMIT_DATA. Address space is a coarse measure (libraries and stacks count), hence the room.
+    lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
+    return False
+
+
+def lower(limit, value):
+    hard = resource.getrlimit(limit)[1]
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(limit, (value, value))
+
+
+def at_most(limit, *paths):
+    """Whether one of these cgroup files holds a number of at most `limit`."""
+    for path in paths:
+        text = read_text(path).strip()
+        if text.isdigit():
+            return int(text) <= limit
+    return False
+
+
+def read_text(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+# --- the kernel's process -----------------------------------------------------------------------------------------------
+
+
+def run_kernel(sources):
+    """Become the kernel: its modules come from memory, the rest from the image."""
+    import types
+    from importlib.abc import MetaPathFinder
+    from importlib.machinery import ModuleSpec
+
+    files = json.loads(sources)
+    root = "/sandbridge"
+
+    class KernelFinder(MetaPathFinder):
+        def find_spec(self, name, path=None, target=None):
+            stem = name.replace(".", "/")
+            for file, is_package in ((stem + "/__init__.py", True), (stem + ".py", False)):
+                if file in files:
+                    spec = ModuleSpec(name, self, origin=root + "/" + file, is_package=is_package)
+                    spec.has_location = True
+                    if is_package:
+                        spec.submodule_search_locations = [root + "/" + stem]
+                    return spec
+            return None
+
+        def create_module(self, spec):
+            return None
+
+        def exec_module(self, module):
+            run(module.__spec__.origin, module.__dict__)
+
+        def get_source(self, name):
+            spec = self.find_spec(name)
+            return files[spec.origin[len(root) + 1 :]] if spec else None
+
+    def run(path, namespace):
+        exec(compile(files[path[len(root) + 1 :]], path, "exec", dont_inherit=True), namespace)
+
+    sys.meta_path.insert(0, KernelFinder())
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    sys.argv = ["sandbridge"]
+    module.__file__ = root + "/__main__.py"
+    run(module.__file__, module.__dict__)
+
+
+# --- PID 1 --------------------------------------------------------------------------------------------------------------
+
+
+def watch(kernel, memory):
+    """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes (None: the host sees to it)."""
+    import ctypes
+
+    # Same user, but not dumpable: code in the sandbox can neither trace this process nor write to its memory.
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    # The kernel is the one that reads frames and writes them: its end has to close the channel.
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 1)
+    woken, wake = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    poll = select.poll()
+    poll.register(woken, select.POLLIN)
+    # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
+    poll.register(0, select.POLLRDHUP)
+    timeout = None if memory is None else WATCH_INTERVAL_MS
+    while True:
+        reap(kernel)
+        for fd, _ in poll.poll(timeout):
+            if fd == 0:
+                os._exit(0)
+            os.read(woken, 4096)
+        if memory is not None and used_memory(fast=True) > memory and used_memory(fast=False) > memory:
+            say("out of memory: more than %d MiB in use" % (memory >> 20))
+            os._exit(EXIT_OUT_OF_MEMORY)
+
+
+def reap(kernel):
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            os._exit(1)
+        if pid == 0:
+            return
+        if pid == kernel:
+            finish(status)
+
+
+def finish(status):
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGKILL and oom_kills() > 0:
+        say("out of memory: the kernel was ended by the host")
+        os._exit(EXIT_OUT_OF_MEMORY)
+    if code < 0:
+        os._exit(128 - code)
+    os._exit(1 if code in (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD) else code)
+
+
+def oom_kills():
+    text = read_text("/sys/fs/cgroup/memory.events") or read_text("/sys/fs/cgroup/memory/memory.oom_control")
+    for line in text.splitlines():
+        name, _, count = line.partition(" ")
+        if name == "oom_kill":
+            return int(count)
+    return 0
+
+
+def used_memory(fast):
+    """Bytes in use by all processes here. The fast count takes memory shared between them once for each; the exact one does not."""
+    file, names = ("status", ("RssAnon:", "RssShmem:")) if fast else ("smaps_rollup", ("Pss_Anon:", "Pss_Shmem:"))
+    total = 0
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            for line in read_text("/proc/%s/%s" % (entry, file)).splitlines():
+                if line.startswith(names):
+                    total += int(line.split()[1]) << 10
+    return total
+
+
+main()

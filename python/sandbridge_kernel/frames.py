@@ -1,0 +1,81 @@
+"""Frames: one JSON object on one line. Encodes what the kernel sends, decodes and checks what the bridge sends.
+
+Knows the format only: no descriptors, no state. The authority is docs/protocol.md.
+"""
+
+from json import JSONDecoder, JSONEncoder
+
+from .values import Record
+
+PROTOCOL_VERSION = 1
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+# ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
+_OPTIONS = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
+_encode = JSONEncoder(**_OPTIONS).encode
+_decode = JSONDecoder(object_hook=Record).decode
+
+
+class FrameError(ValueError):
+    """A line that is not a frame, or a frame that does not fit on the wire."""
+
+
+def encode(frame, default=None):
+    """The line for a frame, LF included. `default` turns values JSON lacks into ones it has.
+
+    Raises FrameError when it is longer than 64 MiB, and whatever json raises for values that cannot be sent.
+    """
+    text = _encode(frame) if default is None else JSONEncoder(default=default, **_OPTIONS).encode(frame)
+    if len(text) >= MAX_FRAME_BYTES:
+        raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
+    return text.encode("ascii") + b"\n"
+
+
+def decode(line):
+    """The frame on a line from the bridge: a `run` or a `reply`. Raises FrameError for everything else."""
+    try:
+        frame = _decode(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"not JSON: {error}") from None
+    if not isinstance(frame, dict):
+        raise FrameError("not an object")
+    check = _CHECKS.get(frame.get("type")) if isinstance(frame.get("type"), str) else None
+    if check is None:
+        raise FrameError("of unknown type")
+    check(frame)
+    return frame
+
+
+def _check_run(frame):
+    _need(_is_count(frame.get("cell")), "run: cell must be a positive integer")
+    _need(isinstance(frame.get("code"), str), "run: code must be a string")
+    servers = frame.get("servers", [])
+    _need(isinstance(servers, list), "run: servers must be a list")
+    for server in servers:
+        _need(isinstance(server, dict), "run: a server must be an object")
+        for key in ("name", "alias"):
+            _need(isinstance(server.get(key), str), f"run: a server's {key} must be a string")
+        _need(isinstance(server.get("description", ""), str), "run: a server's description must be a string")
+
+
+def _check_reply(frame):
+    _need(_is_count(frame.get("id")), "reply: id must be a positive integer")
+    _need(("value" in frame) != ("error" in frame), "reply: exactly one of value and error")
+    if "error" in frame:
+        error = frame["error"]
+        _need(isinstance(error, dict), "reply: error must be an object")
+        for key in ("code", "message"):
+            _need(isinstance(error.get(key), str), f"reply: the error's {key} must be a string")
+        _need(isinstance(error.get("hint", ""), str), "reply: the error's hint must be a string")
+
+
+_CHECKS = {"run": _check_run, "reply": _check_reply}
+
+
+def _is_count(value):
+    return type(value) is int and value > 0
+
+
+def _need(condition, why):
+    if not condition:
+        raise FrameError(why)

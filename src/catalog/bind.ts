@@ -1,0 +1,87 @@
+// Turns the arguments of a Python call into the arguments of a tool: positions and Python names become true names.
+// It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
+import { BridgeError } from '../errors.ts'
+import type { CatalogTool } from './catalog-tool.ts'
+import { didYouMeanText } from './did-you-mean.ts'
+import { foldName } from './python-name.ts'
+import type { Parameter, Signature } from './signature.ts'
+import { toolLine } from './tool-doc.ts'
+import { violation } from './violation.ts'
+
+const MAX_PROBLEMS = 6
+
+/**
+ * The arguments to send, under their true names.
+ * `None` for a parameter that may be left out and cannot be null leaves it out, as a Python default of `None` does.
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
+ */
+export function bindArguments(
+  tool: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const { signature } = tool
+  const problems: string[] = []
+  const bound = new Map<string, unknown>()
+  const used = new Set<Parameter>()
+  if (args.length > signature.parameters.length) {
+    problems.push(`it takes at most ${signature.parameters.length} arguments, ${args.length} were given by position`)
+  }
+  for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
+    used.add(parameter)
+    bound.set(parameter.trueName, args[index])
+  }
+  for (const [name, value] of Object.entries(kwargs)) {
+    const parameter = parameterFor(name, signature)
+    if (parameter === undefined) {
+      if (signature.open) bound.set(name, value)
+      else problems.push(unknownArgument(name, signature))
+    } else if (used.has(parameter)) {
+      problems.push(`${parameter.name} was given twice`)
+    } else {
+      used.add(parameter)
+      bound.set(parameter.trueName, value)
+    }
+  }
+  for (const parameter of signature.parameters) {
+    if (!used.has(parameter)) {
+      if (parameter.required) problems.push(`${parameter.name} is missing`)
+      continue
+    }
+    const value = bound.get(parameter.trueName)
+    const wrong = violation(value, parameter.schema, signature.root, parameter.name)
+    if (wrong === undefined) continue
+    if (value === null && !parameter.required) bound.delete(parameter.trueName)
+    else problems.push(wrong)
+  }
+  if (problems.length > 0) throw invalid(tool, problems)
+  // fromEntries defines own properties, so that an argument called `__proto__` is only an argument.
+  return Object.fromEntries(bound)
+}
+
+function parameterFor(name: string, { parameters, open }: Signature): Parameter | undefined {
+  const exact =
+    parameters.find((parameter) => parameter.trueName === name) ?? parameters.find((parameter) => parameter.name === name)
+  if (exact !== undefined || open) return exact
+  // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
+  const folded = foldName(name)
+  const same = parameters.filter((parameter) => foldName(parameter.trueName) === folded)
+  return same.length === 1 ? same[0] : undefined
+}
+
+function unknownArgument(name: string, { parameters }: Signature): string {
+  const near = didYouMeanText(
+    name,
+    parameters.map((parameter) => parameter.name),
+  )
+  return `there is no argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
+}
+
+function invalid(tool: CatalogTool, problems: string[]): BridgeError {
+  const listed = problems.slice(0, MAX_PROBLEMS)
+  if (problems.length > MAX_PROBLEMS) listed.push(`and ${problems.length - MAX_PROBLEMS} more`)
+  const line = toolLine(tool).replace(/^await /, '')
+  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${tool.alias}: ${listed.join('; ')}. Signature: ${line}`, {
+    data: { server: tool.server, tool: tool.name, problems },
+  })
+}

@@ -1,0 +1,66 @@
+// The known names that come closest to a mistaken one. Pure.
+import { byCodeUnit, foldName } from './python-name.ts'
+
+const MAX_LENGTH = 80
+
+/**
+ * Up to `limit` of `names` that could be meant by `wrong`, best first; none when nothing is near.
+ * Near is: a typo or two, another case or separator, or most of the words in common.
+ */
+export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): string[] {
+  const wanted = foldName(wrong.slice(0, MAX_LENGTH))
+  const wantedWords = new Set(nameWords(wrong))
+  const near: { name: string; distance: number }[] = []
+  for (const name of names) {
+    const folded = foldName(name.slice(0, MAX_LENGTH))
+    const longest = Math.max(wanted.length, folded.length)
+    const edits = longest === 0 ? 0 : editDistance(wanted, folded, Math.ceil(longest / 3)) / longest
+    const words = nameWords(name)
+    const common = words.filter((word) => wantedWords.has(word)).length
+    const apart = 1 - (2 * common) / (words.length + wantedWords.size || 1)
+    const distance = Math.min(edits, apart * 0.8)
+    if (distance <= 0.4) near.push({ name, distance })
+  }
+  return near
+    .toSorted((a, b) => a.distance - b.distance || byCodeUnit(a.name, b.name))
+    .slice(0, limit)
+    .map(({ name }) => name)
+}
+
+/** `Did you mean create_issue or update_issue?`, or an empty string. */
+export function didYouMeanText(wrong: string, names: Iterable<string>): string {
+  const near = didYouMean(wrong, names)
+  return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}?`
+}
+
+/** The edits (insert, delete, replace, swap neighbours) from one text to the other, or `limit + 1` when there are more than `limit`. */
+export function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  if (a === b) return 0
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i]
+    let best = i
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1)
+      row.push(cost)
+      if (cost < best) best = cost
+    }
+    if (best > limit) return limit + 1
+    before = last
+    last = row
+  }
+  return Math.min(last[b.length]!, limit + 1)
+}
+
+function nameWords(name: string): string[] {
+  return name
+    .slice(0, MAX_LENGTH)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+}

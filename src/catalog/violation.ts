@@ -1,0 +1,136 @@
+// Finds what is certainly wrong with a value by its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
+// Everything else — ranges, formats, patterns, `not`, conditions — is the server's to judge. What cannot be told is allowed. Pure.
+import { asSchema, isNever, isRecord, members, propertiesOf, requiredNames, resolve, typesOf } from './json-schema.ts'
+import { didYouMeanText } from './did-you-mean.ts'
+import { pythonLiteral } from './python-literal.ts'
+import { typeText } from './schema-type.ts'
+
+const MAX_STEPS = 20_000
+const MAX_NESTING = 64
+
+interface Search {
+  root: unknown
+  steps: number
+}
+
+/**
+ * The first thing about `value` that `schema` forbids for certain, in words; undefined when there is none, or it cannot be told.
+ * @param path what to call the value in the message: a parameter's Python name
+ */
+export function violation(value: unknown, schema: unknown, root: unknown, path: string): string | undefined {
+  return find(value, schema, path, 0, { root, steps: 0 })
+}
+
+function find(value: unknown, given: unknown, path: string, nesting: number, search: Search): string | undefined {
+  search.steps += 1
+  if (nesting > MAX_NESTING || search.steps > MAX_STEPS) return undefined
+  if (isNever(given)) return `${path} must be left out`
+  const schema = resolve(given, search.root)
+  for (const part of members(schema, 'allOf')) {
+    const wrong = find(value, part, path, nesting + 1, search)
+    if (wrong !== undefined) return wrong
+  }
+  if (value === null && schema['nullable'] === true) return undefined
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const branches = members(schema, keyword)
+    if (branches.length === 0) continue
+    const wrongs = branches.map((branch) => find(value, branch, path, nesting + 1, search))
+    if (!wrongs.every((wrong) => wrong !== undefined)) continue
+    // With one branch of the right type, what is wrong in it says more than the whole union does.
+    const near = wrongs.filter((_, index) => fitsType(value, typesOf(resolve(branches[index], search.root))))
+    return near.length === 1 ? near[0] : mismatch(value, schema, path, search)
+  }
+  if ('const' in schema && !sameJson(schema['const'], value)) return mismatch(value, schema, path, search)
+  const choices = schema['enum']
+  if (Array.isArray(choices) && choices.length > 0 && !choices.some((choice) => sameJson(choice, value))) {
+    const names = choices.filter((choice) => typeof choice === 'string')
+    const hint = typeof value === 'string' ? didYouMeanText(value, names) : ''
+    return mismatch(value, schema, path, search) + (hint && ` — ${hint}`)
+  }
+  if (!fitsType(value, typesOf(schema))) return mismatch(value, schema, path, search)
+  if (Array.isArray(value)) return findInArray(value, schema, path, nesting, search)
+  if (isRecord(value)) return findInObject(value, schema, path, nesting, search)
+  return undefined
+}
+
+function findInArray(
+  value: unknown[],
+  schema: Record<string, unknown>,
+  path: string,
+  nesting: number,
+  search: Search,
+): string | undefined {
+  const tuple = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : schema['items']
+  const rest = Array.isArray(schema['prefixItems']) ? schema['items'] : schema['additionalItems']
+  for (const [index, item] of value.entries()) {
+    if (search.steps > MAX_STEPS) return undefined
+    const itemSchema = Array.isArray(tuple) ? (index < tuple.length ? tuple[index] : rest) : tuple
+    if (itemSchema === undefined || itemSchema === true) continue
+    const wrong = find(item, itemSchema, `${path}[${index}]`, nesting + 1, search)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+function findInObject(
+  value: Record<string, unknown>,
+  schema: Record<string, unknown>,
+  path: string,
+  nesting: number,
+  search: Search,
+): string | undefined {
+  for (const name of requiredNames(schema)) {
+    if (!Object.hasOwn(value, name)) return `${path} lacks the key ${shown(name)}`
+  }
+  const properties = new Map(propertiesOf(schema))
+  const rest = schema['additionalProperties']
+  const closed = rest === false && !isRecord(schema['patternProperties'])
+  for (const [name, item] of Object.entries(value)) {
+    const itemSchema = properties.get(name)
+    const at = `${path}[${shown(name)}]`
+    if (itemSchema === undefined && !properties.has(name)) {
+      if (closed) return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
+      if (!isRecord(rest) || isRecord(schema['patternProperties'])) continue
+    }
+    const wrong = find(item, properties.has(name) ? itemSchema : rest, at, nesting + 1, search)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+function fitsType(value: unknown, types: string[]): boolean {
+  if (types.length === 0) return true
+  return types.some((type) => {
+    if (type === 'null') return value === null
+    if (type === 'boolean') return typeof value === 'boolean'
+    if (type === 'string') return typeof value === 'string'
+    if (type === 'number') return typeof value === 'number'
+    if (type === 'integer') return Number.isInteger(value)
+    if (type === 'array') return Array.isArray(value)
+    // A type that JSON Schema does not know says nothing about the value.
+    return type === 'object' ? isRecord(value) : true
+  })
+}
+
+function mismatch(value: unknown, schema: unknown, path: string, search: Search): string {
+  return `${path} must be ${typeText(schema, search.root, 200)}, not ${shown(value)}`
+}
+
+function shown(value: unknown): string {
+  const text = pythonLiteral(value, 40)
+  if (text !== undefined) return text
+  if (typeof value === 'string') return 'a long str'
+  return Array.isArray(value) ? `a list of ${value.length}` : isRecord(value) ? 'a dict' : String(value)
+}
+
+/** Equal as JSON: the order of keys does not count. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  if (!isRecord(a) || !isRecord(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(asSchema(a)[key], b[key]))
+  )
+}

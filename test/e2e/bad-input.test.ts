@@ -1,0 +1,41 @@
+// This file verifies that no argument costs a session: each wrong one is a clear error, and the next cell runs.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+
+let bridge: TestBridge
+beforeAll(async () => {
+  bridge = await openTestBridge({ servers: { gone: { command: 'no-such-command-here' } } })
+  await bridge.run('kept = "yes"')
+})
+afterAll(() => closeTestBridge(bridge))
+
+describe('run_python with', () => {
+  it.each([
+    ['no code', {}, /'code' is missing/],
+    ['empty code', { code: ' \n' }, /'code' is empty/],
+    ['code that is a number', { code: 5 }, /'code' must be a string.*number 5/],
+    ['code that is a list', { code: ['print(1)'] }, /'code' must be a string.*a list/],
+    ['servers that are a string', { code: '1', servers: 'github' }, /'servers' must be a list.*github/],
+    ['servers that hold a number', { code: '1', servers: [1] }, /'servers' must be a list of server names.*number 1/],
+    ['an unknown server', { code: '1', servers: ['nope'] }, /Server 'nope' is not available[\s\S]*Available: gone/],
+    ['a timeout of 0', { code: '1', timeout: 0 }, /'timeout' is 0.*at most 120/],
+    ['a timeout of -1', { code: '1', timeout: -1 }, /'timeout' is -1/],
+    ['a timeout of a billion', { code: '1', timeout: 1e9 }, /'timeout' is 1000000000.*at most 120/],
+    ['a timeout that is a word', { code: '1', timeout: 'ten' }, /'timeout' must be a number of seconds.*"ten"/],
+    ['an argument it does not know', { code: '1', language: 'js' }, /Unknown argument 'language'/],
+  ])('%s', async (_, args, expected) => {
+    const { isError, text } = await bridge.call(args)
+    expect(isError).toBe(true)
+    expect(text).toMatch(expected)
+    expect(await bridge.run('kept')).toBe("'yes'")
+  })
+})
+
+it('a server that cannot start is an exception that names it, and its command stays secret', async () => {
+  const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })
+  expect(isError).toBe(true)
+  expect(text).toMatch(/'gone' could not be started/)
+  expect(
+    await bridge.run('try:\n    await mcp_gone.anything()\nexcept runtime.MCPError as error:\n    print(error.code)'),
+  ).toBe('UPSTREAM_UNREACHABLE')
+})

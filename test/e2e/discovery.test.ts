@@ -1,0 +1,197 @@
+// This file verifies how Python finds and calls upstream tools: every name that the system this re-creates had, against published servers.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeTestBridge, openTestBridge, published, startBridge, type TestBridge } from '../support/bridge-process.ts'
+
+let bridge: TestBridge
+const folder = mkdtempSync(path.join(tmpdir(), 'sb-files-'))
+
+beforeAll(async () => {
+  writeFileSync(path.join(folder, 'note.txt'), 'hello from a file')
+  writeFileSync(path.join(folder, 'data.json'), '{"rows": [1, 2, 3]}')
+  bridge = await openTestBridge({
+    servers: {
+      'my-files': { ...published.filesystem(folder), description: 'Files of the test' },
+      memory: published.memory(path.join(folder, 'memory.jsonl')),
+      everything: published.everything(),
+    },
+  })
+})
+afterAll(() => closeTestBridge(bridge))
+
+const note = JSON.stringify(path.join(folder, 'note.txt'))
+
+describe('a server is reached', () => {
+  it('as mcp_<alias>', async () => {
+    expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
+  })
+
+  it('as mcp_servers[name]', async () => {
+    expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
+  })
+
+  it('by from mcp.servers.<alias> import *', async () => {
+    const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
+    expect(await bridge.run(code)).toBe("'hello from a file'")
+  })
+
+  it('by from mcp.servers.<alias> import name', async () => {
+    const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
+    expect(await bridge.run(code)).toMatch(/5/)
+  })
+
+  it('by runtime.call_tool, with the true names', async () => {
+    const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
+    expect(await bridge.run(code)).toBe("'hello from a file'")
+  })
+})
+
+describe('mcp.runtime', () => {
+  it('discovered_servers names all of them without starting any', async () => {
+    const fresh = await startBridge({
+      servers: { 'my-files': published.filesystem(folder), memory: published.memory('/dev/null') },
+    })
+    expect(await fresh.run('sorted(runtime.discovered_servers()), await runtime.list_servers()')).toBe(
+      "(['memory', 'my-files'], [])",
+    )
+  })
+
+  it('discovered_servers(detailed=True) carries descriptions', async () => {
+    expect(
+      await bridge.run(
+        '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
+      ),
+    ).toBe("['Files of the test']")
+  })
+
+  it('list_servers and LOADED_MCP_SERVERS', async () => {
+    await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)
+    expect(
+      await bridge.run('"my-files" in await runtime.list_servers(), "my-files" in runtime.list_servers_sync()'),
+    ).toBe('(True, True)')
+    expect(await bridge.run('sorted(LOADED_MCP_SERVERS)')).toBe("['everything', 'memory', 'my-files']")
+  })
+
+  it('list_tools, in both forms', async () => {
+    const code =
+      'names = [t["tool"] for t in await runtime.list_tools("everything")]\n"echo" in names and names == [t["tool"] for t in runtime.list_tools_sync("everything")]'
+    expect(await bridge.run(code)).toBe('True')
+  })
+
+  it('query_tool_docs prints as lines to paste, and is a list of mappings', async () => {
+    expect(await bridge.run('print(await runtime.query_tool_docs("everything", "echo"))')).toMatch(
+      /mcp_everything\.echo\(.*message: str/,
+    )
+    const keys = '["server", "serverAlias", "tool", "toolAlias", "description"]'
+    expect(
+      await bridge.run(`doc = runtime.query_tool_docs_sync("everything", "echo")[0]\n[doc[key] for key in ${keys}]`),
+    ).toMatch(/\['everything', 'everything', 'echo', 'echo', 'Echoes back/)
+    expect(
+      await bridge.run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
+    ).toBe("'object'")
+  })
+
+  it('search_tool_docs finds over servers that were never started, and its hit can be called', async () => {
+    const fresh = await startBridge({
+      servers: { everything: published.everything(), memory: published.memory('/dev/null') },
+    })
+    expect(await fresh.run('print(await runtime.search_tool_docs("add two numbers", limit=3))')).toMatch(
+      /mcp_everything\.get_sum\(/,
+    )
+    expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
+  })
+
+  it('describe_server and list_loaded_server_metadata', async () => {
+    const code = 'd = runtime.describe_server("everything")\nsorted(d["tools"][0]) , d["name"]'
+    expect(await bridge.run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
+    expect(await bridge.run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
+  })
+
+  it('capability_summary is the resource, for what the cell may reach', async () => {
+    const text = await bridge.run('print(runtime.capability_summary())')
+    expect(text).toContain('- mcp_my_files (my-files): Files of the test')
+  })
+})
+
+describe('results', () => {
+  it('are native: keys and attributes both work', async () => {
+    const code =
+      'r = await mcp_everything.get_structured_content(location="New York")\nr.temperature == r["temperature"], sorted(r)'
+    expect(await bridge.run(code)).toMatch(/^\(True, \['conditions', 'humidity', 'temperature'\]\)$/)
+  })
+
+  it('raw=True is the untouched result', async () => {
+    expect(await bridge.run('r = await mcp_everything.echo(message="hi", raw=True)\nr["content"][0]["type"]')).toBe(
+      "'text'",
+    )
+  })
+
+  it('images are images', async () => {
+    expect(
+      await bridge.run('parts = await mcp_everything.get_tiny_image()\n[type(p).__name__ for p in parts]'),
+    ).toMatch(/Image/)
+  })
+
+  it('isError raises what code can catch', async () => {
+    const code =
+      'try:\n    await mcp_my_files.read_text_file(path="/etc/shadow")\nexcept runtime.MCPError as error:\n    print(type(error).__name__, error.server, error.tool)'
+    expect(await bridge.run(code)).toBe('ToolError my-files read_text_file')
+  })
+
+  it('come from many calls at once', async () => {
+    const code =
+      'import asyncio\nresults = await asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(50)))\nlen(results)'
+    expect(await bridge.run(code)).toBe('50')
+  })
+})
+
+describe('a wrong call', () => {
+  it.each([
+    ['an unknown tool', 'await mcp_everything.ecko(message="x")', /ecko[\s\S]*echo/],
+    ['an unknown argument', 'await mcp_everything.echo(mesage="x")', /mesage[\s\S]*message/],
+    ['a missing argument', 'await mcp_everything.echo()', /message/],
+    ['an unknown server', 'await runtime.call_tool("nope", "x", {})', /Server 'nope' is not available/],
+    ['an unknown server by subscript', 'mcp_servers["nope"]', /Server 'nope' is not available/],
+    ['an unknown server by import', 'from mcp.servers.nope import x', /nope/],
+  ])('%s says what would be right', async (_, code, expected) => {
+    const { text, isError } = await bridge.call({ code })
+    expect(isError).toBe(true)
+    expect(text).toMatch(expected)
+  })
+})
+
+describe('servers=[…]', () => {
+  it('limits a run to those, by every way in', async () => {
+    const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
+    for (const call of [
+      'await runtime.call_tool("memory", "read_graph", {})',
+      'mcp_servers["memory"]',
+      'await runtime.query_tool_docs("memory")',
+      'runtime.describe_server("memory")',
+    ]) {
+      expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
+    }
+    expect(
+      await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
+    ).toMatch(/^\(False, [[(]'everything'/)
+    expect(
+      await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] }),
+    ).toBe("'everything'")
+    expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
+  })
+
+  it('accepts aliases', async () => {
+    expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
+  })
+})
+
+it('MCP_BRIDGE_LOAD=explicit gives a cell only what it names', async () => {
+  const strict = await startBridge({
+    servers: { everything: published.everything() },
+    env: { MCP_BRIDGE_LOAD: 'explicit' },
+  })
+  expect(await strict.run('runtime.discovered_servers()')).toMatch(/^[[(][\])]$/)
+  expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
+})

@@ -1,0 +1,46 @@
+// This file verifies `sandbridge exec`: how people try it from a terminal.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+const home = makeHome({ everything: published.everything(), other: published.everything() })
+const exec = (args: string[], input?: string) =>
+  runProgram(process.execPath, [CLI, 'exec', ...args], bridgeEnv(home), input === undefined ? {} : { input })
+
+it('prints what the cell prints, each on its own stream, then its value', async () => {
+  const result = await exec(['-c', 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n1 + 1'])
+  expect(result).toEqual({ code: 0, stdout: 'out\n2\n', stderr: 'err\n' })
+})
+
+it('runs a file, and standard input', async () => {
+  const file = path.join(home, 'cell.py')
+  writeFileSync(file, 'print("from a file")')
+  expect((await exec([file])).stdout).toBe('from a file\n')
+  expect((await exec(['-'], 'print("from stdin")')).stdout).toBe('from stdin\n')
+})
+
+it('limits servers and time, and exits with 1 when the cell fails', async () => {
+  expect((await exec(['-s', 'other', '-c', 'runtime.discovered_servers()'])).stdout).toMatch(/other/)
+  const { code, stdout } = await exec(['-t', '0.5', '-c', 'while True: pass'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/Timed out after 0.5 s/)
+})
+
+it('prints JSON when asked', async () => {
+  const { stdout } = await exec(['--json', '-c', 'print("x")\n{"a": 1}'])
+  expect(JSON.parse(stdout)).toEqual({ status: 'ok', stdout: 'x\n', value: "{'a': 1}" })
+})
+
+it.each([
+  [[], /a file of Python, or -c CODE/],
+  [['no-such-file.py'], /no-such-file\.py' cannot be read/],
+  [['-t', 'ten', '-c', '1'], /timeout/],
+  [['-s', 'nope', '-c', '1'], /Server 'nope' is not available/],
+])('says what is wrong with %j', async (args, expected) => {
+  const { code, stderr, stdout } = await exec(args)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(expected)
+  expect(stdout).toBe('')
+})

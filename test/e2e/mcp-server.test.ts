@@ -1,0 +1,74 @@
+// This file verifies what a client sees before any Python runs, in both protocol eras.
+import { readdirSync, readFileSync } from 'node:fs'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { describe, expect, it } from 'vitest'
+import { published, type ServerEntry, startBridge } from '../support/bridge-process.ts'
+
+const CAPABILITIES = 'resource://mcp-server-code-execution-mode/capabilities'
+
+/** The process ids of a process's children; Linux only. */
+function childrenOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  )
+}
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  it('is offered one tool, for at most 150 tokens', async () => {
+    const { client } = await startBridge({ era })
+    const { tools } = await client.listTools()
+    expect(tools.map((tool) => tool.name)).toEqual(['run_python'])
+    expect(tools[0]!.inputSchema.required).toEqual(['code'])
+    expect(Object.keys(tools[0]!.inputSchema.properties!)).toEqual(['code', 'servers', 'timeout'])
+    expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(150)
+  })
+
+  it('reads the capabilities', async () => {
+    const { client } = await startBridge({
+      era,
+      servers: { files: { ...published.filesystem('/tmp'), description: 'My files' } },
+    })
+    const { resources } = await client.listResources()
+    expect(resources.map((resource) => resource.uri)).toEqual([CAPABILITIES])
+    const { contents } = await client.readResource({ uri: CAPABILITIES })
+    expect(contents[0]).toMatchObject({
+      mimeType: 'text/markdown',
+      text: expect.stringContaining('- mcp_files: My files'),
+    })
+  })
+
+  it('is refused another tool or resource', async () => {
+    const { client } = await startBridge({ era })
+    await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/no tool 'rm'/)
+    await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow()
+  })
+
+  it('runs a cell', async () => {
+    const bridge = await startBridge({ era })
+    expect(await bridge.run('6 * 7')).toBe('42')
+  })
+})
+
+it('lists the same bytes with 0 and with 300 upstream servers', async () => {
+  const many: Record<string, ServerEntry> = {}
+  for (let index = 0; index < 300; index += 1) many[`server-${index}`] = { command: 'no-such-command' }
+  const [none, all] = [await startBridge(), await startBridge({ servers: many })]
+  const list = async (bridge: typeof none) => JSON.stringify((await bridge.client.listTools()).tools)
+  expect(await list(all)).toBe(await list(none))
+})
+
+it('answers initialize and tools/list while no sandbox can start', async () => {
+  const { client } = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nonexistent' } })
+  expect((await client.listTools()).tools).toHaveLength(1)
+})
+
+it('starts nothing before the client asks for the tools', async (context) => {
+  if (process.platform !== 'linux') context.skip('children are read from /proc, which only Linux has')
+  const bridge = await startBridge({ servers: { everything: published.everything() } })
+  expect(childrenOf(bridge.pid)).toEqual([])
+})
+
+it('exits with a clear message when a setting is wrong', async () => {
+  const starting = startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: 'xml' } })
+  await expect(starting).rejects.toThrow()
+})
