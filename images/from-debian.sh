@@ -16,18 +16,17 @@ case $variant in
 esac
 [ -n "$out" ] || { echo "usage: $0 slim|data OUT.tar" >&2; exit 64; }
 
-# Nothing setuid is left in it: the sandbox runs with no-new-privileges, and this is the second lock on that door.
-# Font cache and byte code are made now, because a running sandbox is read-only and would make them again in every kernel.
+# Left out: documentation, and the compiler that Debian's scipy asks for. Nothing setuid stays in: the sandbox runs with
+# no-new-privileges, and this is the second lock on that door.
 nice mmdebstrap --quiet --format=tar --variant=minbase --include="$packages" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/icons/*' \
+  --dpkgopt='path-exclude=/usr/include/*' --dpkgopt='path-exclude=/usr/lib/gcc/*' --dpkgopt='path-exclude=*.a' \
+  --dpkgopt='path-exclude=/usr/bin/*lto-dump*' --dpkgopt='path-exclude=*/dist-packages/sympy/*' \
+  --dpkgopt='path-exclude=*/dist-packages/*/tests/*' \
   --aptopt='Apt::Install-Recommends "false"' \
   --customize-hook='find "$1" -xdev -perm /6000 -type f -exec chmod a-s {} +' \
   --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/* "$1"/var/log/*' \
-  --customize-hook='if [ -d "$1"/usr/lib/python3/dist-packages/matplotlib ]; then
-      mkdir -p "$1"/usr/local/share/matplotlib
-      MPLCONFIGDIR=/usr/local/share/matplotlib chroot "$1" python3 -c "import matplotlib.font_manager"
-    fi' \
   --customize-hook='rm -f "$1"/etc/resolv.conf "$1"/etc/hostname' \
   "$release" "$out.part"
 mv "$out.part" "$out"

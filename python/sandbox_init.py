@@ -212,15 +212,18 @@ def oom_kills():
 
 
 def used_memory(fast):
-    """Bytes in use by all processes here. The fast count takes memory shared between them once for each; the exact one does not."""
-    file, names = ("status", ("RssAnon:", "RssShmem:")) if fast else ("smaps_rollup", ("Pss_Anon:", "Pss_Shmem:"))
+    """Bytes in use by all processes here. The fast count takes memory that processes share once for each; the exact one does not."""
     total = 0
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            for line in read_text("/proc/%s/%s" % (entry, file)).splitlines():
-                if line.startswith(names):
-                    total += int(line.split()[1]) << 10
+    for pid in os.listdir("/proc"):
+        if pid.isdigit():
+            counted = 0 if fast else count_fields("/proc/%s/smaps_rollup" % pid, ("Pss_Anon:", "Pss_Shmem:"))
+            # A process can make its smaps unreadable, its status not.
+            total += counted or count_fields("/proc/%s/status" % pid, ("RssAnon:", "RssShmem:"))
     return total
+
+
+def count_fields(path, names):
+    return sum(int(line.split()[1]) << 10 for line in read_text(path).splitlines() if line.startswith(names))
 
 
 main()

@@ -1,7 +1,7 @@
 // Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
 import { Catalog } from './catalog/catalog.ts'
-import { discoverServers } from './config/discover-servers.ts'
-import type { SkippedEntry } from './config/server-definition.ts'
+import { discoverServers } from './config/discover.ts'
+import type { DiscoveredServers, SkippedEntry } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
@@ -30,10 +30,14 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
 
-  constructor(settings: Settings, log: Log) {
+  /** Reads which servers are configured, and starts nothing. */
+  static async open(settings: Settings, log: Log): Promise<Bridge> {
+    return new Bridge(settings, log, await discoverServers({ settings }))
+  }
+
+  private constructor(settings: Settings, log: Log, { servers, skipped }: DiscoveredServers) {
     this.settings = settings
     this.log = log
-    const { servers, skipped } = discoverServers({ settings })
     this.skipped = skipped
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
     this.upstreams = createUpstreams({

@@ -1,7 +1,7 @@
 """The channel: sends frames whole, reads what comes, and gives every reply to whoever waits for it.
 
-Only the main thread reads (in a wait of its own, or in the port's signal handler); any thread may send and wait.
-It must not know what a call means or what a cell is.
+Only the main thread reads, in a wait of its own or in the port's signal handler; any thread may send and wait.
+It must not know what a call means or what a cell does.
 """
 
 import re
@@ -12,8 +12,8 @@ from itertools import count
 from . import frames
 from .interrupts import Gate
 
-INTERRUPT = b"\x03"
-_ID = re.compile(rb'"id"\s*:\s*(\d{1,15})')
+_INTERRUPT = b"\x03"
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 
 class Channel:
@@ -21,17 +21,17 @@ class Channel:
         self._port = port
         self._interrupts = interrupts
         self._sending = Gate(interrupts)
-        self._reading = Gate(interrupts)
         self._outbox = deque()
+        self._reading = Gate(interrupts)
+        self._wanted = False  # something came while the reading gate was held
         self._parts, self._parts_bytes = [], 0  # the line that is still incomplete
-        self._lines = deque()
+        self._lines = deque()  # complete lines; None stands for an interrupt between them
         self._runs = deque()
-        self._waiters = {}  # call id -> where its reply goes
+        self._waiters = {}  # call id -> (loop or None, where the reply goes)
         self._ids = count(1)
-        self._wanted = False  # bytes came while the reading gate was held
-        self.waiting = False  # the main thread is about to read by itself; a signal handler must leave it the bytes
+        self.waiting = False  # the main thread is about to read by itself: a signal handler must leave it the bytes
         self.cell = 0
-        self.detached = False  # in a forked child, which must not touch the parent's channel
+        self.detached = False  # in a forked child, which must leave the parent's channel alone
 
     # ---- sending
 
@@ -39,7 +39,7 @@ class Channel:
         self.send_line(frames.encode(frame))
 
     def send_line(self, line):
-        """Send an encoded frame. Frames of several threads, signal handlers and finalisers never mix."""
+        """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix."""
         self._outbox.append(line)
         if self._sending.mine():
             return
@@ -47,36 +47,168 @@ class Channel:
             while self._outbox:
                 self._port.write(self._outbox.popleft())
 
+    # ---- calling
+
+    async def call(self, method, params, default=None):
+        """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge."""
+        from asyncio import get_running_loop
+
+        loop = get_running_loop()
+        future = loop.create_future()
+        number = self._open_call(method, params, default, (loop, future))
+        try:
+            return await future
+        finally:
+            self._close_call(number)
+
+    def call_sync(self, method, params, default=None):
+        """The same, blocking this thread."""
+        slot = []
+        if self._interrupts.is_main():
+            number = self._open_call(method, params, default, (None, slot.append))
+            try:
+                self._wait_until(slot.__len__)
+            finally:
+                self._close_call(number)
+            return slot[0]
+
+        arrived = allocate_lock()
+        arrived.acquire()
+
+        def deliver(reply):
+            slot.append(reply)
+            arrived.release()
+
+        number = self._open_call(method, params, default, (None, deliver))
+        try:
+            arrived.acquire()
+        finally:
+            self._close_call(number)
+        return slot[0]
+
+    def _open_call(self, method, params, default, waiter):
+        if self.detached:
+            raise RuntimeError("a forked child cannot call the bridge; call from the process that runs the cell")
+        number = next(self._ids)
+        frame = {"type": "call", "id": number, "cell": self.cell, "method": method, "params": params}
+        line = frames.encode(frame, default)
+        self._waiters[number] = waiter
+        self.send_line(line)
+        return number
+
+    def _close_call(self, number):
+        if self._waiters.pop(number, None) is not None and not self.detached:
+            self.send({"type": "cancel", "id": number})
+
     # ---- reading
 
+    def next_run(self):
+        """Block until the bridge sends a cell to run."""
+        self._wait_until(self._runs.__len__)
+        return self._runs.popleft()
+
+    def _wait_until(self, done):
+        while True:
+            # Set before `done()` is asked: a reply is then either seen by it, or still unread and ends the wait.
+            self.waiting = True
+            try:
+                if done():
+                    return
+                if not self._lines:
+                    self._port.wait(None)
+            finally:
+                self.waiting = False
+            self.pump()
+
     def pump(self, frame=None):
-        """Take in all that has come, without blocking. `frame`: what a signal handler has interrupted."""
+        """Take in what has come, without blocking. `frame`: what a signal handler has interrupted."""
         self._wanted = True
         interrupted = False
         while self._wanted and not self._reading.mine():
             with self._reading:
                 self._wanted = False
-                while self._port.readable():
-                    interrupted |= self._feed(self._port.read())
-                self._route()
+                while data := self._port.read_available():
+                    self._feed(data)
+                interrupted |= self._route(frame is not None)
         if interrupted:
             self._interrupts.request(frame)
 
-    def wait(self):
-        """Block until something comes and take it in. Main thread only."""
-        self._route_now()
-        # From here on the signal handler leaves the bytes alone, so that the read below sees them and cannot sleep through them.
-        self.waiting = True
-        try:
-            if self._runs or self._wanted:
-                return
-            data = self._port.read()
-        finally:
-            self.waiting = False
-        self._take(data)
+    @property
+    def unread(self):
+        return bool(self._lines)
 
-    def next_run(self):
-        """Block until the bridge sends a cell to run."""
-        while not self._runs:
-            self.wait()
-        return self._runs.popleft()
+    def _feed(self, data):
+        """Cut bytes into lines. Linear: a long line is joined once, when its end has come."""
+        if _INTERRUPT in data:
+            first, *rest = data.split(_INTERRUPT)
+            self._feed(first)
+            for piece in rest:
+                self._lines.append(None)
+                self._feed(piece)
+            return
+        head, *lines = data.split(b"\n")
+        self._parts.append(head)
+        self._parts_bytes += len(head)
+        if self._parts_bytes >= frames.MAX_FRAME_BYTES:
+            self._parts.clear()  # too long to be a frame; only the length is kept, so that its end is dropped as well
+        for line in lines:
+            if self._parts_bytes < frames.MAX_FRAME_BYTES:
+                self._lines.append(b"".join(self._parts))
+            self._parts, self._parts_bytes = [line], len(line)
+
+    def _route(self, in_handler):
+        """Hand out the complete lines, in order. True when one of them was an interrupt for the running cell."""
+        interrupted = False
+        arrived = {}
+        while self._lines:
+            line = self._lines[0]
+            if line is None:
+                if self._runs:
+                    self._interrupts.expect()
+                interrupted = True
+            elif line:
+                try:
+                    self._accept(frames.decode(line), arrived)
+                except frames.FrameError:
+                    pass  # dropped, as the protocol says; the bridge is trusted, so nobody counts
+                except RecursionError:
+                    if in_handler:
+                        break  # the cell may be at the bottom of its stack: keep the line for a better moment
+                    self._accept(_too_deep(line), arrived)
+            self._lines.popleft()
+        for loop, batch in arrived.items():
+            try:
+                loop.call_soon_threadsafe(_settle, batch)
+            except RuntimeError:
+                pass  # that loop is closed, nobody waits any more
+        return interrupted
+
+    def _accept(self, frame, arrived):
+        if frame["type"] == "run":
+            self._runs.append(frame)
+            return
+        loop, target = self._waiters.pop(frame["id"], (None, None))
+        if loop is not None:
+            arrived.setdefault(loop, []).append((target, frame))
+        elif target is not None:
+            target(frame)
+
+    def detach(self):
+        """After a fork, in the child."""
+        self.detached = True
+        self._sending.reset()
+        self._reading.reset()
+        self._outbox.clear()
+
+
+def _settle(batch):
+    for future, reply in batch:
+        if not future.done():
+            future.set_result(reply)
+
+
+def _too_deep(line):
+    """A reply nested beyond what Python parses still has to end its call."""
+    found = _ID.search(line, 0, 200) or _ID.search(line, max(0, len(line) - 200))
+    error = {"code": "FRAME_INVALID", "message": "The reply is nested too deeply to be read"}
+    return {"type": "reply", "id": int(found[1]) if found else 0, "error": error}

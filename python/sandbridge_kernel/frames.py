@@ -32,10 +32,10 @@ def encode(frame, default=None):
 
 
 def decode(line):
-    """The frame on a line from the bridge: a `run` or a `reply`. Raises FrameError for everything else."""
+    """The frame on a line from the bridge: a `run` or a `reply`. Raises FrameError for everything else, RecursionError for one nested too deeply."""
     try:
         frame = _decode(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FrameError(f"not JSON: {error}") from None
     if not isinstance(frame, dict):
         raise FrameError("not an object")

@@ -46,12 +46,14 @@ export function bindArguments(
   for (const parameter of signature.parameters) {
     if (!used.has(parameter)) {
       if (parameter.required) problems.push(`${parameter.name} is missing`)
+      else if ('fill' in parameter) bound.set(parameter.trueName, parameter.fill)
       continue
     }
     const value = bound.get(parameter.trueName)
     const wrong = violation(value, parameter.schema, signature.root, parameter.name)
     if (wrong === undefined) continue
-    if (value === null && !parameter.required) bound.delete(parameter.trueName)
+    if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
+    else if (value === null && !parameter.required) bound.delete(parameter.trueName)
     else problems.push(wrong)
   }
   if (problems.length > 0) throw invalid(tool, problems)

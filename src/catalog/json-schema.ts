@@ -29,8 +29,8 @@ export function resolve(value: unknown, root: unknown): Schema {
   for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {
     if (steps >= MAX_REFERENCES) return {}
     const target = lookUp(schema['$ref'], root)
-    if (target === undefined) return withoutReference(schema)
     const siblings = withoutReference(schema)
+    if (target === undefined) return siblings
     schema = Object.keys(siblings).length === 0 ? asSchema(target) : { ...asSchema(target), ...siblings }
   }
   return schema
@@ -80,12 +80,14 @@ export function flattened(value: unknown, root: unknown, depth = 0): Schema {
   return result
 }
 
-function withoutReference(schema: Schema): Schema {
+/** A schema without its `$ref`: the keywords that apply beside it. */
+export function withoutReference(schema: Schema): Schema {
   const { $ref: _, ...rest } = schema
   return rest
 }
 
-function lookUp(reference: string, root: unknown): unknown {
+/** What a `$ref` into the document `root` points to, one step; undefined for nothing and for other documents. */
+export function lookUp(reference: string, root: unknown): unknown {
   if (!reference.startsWith('#')) return undefined
   if (reference === '#') return root
   let node: unknown = root

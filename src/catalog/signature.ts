@@ -16,6 +16,8 @@ export interface Parameter {
   schema: unknown
   /** The schema's default as a Python literal, when it has a short one. */
   default?: string
+  /** What to send when it is left out: the default of a parameter that its schema calls required all the same. */
+  fill?: unknown
   /** The server's words, on one line. */
   description: string
 }
@@ -58,7 +60,9 @@ export function signatureOf(inputSchema: unknown): Signature {
     parameters.push({
       name: names.get(trueName)!,
       trueName,
-      required: required.has(trueName),
+      // Generators that describe what a server ends up with list parameters with a default as required.
+      required: required.has(trueName) && !('default' in detail),
+      ...(required.has(trueName) && 'default' in detail ? { fill: detail['default'] } : {}),
       schema: property,
       ...(fallback === undefined ? {} : { default: fallback }),
       description: oneLine(detail['description'], DESCRIPTION_LIMIT),
@@ -89,7 +93,7 @@ export function parametersText(signature: Signature, limits: SignatureLimits): s
   return hidden === 0 ? text : `${text}, **${freeName('more', parameters)}`
 }
 
-/** How many parameters `parametersText` leaves out cannot be seen in it: the names that fit no more, for those who look closer. */
+/** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */
 export function signatureSource(name: string, signature: Signature, returns: string | undefined, limits = SHORT): string {
   const result = returns === undefined ? '' : ` -> ${returns}`
   const safeName = isPythonKeyword(name) ? `${name}_` : name
@@ -129,6 +133,8 @@ function isOpen(schema: Schema, root: unknown, count: number): boolean {
   if (extra !== undefined) return extra !== false || isRecord(schema['patternProperties'])
   if (isRecord(schema['patternProperties']) || 'if' in schema || 'dependentSchemas' in schema) return true
   if (!isRecord(root)) return root !== false
+  const branches = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')].map((branch) => flattened(branch, root))
+  if (branches.some((branch) => (branch['additionalProperties'] ?? false) !== false)) return true
   if (count > 0) return false
   // `{type: 'object'}` and `{type: 'object', properties: {}}` are how a tool without parameters is written.
   return schema['type'] !== 'object'

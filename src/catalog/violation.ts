@@ -1,6 +1,6 @@
 // Finds what is certainly wrong with a value by its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
 // Everything else — ranges, formats, patterns, `not`, conditions — is the server's to judge. What cannot be told is allowed. Pure.
-import { asSchema, isNever, isRecord, members, propertiesOf, requiredNames, resolve, typesOf } from './json-schema.ts'
+import { asSchema, isNever, isRecord, lookUp, members, propertiesOf, requiredNames, resolve, typesOf, withoutReference } from './json-schema.ts'
 import { didYouMeanText } from './did-you-mean.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
@@ -25,7 +25,14 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
   search.steps += 1
   if (nesting > MAX_NESTING || search.steps > MAX_STEPS) return undefined
   if (isNever(given)) return `${path} must be left out`
-  const schema = resolve(given, search.root)
+  const own = asSchema(given)
+  if (typeof own['$ref'] === 'string') {
+    // Each by itself: put together, the `additionalProperties` of one would judge the properties of the other.
+    const target = lookUp(own['$ref'], search.root) ?? true
+    const wrong = find(value, target, path, nesting + 1, search)
+    return wrong ?? find(value, withoutReference(own), path, nesting + 1, search)
+  }
+  const schema = own
   for (const part of members(schema, 'allOf')) {
     const wrong = find(value, part, path, nesting + 1, search)
     if (wrong !== undefined) return wrong

@@ -17,7 +17,7 @@ interface ExecOptions {
 /** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
 export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
   const code = await readCode(file, options.code)
-  const bridge = openBridge()
+  const bridge = await openBridge()
   const cancelled = new AbortController()
   onShutdown(() => bridge.close(), { watchStdin: false })
   try {

@@ -4,8 +4,8 @@ import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 
 /** @throws BridgeError CONFIG_INVALID naming every bad variable */
-export function openBridge(): Bridge {
+export async function openBridge(): Promise<Bridge> {
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
-  return new Bridge(settings, log)
+  return Bridge.open(settings, log)
 }

@@ -4,8 +4,8 @@ import { createServer } from '../server/create-server.ts'
 import { onShutdown } from '../shutdown.ts'
 import { openBridge } from './open-bridge.ts'
 
-export function run(): void {
-  const bridge = openBridge()
+export async function run(): Promise<void> {
+  const bridge = await openBridge()
   const session = bridge.openSession()
   const handle = serveStdio(() => createServer(bridge, session), {
     onerror: (error) => bridge.log.debug('MCP', { error }),

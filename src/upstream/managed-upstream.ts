@@ -80,7 +80,8 @@ export class ManagedUpstream {
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
-    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted)
+      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
     if (signal?.aborted) throw cancelled(this.definition.name)
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
     return unlessAborted(this.#starting, signal, this.definition.name)

@@ -1,0 +1,69 @@
+"""What reaches file descriptors 1 and 2 without passing through sys.stdout: subprocesses, os.write, C libraries.
+
+Pipes take their place, so that nothing a cell starts can write into the frames. On CPython a thread empties them; where
+there are no threads they are emptied whenever text is flushed. Owns these pipes only.
+"""
+
+import codecs
+import os
+
+from .interrupts import Gate
+
+_CHUNK = 1 << 16
+# What a drain reads at most: a process that never stops writing must not keep a cell from ending.
+_DRAIN_BYTES = 1 << 20
+
+
+class Capture:
+    def __init__(self, output, interrupts):
+        self._output = output
+        self._draining = Gate(interrupts)
+        self._pipes = []
+        for fd, stream in ((1, "stdout"), (2, "stderr")):
+            reader, writer = os.pipe()
+            os.dup2(writer, fd)
+            os.close(writer)
+            os.set_blocking(reader, False)
+            self._pipes.append((reader, stream, codecs.getincrementaldecoder("utf-8")("replace").decode))
+        output.before_batch = self.drain
+
+    def start_thread(self):
+        """Empty the pipes as they fill. CPython only."""
+        from _thread import start_new_thread
+        from select import POLLIN, poll
+
+        waiter = poll()
+        for reader, _, _ in self._pipes:
+            waiter.register(reader, POLLIN)
+
+        def run():
+            while True:
+                waiter.poll()
+                self.drain()
+
+        start_new_thread(run, ())
+
+    def drain(self):
+        """Send all that has been written so far, after the text that was printed before it."""
+        if self._draining.mine():
+            return
+        with self._draining:
+            for reader, stream, decode in self._pipes:
+                seen = 0
+                while seen < _DRAIN_BYTES:
+                    try:
+                        data = os.read(reader, _CHUNK)
+                    except BlockingIOError:
+                        break
+                    except OSError:
+                        break  # closed by the cell: what it prints past us is lost to itself only
+                    if not data:
+                        break
+                    seen += len(data)
+                    if text := decode(data):
+                        self._output.send_now(stream, text)
+
+    def detach(self):
+        """After a fork, in the child: the parent reads."""
+        self._draining.reset()
+        self._output.before_batch = None

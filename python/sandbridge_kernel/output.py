@@ -1,0 +1,143 @@
+"""What a cell prints: text streams for sys.stdout and sys.stderr that become `output` frames, in order and in batches.
+
+What reaches file descriptors 1 and 2 without passing here (subprocesses, C) is capture.py's.
+"""
+
+import codecs
+import io
+import os
+from collections import deque
+from time import monotonic
+
+from .interrupts import Gate
+
+_BATCH_CHARS = 16 * 1024
+_FRAME_CHARS = 1 << 20  # a longer text is sent in pieces, so that no frame comes near the limit
+_BATCH_SECONDS = 0.05
+
+
+class Output:
+    """Both streams of a kernel. One queue for the two, so that their order is kept."""
+
+    def __init__(self, channel, interrupts):
+        self._channel = channel
+        self._flushing = Gate(interrupts)
+        self.parts = deque()  # (stream, text)
+        self.chars = 0
+        self.due = 0.0
+        self.before_batch = None  # set by capture.py
+        self.stdout = TextStream(self, "stdout", 1)
+        self.stderr = TextStream(self, "stderr", 2)
+
+    def flush(self):
+        """Send what is buffered. From any thread."""
+        if not self.parts or self._flushing.mine():
+            return
+        with self._flushing:
+            while self.parts:
+                self.chars = 0
+                stream, texts = None, []
+                while self.parts:
+                    name, text = self.parts.popleft()
+                    if name != stream and texts:
+                        self._send(stream, texts)
+                        texts = []
+                    stream = name
+                    texts.append(text)
+                self._send(stream, texts)
+            self.due = monotonic() + _BATCH_SECONDS
+
+    def send_now(self, stream, text):
+        """For text that does not come through the streams."""
+        self.flush()
+        with self._flushing:
+            self._send(stream, [text])
+
+    def _send(self, stream, texts):
+        text = "".join(texts)
+        if self._channel.detached:
+            os.write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
+            return
+        for start in range(0, len(text), _FRAME_CHARS):
+            piece = text[start : start + _FRAME_CHARS]
+            self._channel.send({"type": "output", "cell": self._channel.cell, "stream": stream, "text": piece})
+
+    def detach(self):
+        """After a fork, in the child: print to the inherited descriptors, which the parent captures."""
+        self._flushing.reset()
+        self.parts.clear()
+
+
+class TextStream(io.TextIOBase):
+    """sys.stdout or sys.stderr of a cell."""
+
+    encoding = "utf-8"
+    errors = "replace"
+    newlines = None
+    line_buffering = False
+
+    def __init__(self, output, name, fd):
+        self._output = output
+        self._fd = fd
+        self.name = f"<{name}>"
+        self.mode = "w"
+        self._stream = name
+        self.buffer = ByteStream(self)
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        output = self._output
+        if not output.parts and output.before_batch:
+            output.before_batch()
+        output.parts.append((self._stream, text))
+        output.chars += len(text)
+        if output.chars >= _BATCH_CHARS or (text[-1:] == "\n" and monotonic() >= output.due):
+            output.flush()
+        return len(text)
+
+    def flush(self):
+        self._output.flush()
+
+    def close(self):
+        self._output.flush()  # and stay open: a cell that closes its stdout must not silence the next one
+
+    def fileno(self):
+        return self._fd
+
+    def writable(self):
+        return True
+
+    def isatty(self):
+        return False
+
+    def reconfigure(self, **_options):
+        self._output.flush()
+
+
+class ByteStream(io.BufferedIOBase):
+    """The `.buffer` of a TextStream: bytes, decoded as they come."""
+
+    def __init__(self, text):
+        self._text = text
+        self.name = text.name
+        self.mode = "wb"
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+
+    def write(self, data):
+        text = self._decode(data)
+        if text:
+            self._text.write(text)
+        return memoryview(data).nbytes
+
+    def flush(self):
+        self._text.flush()
+
+    def close(self):
+        self.flush()
+
+    def fileno(self):
+        return self._text.fileno()
+
+    def writable(self):
+        return True

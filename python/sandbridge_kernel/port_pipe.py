@@ -1,0 +1,62 @@
+"""The port of CPython: frames on two file descriptors, and a signal whenever bytes arrive.
+
+The signal (SIGIO) lets an interrupt reach a cell that computes, sleeps or waits for a process, without a thread.
+Owns the descriptors; knows nothing of frames. The end of the input ends the process at once: there is no goodbye.
+"""
+
+import fcntl
+import os
+import select
+import signal
+
+_CHUNK = 1 << 16
+
+
+class PipePort:
+    def __init__(self):
+        # Away from 0 and 1, which belong to the cell from now on; not inherited by the programs it starts.
+        self.fd = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+        self._out = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(null, 1)
+        os.close(null)
+        self._poll = select.poll()
+        self._poll.register(self.fd, select.POLLIN)
+
+    def watch(self, channel):
+        """From now on, take in what arrives whatever the main thread is doing."""
+
+        def on_input(_signum, frame):
+            if not channel.waiting and not channel.detached:
+                try:
+                    channel.pump(frame)
+                except RecursionError:
+                    pass  # the cell is at the bottom of its stack; the bytes are still there for the next read
+
+        signal.signal(signal.SIGIO, on_input)
+        fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, fcntl.fcntl(self.fd, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def wait(self, seconds):
+        """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""
+        return bool(self._poll.poll(None if seconds is None else max(0, seconds) * 1000))
+
+    def read_available(self):
+        """What has come, b"" when nothing has."""
+        if not self._poll.poll(0):
+            return b""
+        data = os.read(self.fd, _CHUNK)
+        if not data:
+            os._exit(0)
+        return data
+
+    def write(self, data):
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._out, view) :]
+            except BlockingIOError:
+                select.select((), (self._out,), ())
+            except OSError:
+                os._exit(0)  # the bridge is gone, or the cell has closed our descriptor: no frame can be sent any more

@@ -1,0 +1,68 @@
+// Text and names as word stems: `createPullRequests`, `create-pull-request` and "creating pull requests" are the same three. Pure.
+
+/** Words of a sentence or a name, in lower case: split at separators, at camelCase humps and between letters and digits. */
+export function words(text: string): string[] {
+  const result: string[] = []
+  for (const chunk of text.match(CHUNK) ?? []) for (const word of splitWord(chunk).words) result.push(word)
+  return result
+}
+
+/** The stems of `words(text)`. */
+export function stems(text: string): string[] {
+  const result: string[] = []
+  for (const chunk of text.match(CHUNK) ?? []) for (const stemmed of splitWord(chunk).stems) result.push(stemmed)
+  return result
+}
+
+/**
+ * A word without its English endings. Only meant to bring forms of one word together (`deletion`, `deleted`, `deletes` → `delet`);
+ * the result need not be a word.
+ */
+export function stem(word: string): string {
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word.length === 3 && /^[^s]+[^aeious]s$/.test(word) ? word.slice(0, -1) : word
+  let root = withoutPlural(word)
+  root = withoutTense(root)
+  if (root.length > 9 && root.endsWith('ment')) root = root.slice(0, -4)
+  if (root.length > 5 && root.endsWith('ly')) root = root.slice(0, -2)
+  if (root.length > 7 && root.endsWith('ation')) return root.slice(0, -5)
+  if (root.length > 5 && /[st]ion$/.test(root)) root = root.slice(0, -3)
+  if (root.length > 4 && root.endsWith('e')) root = root.slice(0, -1)
+  if (root.length > 5 && root.endsWith('at')) root = root.slice(0, -2)
+  return root.length > 3 && root.endsWith('y') ? `${root.slice(0, -1)}i` : root
+}
+
+function withoutPlural(word: string): string {
+  if (word.endsWith('ies')) return word.length > 4 ? `${word.slice(0, -3)}y` : word.slice(0, -1)
+  if (/(?:ss|sh|ch|x|zz)es$/.test(word)) return word.slice(0, -2)
+  return /[^s]s$/.test(word) && !/(?:us|is)$/.test(word) ? word.slice(0, -1) : word
+}
+
+function withoutTense(word: string): string {
+  const match = /^(.*[aeiouy].*)(?:ing|ed)$/.exec(word)
+  const root = match?.[1]
+  if (root === undefined || root.length < 3) return word
+  return /([b-df-hj-km-npqrtv-y])\1$/.test(root) ? root.slice(0, -1) : root
+}
+
+const CHUNK = /[\p{L}\p{N}]+/gu
+const CACHE_LIMIT = 50_000
+const cache = new Map<string, { words: string[]; stems: string[] }>()
+
+/** Remembered, as the same few thousand words make up all descriptions; the bound keeps hostile lists from filling the memory. */
+function splitWord(chunk: string): { words: string[]; stems: string[] } {
+  const known = cache.get(chunk)
+  if (known !== undefined) return known
+  const parts = chunk
+    .slice(0, 64)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '')
+  const split = { words: parts, stems: parts.map(stem) }
+  if (cache.size >= CACHE_LIMIT) cache.clear()
+  cache.set(chunk, split)
+  return split
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { readToolList } from './tool-list.ts'
+
+const pages = (all: unknown[][]) => async (cursor: string | undefined) => {
+  const index = Number(cursor ?? 0)
+  return { tools: all[index] ?? [], ...(index + 1 < all.length && { nextCursor: String(index + 1) }) }
+}
+
+test('copies known fields of the right type and nothing else', async () => {
+  const { tools } = await readToolList(
+    's',
+    pages([
+      [
+        {
+          name: 'a',
+          title: 'A',
+          description: 'does a',
+          inputSchema: { type: 'object' },
+          outputSchema: false,
+          annotations: { title: 'T', readOnlyHint: true, destructiveHint: 'no', extra: 1 },
+          __proto__: { polluted: true },
+          _meta: { secret: 1 },
+        },
+        { name: 'b', title: 5, description: null, annotations: 'odd' },
+      ],
+    ]),
+  )
+  expect(tools).toEqual([
+    {
+      name: 'a',
+      title: 'A',
+      description: 'does a',
+      inputSchema: { type: 'object' },
+      outputSchema: false,
+      annotations: { title: 'T', readOnlyHint: true },
+    },
+    { name: 'b' },
+  ])
+})
+
+test('reads every page and leaves out what has no name of its own', async () => {
+  const list = await readToolList(
+    's',
+    pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
+  )
+  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], skippedCount: 4 })
+})
+
+test.each([
+  ['is no list', async () => ({ tools: {} })],
+  ['is missing', async () => ({})],
+  ['goes in a circle of one', async () => ({ tools: [], nextCursor: 'x' })],
+  ['never ends', async (cursor?: string) => ({ tools: [], nextCursor: `${cursor}x` })],
+  [
+    'is far too long',
+    async (cursor?: string) => ({
+      tools: Array.from({ length: 9000 }, (_, i) => ({ name: `${cursor}${i}` })),
+      nextCursor: `${cursor}x`,
+    }),
+  ],
+])('refuses a list that %s', async (_what, request) => {
+  await expect(readToolList('s', request)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
+})

@@ -1,0 +1,333 @@
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { isAlive, open, program, raw, textOf, until } from './support.ts'
+
+async function temporaryFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'file')
+}
+
+const lines = async (file: string): Promise<string[]> =>
+  (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+
+describe('starting', () => {
+  test('nothing runs before it is needed, and concurrent first uses start one process', async () => {
+    const upstreams = open([raw('good')])
+    expect(upstreams.state('good')).toBe('not-started')
+    const calls = Array.from({ length: 20 }, () => upstreams.callTool('good', 'pid', {}))
+    const listing = upstreams.listTools('good')
+    await until(() => upstreams.state('good') === 'starting')
+    const pids = new Set((await Promise.all(calls)).map(textOf))
+    expect(pids.size).toBe(1)
+    expect((await listing).map((tool) => tool.name)).toEqual(['echo', 'pid'])
+    expect(upstreams.state('good')).toBe('running')
+    expect(upstreams.instructions('good')).toBe('mode good')
+  })
+
+  test('a server gets its own environment and a few harmless variables, and not ours', async () => {
+    vi.stubEnv('SANDBRIDGE_TEST_SECRET', 'hunter2')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const definition = raw('good')
+    Object.assign(definition.transport, { env: { MINE: 'yes' } })
+    const upstreams = open([definition])
+    const env = JSON.parse(textOf(await upstreams.callTool('good', 'env', {})))
+    expect(env).toMatchObject({ MINE: 'yes', PATH: process.env.PATH })
+    expect(env).not.toHaveProperty('SANDBRIDGE_TEST_SECRET')
+  })
+
+  test('a server runs where its definition says, and else where the bridge says', async () => {
+    const [own, common] = [await realpath(tmpdir()), await realpath(import.meta.dirname)]
+    const definition = { ...raw('good'), name: 'own' }
+    definition.transport = { ...definition.transport, cwd: own } as typeof definition.transport
+    const upstreams = open([definition, raw('good')], { cwd: common })
+    expect(textOf(await upstreams.callTool('own', 'cwd', {}))).toBe(own)
+    expect(textOf(await upstreams.callTool('good', 'cwd', {}))).toBe(common)
+  })
+
+  test('a server that exits is reported with its last words, without its secrets', async () => {
+    const definition = raw('exit', '--password=s3cr3t')
+    Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
+    const upstreams = open([definition])
+    const error = await upstreams.listTools('exit').catch((reason: unknown) => reason)
+    expect(error).toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message:
+        "Server 'exit' could not be started: it exited with code 3 before it answered. " +
+        'Its last words: fatal: cannot log in with [redacted] (args [redacted])',
+    })
+    expect(upstreams.state('exit')).toBe('failed')
+    expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t|raw\.mjs/)
+  })
+
+  test('words on stdout serve when stderr is empty', async () => {
+    const upstreams = open([raw('exit-words-on-stdout')])
+    await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow(
+      'Its last words: Error: no license',
+    )
+  })
+
+  test('a server that never answers is given up on, and its process ended', async () => {
+    const upstreams = open([raw('hang')], { startTimeoutMs: 700 })
+    await expect(upstreams.listTools('hang')).rejects.toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      message: "Server 'hang' did not answer within 0.7 s of its start. Its last words: loading a very large model",
+    })
+    expect(upstreams.state('hang')).toBe('failed')
+  })
+
+  test.each([
+    ['a program that does not exist', { command: '/no/such/program' }, 'its command was not found'],
+    ['a file that is no program', { command: import.meta.dirname }, 'its command may not be executed'],
+    ['a directory that does not exist', { cwd: '/no/such/place' }, 'its working directory does not exist'],
+    [
+      'a character that no argument can have',
+      { args: ['a\0b'] },
+      'its definition holds a character that no command can have',
+    ],
+  ])('%s is named without quoting the definition', async (_what, change, reason) => {
+    const definition = raw('good')
+    Object.assign(definition.transport, change)
+    const error = await open([definition])
+      .listTools('good')
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: `Server 'good' could not be started: ${reason}.`,
+    })
+    expect(JSON.stringify(error)).not.toContain('/no/such')
+  })
+
+  test('a program that is no MCP server at all is given up on', async () => {
+    const definition = program('cat', '-e', 'process.stdin.pipe(process.stdout)')
+    const upstreams = open([definition], { startTimeoutMs: 700 })
+    await expect(upstreams.listTools('cat')).rejects.toMatchObject({ code: expect.stringMatching(/^UPSTREAM_/) })
+  })
+
+  test('giving up the wait does not end a start that others wait for', async () => {
+    const upstreams = open([raw('good')])
+    const abort = new AbortController()
+    const impatient = upstreams.callTool('good', 'pid', {}, { signal: abort.signal })
+    const patient = upstreams.callTool('good', 'pid', {})
+    abort.abort()
+    await expect(impatient).rejects.toMatchObject({ code: 'CANCELLED' })
+    await expect(patient).resolves.toBeDefined()
+  })
+
+  test('a name that is not configured is refused', async () => {
+    await expect(open([]).callTool('nobody', 'x', {})).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
+  })
+})
+
+describe('what servers write', () => {
+  test('lines that are no messages are ignored', async () => {
+    const upstreams = open([raw('garbage')])
+    expect(await upstreams.listTools('garbage')).toHaveLength(2)
+    const text = 'line\u2028separator, \u0000, \uD800 and 💡'
+    expect(textOf(await upstreams.callTool('garbage', 'echo', { text }))).toBe(text)
+  })
+
+  test('a bad schema costs nothing but itself', async () => {
+    const upstreams = open([raw('bad-schemas')])
+    const tools = await upstreams.listTools('bad-schemas')
+    expect(tools.map((tool) => tool.name)).toEqual(['good', 'no-schema', 'no-type', 'nonsense'])
+    expect(upstreams.logged.join('')).toContain('skippedCount=4')
+  })
+
+  test('a result is passed on as it is, whatever its tool promised', async () => {
+    const upstreams = open([raw('broken-promises')])
+    await upstreams.listTools('broken-promises')
+    for (const value of [{ b: 1 }, [1, 2], 'text', null]) {
+      const result = await upstreams.callTool('broken-promises', 'promise', { value })
+      expect(result).toEqual({ content: [{ type: 'odd' }], structuredContent: value })
+    }
+  })
+
+  test('every page of a tool list is read', async () => {
+    const tools = await open([raw('pages')]).listTools('pages')
+    expect(tools.map((tool) => tool.name)).toEqual(['tool-0', 'tool-1', 'tool-2', 'tool-3', 'tool-4'])
+  })
+
+  test.each(['endless-pages', 'same-page', 'no-list'])('%s is an error and not a hang', async (mode) => {
+    await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
+  })
+
+  test('answers to nothing, to null and twice over are ignored', async () => {
+    const upstreams = open([raw('wrong-ids')])
+    for (const text of ['a', 'b', 'c']) {
+      expect(textOf(await upstreams.callTool('wrong-ids', 'echo', { text }))).toBe(text)
+    }
+  })
+
+  test('requests before the handshake is over are answered, and unknown ones refused', async () => {
+    const [tool] = await open([raw('early')]).listTools('early')
+    expect(tool?.name).toBe('answers-3')
+  })
+
+  test('answers in a batch are read', async () => {
+    expect(textOf(await open([raw('batches')]).callTool('batches', 'echo', { text: 'x' }))).toBe('x')
+  })
+
+  test('an error of the server is the tool’s failure, in its words', async () => {
+    await expect(open([raw('good')]).callTool('good', 'nope', {})).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: "Server 'good' refused the call of 'nope': there is no tool nope (-32602)",
+      data: { server: 'good', tool: 'nope', content: [{ type: 'text', text: 'there is no tool nope' }] },
+    })
+  })
+
+  test('50 MB on stderr block nothing', async () => {
+    const upstreams = open([raw('noisy-stderr', '50')])
+    expect(textOf(await upstreams.callTool('noisy-stderr', 'echo', { text: 'x' }))).toBe('x')
+  })
+})
+
+describe('large results', () => {
+  test('60 MB come through whole', async () => {
+    const upstreams = open([raw('big')])
+    const bytes = 60 * 1000 * 1000
+    expect(textOf(await upstreams.callTool('big', 'big', { bytes }))).toHaveLength(bytes)
+  })
+
+  test('what is above the limit fails its own call and no other', async () => {
+    const upstreams = open([raw('big')])
+    const huge = upstreams.callTool('big', 'big', { bytes: 65 * 1024 * 1024 })
+    const small = upstreams.callTool('big', 'big', { bytes: 3 })
+    await expect(huge).rejects.toMatchObject({ code: 'FRAME_TOO_LARGE' })
+    expect(textOf(await small)).toBe('xxx')
+  })
+
+  test('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
+    const upstreams = open([raw('big-without-id')])
+    await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+  })
+})
+
+describe('calls', () => {
+  test('500 at once are all answered', async () => {
+    const upstreams = open([raw('good')])
+    const warned = vi.fn<(warning: Error) => void>()
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    const { signal } = new AbortController()
+    const calls = Array.from({ length: 500 }, (_, i) =>
+      upstreams.callTool('good', 'echo', { text: `${i}` }, { signal }),
+    )
+    expect((await Promise.all(calls)).map(textOf)).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`))
+    expect(warned).not.toHaveBeenCalled()
+  })
+
+  test('an aborted call fails at once and is cancelled at the server', async () => {
+    const file = await temporaryFile()
+    const upstreams = open([raw('slow', file)])
+    const abort = new AbortController()
+    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
+    await until(async () => (await lines(file)).length === 1)
+    abort.abort(new Error('enough'))
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+    await until(async () => (await lines(file)).length === 2)
+    const [called, cancelled] = await lines(file)
+    expect(cancelled).toBe(called!.replace('called', 'cancelled'))
+    expect(upstreams.state('slow')).toBe('running')
+  })
+
+  test('progress is passed on in order', async () => {
+    const upstreams = open([raw('slow', await temporaryFile())])
+    const seen: unknown[] = []
+    await upstreams.callTool('slow', 'progress', {}, { onProgress: (progress) => seen.push(progress) })
+    expect(seen).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
+  })
+
+  test('a server that dies fails the calls in flight once, and is started again on the next use', async () => {
+    const upstreams = open([raw('dies', '3')])
+    const pids = new Set<string>()
+    for (let round = 0; round < 4; round += 1) {
+      pids.add(textOf(await upstreams.callTool('dies', 'pid', {})))
+      pids.add(textOf(await upstreams.callTool('dies', 'pid', {})))
+      await expect(upstreams.callTool('dies', 'pid', {})).rejects.toMatchObject({
+        code: 'UPSTREAM_UNREACHABLE',
+        message:
+          "Server 'dies' exited with code 9 during the call of 'pid'; whether it took effect is unknown. " +
+          'Its last words: out of luck',
+      })
+      expect(upstreams.state('dies')).toBe('failed')
+    }
+    expect(pids.size).toBe(4)
+  })
+})
+
+describe('changed tool lists', () => {
+  test('a burst of announcements leads to one new list', async () => {
+    const upstreams = open([raw('changes')])
+    const heard: string[][] = []
+    upstreams.onTools((_server, tools) => heard.push(tools.map((tool) => tool.name)))
+    const first = await upstreams.listTools('changes')
+    expect(await upstreams.listTools('changes')).toBe(first)
+    await upstreams.callTool('changes', 'change', {})
+    await until(() => heard.length === 2)
+    expect(heard).toEqual([
+      ['echo', 'pid'],
+      ['echo', 'pid', 'later'],
+    ])
+    expect(await upstreams.listTools('changes')).toHaveLength(3)
+    expect(heard).toHaveLength(2)
+  })
+})
+
+describe('ending', () => {
+  test('a server that ignores end of file and SIGTERM is killed', async () => {
+    const upstreams = open([raw('ignores-signals')])
+    const pid = Number(textOf(await upstreams.callTool('ignores-signals', 'pid', {})))
+    expect(isAlive(pid)).toBe(true)
+    await upstreams.close()
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('what a server started ends with it, also when it exits by itself', async () => {
+    const file = await temporaryFile()
+    const upstreams = open([raw('grandchild', file)])
+    await upstreams.listTools('grandchild')
+    const first = Number((await lines(file))[0])
+    expect(isAlive(first)).toBe(true)
+    await expect(upstreams.callTool('grandchild', 'exit', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    await until(() => !isAlive(first))
+
+    await upstreams.listTools('grandchild')
+    const second = Number((await lines(file))[1])
+    expect(isAlive(second)).toBe(true)
+    await upstreams.close()
+    expect(isAlive(second)).toBe(false)
+  })
+
+  test('calls in flight fail, a start under way is ended, and nothing starts afterwards', async () => {
+    const file = await temporaryFile()
+    const upstreams = open([raw('slow', file), raw('hang')])
+    const call = upstreams.callTool('slow', 'slow', {})
+    const start = upstreams.listTools('hang')
+    const outcomes = Promise.allSettled([call, start])
+    await until(async () => (await lines(file)).length === 1)
+    await upstreams.close()
+    expect(await outcomes).toMatchObject([
+      { reason: { code: 'UPSTREAM_UNREACHABLE' } },
+      { reason: { code: 'SHUTTING_DOWN' } },
+    ])
+    await expect(upstreams.listTools('slow')).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+    await upstreams.close()
+  })
+})
+
+describe('the 2026-07-28 revision', () => {
+  test('is spoken to a server that knows nothing else, and as loosely as any other', async () => {
+    const upstreams = open([raw('modern')])
+    const tools = await upstreams.listTools('modern')
+    expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])
+    expect(await upstreams.callTool('modern', 'echo', { text: 7 })).toEqual({
+      content: [{ type: 'odd' }],
+      structuredContent: 7,
+    })
+    expect(upstreams.instructions('modern')).toBe('mode modern')
+    expect(upstreams.logged.join('')).toContain('era="modern"')
+  })
+})
