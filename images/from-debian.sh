@@ -22,11 +22,11 @@ nice mmdebstrap --quiet --format=tar --variant=minbase --include="$packages" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/icons/*' \
   --dpkgopt='path-exclude=/usr/include/*' --dpkgopt='path-exclude=/usr/lib/gcc/*' --dpkgopt='path-exclude=*.a' \
-  --dpkgopt='path-exclude=/usr/bin/*lto-dump*' --dpkgopt='path-exclude=*/dist-packages/sympy/*' \
-  --dpkgopt='path-exclude=*/dist-packages/*/tests/*' \
+  --dpkgopt='path-exclude=/usr/bin/*lto-dump*' \
   --aptopt='Apt::Install-Recommends "false"' \
   --customize-hook='find "$1" -xdev -perm /6000 -type f -exec chmod a-s {} +' \
   --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/* "$1"/var/log/*' \
+  --customize-hook='rm -rf "$1"/usr/lib/python3/dist-packages/sympy "$1"/usr/lib/python3.*/config-*' \
   --customize-hook='rm -f "$1"/etc/resolv.conf "$1"/etc/hostname' \
   "$release" "$out.part"
 mv "$out.part" "$out"

@@ -17,6 +17,7 @@ _DRAIN_BYTES = 1 << 20
 class Capture:
     def __init__(self, output, interrupts):
         self._output = output
+        self._interrupts = interrupts
         self._draining = Gate(interrupts)
         self._pipes = []
         for fd, stream in ((1, "stdout"), (2, "stderr")):
@@ -45,7 +46,7 @@ class Capture:
 
     def drain(self):
         """Send all that has been written so far, after the text that was printed before it."""
-        if self._draining.mine():
+        if self._interrupts.inside_gate():
             return
         with self._draining:
             for reader, stream, decode in self._pipes:
@@ -63,7 +64,7 @@ class Capture:
                     if text := decode(data):
                         self._output.send_now(stream, text)
 
-    def detach(self):
-        """After a fork, in the child: the parent reads."""
-        self._draining.reset()
+    def after_fork(self):
+        """In the child: the parent reads."""
+        self._draining.after_fork()
         self._output.before_batch = None

@@ -193,11 +193,11 @@ class Channel:
         elif target is not None:
             target(frame)
 
-    def detach(self):
-        """After a fork, in the child."""
+    def after_fork(self):
+        """In the child: never touch the parent's channel."""
         self.detached = True
-        self._sending.reset()
-        self._reading.reset()
+        self._sending.after_fork()
+        self._reading.after_fork()
         self._outbox.clear()
 
 

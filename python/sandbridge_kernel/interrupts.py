@@ -1,7 +1,7 @@
 """Interrupts: when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell, and when it has to wait.
 
-It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not kept), nor inside
-an event loop's (a callback taken from its queue but not yet called would be lost). All of it concerns the main thread only.
+It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not kept), nor inside an
+event loop's (a callback taken from its queue but not yet called would be lost). Sections of the first kind are Gates.
 """
 
 from _thread import allocate_lock, get_ident
@@ -10,14 +10,14 @@ from _thread import allocate_lock, get_ident
 class Interrupts:
     def __init__(self):
         self._main = get_ident()
-        self._held = 0
+        self._depth = {}  # thread -> number of gates it is inside
         self._pending = False
         self._armed = False
-        self.loop = None  # the session's event loop, whose own frames must not be interrupted
-        self.loop_codes = frozenset()
+        self.loop = None  # the session's event loop, and the code of the functions in which it must not be interrupted
+        self.loop_code = frozenset()
 
     def arm(self):
-        """A cell starts: from here on an interrupt hits it. One that came between its `run` frame and now does so at once."""
+        """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
         self._armed = True
         self.check()
 
@@ -27,25 +27,24 @@ class Interrupts:
         self._pending = False
 
     def expect(self):
-        """An interrupt that was sent after a `run` frame which is read but not started yet."""
+        """An interrupt came after a `run` frame that is not started yet."""
         self._pending = True
 
     def request(self, frame=None):
-        """An interrupt has come; `frame` is what the main thread was executing."""
-        if not self._armed:
-            return
-        self._pending = True
-        if not self._in_loop(frame):
-            self.check()
+        """An interrupt has come; `frame` is what the main thread was executing. With no cell running it does nothing."""
+        if self._armed:
+            self._pending = True
+            if not self._in_loop(frame):
+                self.check()
 
     def check(self):
-        """Raise the interrupt that is waiting, if this is a place where it can be raised."""
-        if self._pending and self._armed and not self._held:
+        """Raise the interrupt that is waiting, where it can be raised."""
+        if self._pending and self._armed and not self._depth.get(self._main):
             self._pending = False
             raise KeyboardInterrupt
 
     def _in_loop(self, frame):
-        if frame is None or frame.f_code not in self.loop_codes:
+        if frame is None or frame.f_code not in self.loop_code:
             return False
         owner = frame.f_locals.get("self")
         return getattr(owner, "_loop", owner) is self.loop
@@ -53,23 +52,32 @@ class Interrupts:
     def is_main(self):
         return get_ident() == self._main
 
-    def hold(self):
-        if get_ident() == self._main:
-            self._held += 1
+    def inside_gate(self):
+        """Whether this thread is inside a gate already: then this is a signal handler or a finaliser that broke into it,
+        and it must leave its work to the section under way, or it would wait for itself."""
+        return bool(self._depth.get(get_ident()))
 
-    def release(self):
-        if get_ident() == self._main:
-            self._held -= 1
-            if self._pending:
-                self.check()
+    def enter(self):
+        me = get_ident()
+        self._depth[me] = self._depth.get(me, 0) + 1
+
+    def leave(self):
+        me = get_ident()
+        depth = self._depth[me] - 1
+        if depth:
+            self._depth[me] = depth
+            return
+        del self._depth[me]
+        if self._pending and me == self._main:
+            self.check()
+
+    def after_fork(self):
+        self._depth.clear()
+        self._main = get_ident()
 
 
 class Gate:
-    """A lock that holds interrupts back and knows its owner.
-
-    The owner matters because a signal handler or a finaliser may run in the middle of a guarded section, in the same
-    thread, and print: it asks `mine()` first and leaves its work to the section that is under way.
-    """
+    """A lock that holds interrupts back while it is held."""
 
     def __init__(self, interrupts):
         self._interrupts = interrupts
@@ -80,16 +88,16 @@ class Gate:
         return self._owner == get_ident()
 
     def __enter__(self):
-        self._interrupts.hold()
+        self._interrupts.enter()
         self._lock.acquire()
         self._owner = get_ident()
 
     def __exit__(self, *_):
         self._owner = None
         self._lock.release()
-        self._interrupts.release()
+        self._interrupts.leave()
 
-    def reset(self):
-        """After a fork: whoever held it does not exist in the child."""
+    def after_fork(self):
+        """Whoever held it does not exist in the child."""
         self._lock = allocate_lock()
         self._owner = None

@@ -21,6 +21,7 @@ class Output:
 
     def __init__(self, channel, interrupts):
         self._channel = channel
+        self._interrupts = interrupts
         self._flushing = Gate(interrupts)
         self.parts = deque()  # (stream, text)
         self.chars = 0
@@ -31,8 +32,21 @@ class Output:
 
     def flush(self):
         """Send what is buffered. From any thread."""
-        if not self.parts or self._flushing.mine():
-            return
+        if self.parts and not self._interrupts.inside_gate():
+            self._flush()
+
+    def send_now(self, stream, text):
+        """Send text that does not come through the streams. For capture.py, from inside its gate."""
+        self._flush()
+        with self._flushing:
+            self._send(stream, [text])
+
+    def begin_batch(self):
+        """Before the first text of a batch: what was written to the descriptors before it goes first."""
+        if self.before_batch and not self._interrupts.inside_gate():
+            self.before_batch()
+
+    def _flush(self):
         with self._flushing:
             while self.parts:
                 self.chars = 0
@@ -47,12 +61,6 @@ class Output:
                 self._send(stream, texts)
             self.due = monotonic() + _BATCH_SECONDS
 
-    def send_now(self, stream, text):
-        """For text that does not come through the streams."""
-        self.flush()
-        with self._flushing:
-            self._send(stream, [text])
-
     def _send(self, stream, texts):
         text = "".join(texts)
         if self._channel.detached:
@@ -62,9 +70,9 @@ class Output:
             piece = text[start : start + _FRAME_CHARS]
             self._channel.send({"type": "output", "cell": self._channel.cell, "stream": stream, "text": piece})
 
-    def detach(self):
-        """After a fork, in the child: print to the inherited descriptors, which the parent captures."""
-        self._flushing.reset()
+    def after_fork(self):
+        """In the child: print to the inherited descriptors, which the parent captures."""
+        self._flushing.after_fork()
         self.parts.clear()
 
 
@@ -88,8 +96,8 @@ class TextStream(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         output = self._output
-        if not output.parts and output.before_batch:
-            output.before_batch()
+        if not output.parts:
+            output.begin_batch()
         output.parts.append((self._stream, text))
         output.chars += len(text)
         if output.chars >= _BATCH_CHARS or (text[-1:] == "\n" and monotonic() >= output.due):

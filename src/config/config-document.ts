@@ -11,7 +11,11 @@ export async function parseDocument(
   format: ConfigFormat,
 ): Promise<{ document: ConfigObject } | { reason: string }> {
   if (text.trim() === '') return { document: {} }
-  const parsed = await parsers[format](text)
+  const parsed = await parsers[format](text).catch((error: unknown) => {
+    // Values nested deeper than the stack is high. Anything else is a fault of ours.
+    if (error instanceof RangeError) return { reason: 'is nested too deeply' }
+    throw error
+  })
   if ('reason' in parsed) return parsed
   return isObject(parsed.value)
     ? { document: parsed.value }
@@ -48,11 +52,28 @@ const parsers: Record<ConfigFormat, Parser> = {
     if (first === undefined) return { value }
     return { reason: `is not valid JSON: ${printParseErrorCode(first.error)} ${placeOf(text, first.offset)}` }
   },
-  async toml() {
-    return { reason: 'TOML is not read yet' }
+  async toml(text) {
+    const { parse, TomlError } = await import('smol-toml')
+    try {
+      return { value: parse(text) }
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error
+      return { reason: `is not valid TOML, at line ${error.line}, column ${error.column}` }
+    }
   },
-  async yaml() {
-    return { reason: 'YAML is not read yet' }
+  async yaml(text) {
+    const { parseDocument: parseYaml } = await import('yaml')
+    const yaml = parseYaml(text)
+    const [first] = yaml.errors
+    if (first !== undefined) {
+      return { reason: `is not valid YAML: ${first.code} ${placeOf(text, first.pos[0])}` }
+    }
+    try {
+      return { value: yaml.toJS() as unknown }
+    } catch {
+      // Aliases that refer to each other so often that the values would fill the memory.
+      return { reason: 'has YAML aliases that cannot be resolved' }
+    }
   },
 }
 

@@ -5,14 +5,11 @@ import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { mergeDefinitions } from './merge-definitions.ts'
-import type { PlaceholderSyntax } from './placeholders.ts'
-import { OWN_SYNTAX, translate } from './placeholders.ts'
-import { READERS } from './readers/index.ts'
+import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge } from './self-server.ts'
-import type { DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
-import type { ServerEntry } from './server-entry.ts'
+import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
 
@@ -29,7 +26,10 @@ export interface DiscoverOptions {
   ownPaths?: readonly string[]
 }
 
+/** What one file holds. `rank` is what comes first: the user's own files, then trusted projects', then the rest. */
 interface FileServers {
+  rank: 0 | 1 | 2
+  read?: ConfigFileRead
   servers: ServerDefinition[]
   skipped: SkippedEntry[]
 }
@@ -46,16 +46,18 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
     serversConfig: settings.serversConfig,
   }
   const found = await Promise.all(
-    READERS.map(async (reader) => {
+    chosenReaders(settings.sources).map(async (reader) => {
       const locations = await filesOf(reader, place, fileSystem)
       return Promise.all(locations.map((location) => readOne(reader, location, place, options)))
     }),
   )
-  const files = found.flat(2)
   // What the user configured comes before what a project brings along, so that a project cannot take a name away.
-  const servers = files.flatMap((file) => file.servers)
-  const ordered = [...servers.filter((one) => one.trusted !== false), ...servers.filter((one) => one.trusted === false)]
-  return { servers: mergeDefinitions(ordered), skipped: files.flatMap((file) => file.skipped) }
+  const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
+  return {
+    servers: mergeDefinitions(files.flatMap((file) => file.servers)),
+    skipped: files.flatMap((file) => file.skipped),
+    files: files.flatMap((file) => file.read ?? []),
+  }
 }
 
 /** The files at a reader's locations: a folder becomes its `*.json` files, or the reason why it cannot be listed. */
@@ -71,7 +73,9 @@ async function filesOf(
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
     return listed.names.map((name) => ({ path: join(place, location.path, name), scope: location.scope }))
   })
-  return (await Promise.all(lists)).flat()
+  const files = (await Promise.all(lists)).flat()
+  // In the home folder, a user's file and a project's are the same one: it is the user's.
+  return files.filter((file, index) => files.findIndex((other) => other.path === file.path) === index)
 }
 
 async function readOne(
@@ -81,31 +85,45 @@ async function readOne(
   options: DiscoverOptions,
 ): Promise<FileServers> {
   const file = location.path
-  const nothing = (reason: string): FileServers => ({ servers: [], skipped: [{ file, reason }] })
+  const nothing = (...reasons: string[]): FileServers => ({
+    rank: location.scope === 'user' ? 0 : 2,
+    servers: [],
+    skipped: reasons.map((reason) => ({ file, reason })),
+  })
   if (location.reason !== undefined) return nothing(location.reason)
 
   const read = await readFileText(options.fileSystem ?? nodeFileSystem, file)
-  if ('absent' in read) return location.expected ? nothing('does not exist') : { servers: [], skipped: [] }
+  if ('absent' in read) return location.expected ? nothing('does not exist') : nothing()
   if ('reason' in read) return nothing(read.reason)
   const parsed = await parseDocument(read.text, reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)
-  const entries = reader.entries(parsed.document, place)
-  if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : { servers: [], skipped: [] }
+  let entries: NamedEntry[] | undefined
+  try {
+    entries = reader.entries(parsed.document, place)
+  } catch (error) {
+    // Values nested deeper than the stack is high. Anything else is a fault of ours.
+    if (error instanceof RangeError) return nothing('is nested too deeply')
+    throw error
+  }
+  if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
 
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
-  const result: FileServers = { servers: [], skipped: [] }
-  const syntax = reader.syntax?.(parsed.document) ?? OWN_SYNTAX
+  const result: FileServers = {
+    rank: location.scope === 'user' ? 0 : trusted ? 1 : 2,
+    servers: [],
+    skipped: [],
+  }
   for (const entry of entries) {
-    const definition = toDefinition(entry, syntax, { client: reader.client, file }, options)
+    const definition = toDefinition(entry, { client: reader.client, file }, options)
     if ('reason' in definition) result.skipped.push({ file, name: entry.name, reason: definition.reason })
     else result.servers.push(trusted ? definition : { ...definition, trusted: false })
   }
+  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted }
   return result
 }
 
 function toDefinition(
   { name, entry }: NamedEntry,
-  syntax: PlaceholderSyntax,
   source: ServerDefinition['source'],
   options: DiscoverOptions,
 ): ServerDefinition | { reason: string } {
@@ -114,7 +132,7 @@ function toDefinition(
     return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
   }
   if (entry === undefined) return { reason: 'is not an object' }
-  const made = toServerBody(inOwnSyntax(entry, syntax))
+  const made = toServerBody(entry)
   if ('reason' in made) return made
   if (
     !options.settings.allowSelfServer &&
@@ -123,13 +141,4 @@ function toDefinition(
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
-}
-
-function inOwnSyntax(entry: ServerEntry, syntax: PlaceholderSyntax): ServerEntry {
-  const { command, args, env, cwd, envFile, url, headers } = entry
-  const texts = { command, args, env, cwd, envFile, url, headers }
-  return {
-    ...entry,
-    ...Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, translate(value, syntax)])),
-  }
 }

@@ -71,7 +71,7 @@ function valueOf(inner: string, context: ExpandContext, where: string): string {
     if (value !== undefined) return value
     throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${variable}.`)
   }
-  const folder = kind === undefined ? folders(context)[name] : undefined
+  const folder = kind === undefined ? folders(context).get(name) : undefined
   if (folder !== undefined) return folder
   if (!/^[A-Za-z_][\w.]*$/.test(name)) {
     throw invalid(
@@ -96,15 +96,15 @@ function orDefaultFile(name: string, standard: string | undefined, context: Expa
   }
 }
 
-function folders({ home, workspaceFolder }: ExpandContext): Record<string, string | undefined> {
-  return {
-    workspaceFolder,
-    workspaceRoot: workspaceFolder,
-    workspaceFolderBasename: path.basename(workspaceFolder),
-    userHome: home,
-    pathSeparator: path.sep,
-    '/': path.sep,
-  }
+function folders({ home, workspaceFolder }: ExpandContext): Map<string, string> {
+  return new Map([
+    ['workspaceFolder', workspaceFolder],
+    ['workspaceRoot', workspaceFolder],
+    ['workspaceFolderBasename', path.basename(workspaceFolder)],
+    ['userHome', home],
+    ['pathSeparator', path.sep],
+    ['/', path.sep],
+  ])
 }
 
 function inHome(text: string, { home }: ExpandContext): string {

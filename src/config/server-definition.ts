@@ -47,7 +47,19 @@ export interface SkippedEntry {
   reason: string
 }
 
+/** A config file that was read. */
+export interface ConfigFileRead {
+  client: string
+  file: string
+  /** How many servers it defines, those that turned out to be somebody else's already included. */
+  serverCount: number
+  /** False for a project's file that its owner has not trusted. */
+  trusted: boolean
+}
+
 export interface DiscoveredServers {
   servers: ServerDefinition[]
   skipped: SkippedEntry[]
+  /** In order of precedence. */
+  files: ConfigFileRead[]
 }

@@ -5,6 +5,8 @@ import type { RemoteServer, ServerDefinition, StdioServer } from './server-defin
 
 /** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
 export interface ServerEntry {
+  /** Why only the client itself could start it. */
+  unusable?: string
   type?: unknown
   command?: unknown
   args?: unknown
@@ -30,19 +32,20 @@ class EntryInvalid extends Error {
   override readonly name = 'EntryInvalid'
 }
 
-const TRANSPORTS: Record<string, 'stdio' | 'http' | 'sse'> = {
-  stdio: 'stdio',
-  local: 'stdio',
-  http: 'http',
-  remote: 'http',
-  'streamable-http': 'http',
-  streamable_http: 'http',
-  streamablehttp: 'http',
-  sse: 'sse',
-}
+const TRANSPORTS = new Map<unknown, 'stdio' | 'http' | 'sse'>([
+  ['stdio', 'stdio'],
+  ['local', 'stdio'],
+  ['http', 'http'],
+  ['remote', 'http'],
+  ['streamable-http', 'http'],
+  ['streamable_http', 'http'],
+  ['streamablehttp', 'http'],
+  ['sse', 'sse'],
+])
 
 /** An entry as a definition, or the reason why it is none. */
 export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
+  if (entry.unusable !== undefined) return { reason: entry.unusable }
   if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
   try {
     const type = transportType(entry)
@@ -67,7 +70,7 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 
 function transportType(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
   if (isPresent(entry.type)) {
-    const type = typeof entry.type === 'string' ? TRANSPORTS[entry.type.toLowerCase()] : undefined
+    const type = TRANSPORTS.get(typeof entry.type === 'string' ? entry.type.toLowerCase() : undefined)
     if (type === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
     return type
   }

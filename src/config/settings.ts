@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { nearestName } from './nearest-name.ts'
+import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
   absolutePath,
@@ -169,9 +170,9 @@ export const SETTINGS = {
       meaning: 'Where server definitions are read from: names of sources, `all`, or `-name` to leave one out.',
     },
     {
-      allowed: 'names separated by commas, such as mcps,cursor or -cursor',
+      allowed: `all, or names separated by commas, each with a - before it to leave it out: ${SOURCE_NAMES.join(', ')}`,
       separator: /[\s,]+/,
-      matches: /^-?[a-z][a-z-]*$/,
+      matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
       defaultText: 'all',
     },
   ),

@@ -1,8 +1,8 @@
 // One live connection to an upstream: its handshake, its requests, its end. It starts nothing again and remembers nothing; ManagedUpstream does.
-import { setMaxListeners } from 'node:events'
 import type { Client, Implementation, RequestOptions, Transport } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import { callFailure, type Circumstances } from './failures.ts'
+import { routeProgress, type ProgressRoutes } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
 import { looseResult, MODERN_REVISION, NO_TIMEOUT_MS, type LooseResult, type Sdk } from './sdk.ts'
 import { readToolList, type ToolList } from './tool-list.ts'
@@ -37,26 +37,30 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const { sdk, transport, era } = options
   const modern = era === 'modern'
   if (modern) keepRawResults(transport)
+  const progress = routeProgress(transport)
   const client = new sdk.Client(options.clientInfo, {
     versionNegotiation: { mode: modern ? { pin: MODERN_REVISION } : 'legacy' },
   })
   client.onerror = (error) => options.onError(error.message)
+  client.removeNotificationHandler('notifications/progress')
   client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
   await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal })
   client.onclose = options.onClose
   // It may have closed between the last answer and the line above; then nothing would ever say so.
   if (client.transport === undefined) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
-  const connection = new Connection(client, options.about)
+  const connection = new Connection(client, progress, options.about)
   if (modern) connection.subscribe(options.onError)
   return connection
 }
 
 export class Connection {
   readonly #client: Client
+  readonly #progress: ProgressRoutes
   readonly #about: () => Circumstances
 
-  constructor(client: Client, about: () => Circumstances) {
+  constructor(client: Client, progress: ProgressRoutes, about: () => Circumstances) {
     this.#client = client
+    this.#progress = progress
     this.#about = about
   }
 
@@ -67,14 +71,13 @@ export class Connection {
   /** @throws BridgeError */
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const what = `the call of '${tool}'`
-    const request: RequestOptions = { timeout: NO_TIMEOUT_MS }
-    const { onProgress } = options
-    if (onProgress) {
-      request.onprogress = ({ progress, total, message }) => {
-        onProgress({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) })
-      }
+    const route = options.onProgress && this.#progress.add(options.onProgress)
+    const params = { name: tool, arguments: args, ...(route && { _meta: { progressToken: route.token } }) }
+    try {
+      return await this.#request('tools/call', params, what, { timeout: NO_TIMEOUT_MS }, options.signal, tool)
+    } finally {
+      route?.remove()
     }
-    return this.#request('tools/call', { name: tool, arguments: args }, what, request, options.signal, tool)
   }
 
   /** @throws BridgeError */
@@ -105,11 +108,7 @@ export class Connection {
     signal?: AbortSignal,
     tool?: string,
   ): Promise<LooseResult> {
-    if (signal) {
-      // A cell's calls share its signal, and there may be hundreds of them.
-      setMaxListeners(0, signal)
-      options.signal = signal
-    }
+    if (signal) options.signal = signal
     try {
       return await this.#client.request({ method, params }, looseResult, options)
     } catch (error) {

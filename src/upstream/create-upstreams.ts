@@ -1,4 +1,5 @@
 // All configured upstreams under their names. What one of them does is ManagedUpstream's business.
+import { setMaxListeners } from 'node:events'
 import { BridgeError } from '../errors.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
@@ -46,11 +47,22 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     definitions: options.definitions,
     state: (server) => find(server).state,
     instructions: (server) => find(server).instructions,
-    listTools: async (server, signal) => find(server).listTools(signal),
-    callTool: async (server, tool, args, callOptions) => find(server).callTool(tool, args, callOptions),
+    listTools: async (server, signal) => {
+      allowManyListeners(signal)
+      return find(server).listTools(signal)
+    },
+    callTool: async (server, tool, args, callOptions) => {
+      allowManyListeners(callOptions?.signal)
+      return find(server).callTool(tool, args, callOptions)
+    },
     onTools: (listener) => void listeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
     },
   }
+}
+
+/** The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of. */
+function allowManyListeners(signal: AbortSignal | undefined): void {
+  if (signal) setMaxListeners(0, signal)
 }

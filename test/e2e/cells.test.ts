@@ -1,6 +1,7 @@
 // This file verifies what a model experiences from cell to cell, in the embedded sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, startBridge, type TestBridge } from '../support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {

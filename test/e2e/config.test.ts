@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published, startBridge } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 
 const names = 'sorted(runtime.discovered_servers())'

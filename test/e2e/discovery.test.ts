@@ -3,7 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, published, startBridge, type TestBridge } from '../support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
 const folder = mkdtempSync(path.join(tmpdir(), 'sb-files-'))

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { published, type ServerEntry, startBridge } from '../support/bridge-process.ts'
+import { published, type ServerEntry } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 const CAPABILITIES = 'resource://mcp-server-code-execution-mode/capabilities'
 

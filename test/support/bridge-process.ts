@@ -6,7 +6,6 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { onTestFinished } from 'vitest'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
@@ -94,13 +93,6 @@ export class TestBridge {
   async run(code: string, args: Record<string, unknown> = {}): Promise<string> {
     return (await this.call({ code, ...args })).text
   }
-}
-
-/** Ends with the test that asked for it. */
-export async function startBridge(options: BridgeOptions = {}): Promise<TestBridge> {
-  const bridge = await openTestBridge(options)
-  onTestFinished(() => closeTestBridge(bridge))
-  return bridge
 }
 
 /** For a whole file: close it in afterAll. */

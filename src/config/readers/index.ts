@@ -1,5 +1,44 @@
 // Every source of server definitions, in order of precedence: the first to define a name keeps it.
-import { configMcp, mcps, projectServers, serversConfig } from './mcp-servers.ts'
+import { claudeCode } from './claude-code.ts'
+import { codex } from './codex.ts'
+import { geminiCli } from './gemini-cli.ts'
+import { goose } from './goose.ts'
+import { opencode } from './opencode.ts'
+import { configMcp, mcpServers, mcps, serversConfig } from './own-places.ts'
 import type { Reader } from './reader.ts'
+import { amp, antigravity, claudeDesktop, cline, copilotCli, cursor, kiro, lmStudio, windsurf } from './shared-shape.ts'
+import { vscode } from './vscode.ts'
+import { zed } from './zed.ts'
 
-export const READERS: readonly Reader[] = [serversConfig, mcps, configMcp, projectServers]
+export const READERS: readonly Reader[] = [
+  serversConfig,
+  mcps,
+  configMcp,
+  claudeCode,
+  claudeDesktop,
+  cursor,
+  vscode,
+  windsurf,
+  codex,
+  geminiCli,
+  opencode,
+  zed,
+  antigravity,
+  goose,
+  cline,
+  copilotCli,
+  kiro,
+  amp,
+  lmStudio,
+  mcpServers,
+]
+
+/** The names MCP_BRIDGE_SOURCES knows. */
+export const SOURCE_NAMES: readonly string[] = READERS.map((reader) => reader.client)
+
+/** The readers that a list of names chooses: those named, or with `all` or only `-name`s, all; less every `-name`. */
+export function chosenReaders(sources: readonly string[]): Reader[] {
+  const named = sources.filter((source) => !source.startsWith('-'))
+  const all = named.length === 0 || named.includes('all')
+  return READERS.filter(({ client }) => (all || named.includes(client)) && !sources.includes(`-${client}`))
+}

@@ -1,7 +1,9 @@
 // What a reader is: where one client keeps its MCP servers, and how its file's values become entries. Readers are pure; discover.ts reads the files.
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
+import { isObject } from '../config-document.ts'
 import type { PlaceholderSyntax } from '../placeholders.ts'
+import { translate } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
 
 /** The machine, as far as it decides where files are. All paths are absolute and in the platform's own form. */
@@ -25,7 +27,7 @@ export interface ConfigLocation {
 
 export interface NamedEntry {
   name: string
-  /** As written: what is no object is reported by discover.ts. */
+  /** With placeholders in our syntax; undefined for what is no object. */
   entry: ServerEntry | undefined
 }
 
@@ -35,13 +37,61 @@ export interface Reader {
   locations(place: Place): ConfigLocation[]
   /** The servers of one file, in its order; undefined when the file has no place for servers at all. */
   entries(document: ConfigObject, place: Place): NamedEntry[] | undefined
-  /** Which placeholders the client expands; all others are plain text. Ours unless given. */
-  syntax?: (document: ConfigObject) => PlaceholderSyntax
   /** The file is there for servers only, so it is worth a word when it has no place for them. */
   dedicated?: boolean
+}
+
+/** The entries of a table of servers: their placeholders translated from `syntax`, their fields mapped by `map`. */
+export function entriesOf(
+  table: unknown,
+  syntax: PlaceholderSyntax,
+  map: (raw: ConfigObject, name: string) => ServerEntry = (raw) => raw,
+): NamedEntry[] | undefined {
+  if (!isObject(table)) return undefined
+  return Object.entries(table).map(([name, raw]) => {
+    if (!isObject(raw)) return { name, entry: undefined }
+    const translated = translate(raw, syntax)
+    // A description is prose: nothing in it is a placeholder.
+    return { name, entry: map(isObject(translated) ? { ...translated, description: raw['description'] } : raw, name) }
+  })
 }
 
 /** `path.join` in the place's own form. */
 export function join(place: Place, ...parts: string[]): string {
   return (place.platform === 'win32' ? path.win32 : path.posix).join(...parts)
+}
+
+/** A file in the home folder. */
+export function inHome(place: Place, ...parts: string[]): ConfigLocation {
+  return { path: join(place, place.home, ...parts), scope: 'user' }
+}
+
+/** A file in the current directory. */
+export function inProject(place: Place, ...parts: string[]): ConfigLocation {
+  return { path: join(place, place.cwd, ...parts), scope: 'project' }
+}
+
+/** A file where the platform's desktop applications keep their settings. */
+export function inAppData(place: Place, ...parts: string[]): ConfigLocation {
+  if (place.platform === 'darwin') return inHome(place, 'Library', 'Application Support', ...parts)
+  if (place.platform !== 'win32') return inXdgConfig(place, ...parts)
+  const folder = place.env['APPDATA']
+  return folder ? { path: join(place, folder, ...parts), scope: 'user' } : inHome(place, 'AppData', 'Roaming', ...parts)
+}
+
+/** A file in `~/.config`, or where XDG_CONFIG_HOME says. */
+export function inXdgConfig(place: Place, ...parts: string[]): ConfigLocation {
+  const folder = place.platform === 'win32' ? undefined : place.env['XDG_CONFIG_HOME']
+  return folder ? { path: join(place, folder, ...parts), scope: 'user' } : inHome(place, '.config', ...parts)
+}
+
+/** A file in the folder that a variable names, or else at `standard`. */
+export function inFolderOf(place: Place, variable: string, file: string, standard: ConfigLocation): ConfigLocation {
+  const folder = place.env[variable]
+  return folder ? { path: join(place, folder, file), scope: 'user' } : standard
+}
+
+/** Seconds as milliseconds; anything else is left for server-entry.ts to refuse. */
+export function secondsToMs(value: unknown): unknown {
+  return typeof value === 'number' ? value * 1000 : value
 }

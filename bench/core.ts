@@ -1,0 +1,141 @@
+// Rows of the embedded sandbox and of the way from a client to a tool and back, measured on the built bridge.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import {
+  closeTestBridge,
+  fixtureServer,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../test/support/bridge-process.ts'
+import { median, ms, ratio, samples, timed } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const goal = (
+  name: string,
+  value: number,
+  limit: number,
+  unit: (value: number) => string,
+  text = `≤ ${unit(limit)}`,
+): BenchRow => ({
+  name,
+  value: unit(value),
+  goal: text,
+  ok: value <= limit,
+})
+
+export async function coreRows(): Promise<BenchRow[]> {
+  return [...(await startRows()), ...(await cellRows()), ...(await callRows()), ...(await sizeRows())]
+}
+
+async function startRows(): Promise<BenchRow[]> {
+  let tokens = 0
+  const start = await samples(7, () =>
+    timed(async () => {
+      const bridge = await openTestBridge()
+      const { tools } = await bridge.client.listTools()
+      tokens = countTokens(JSON.stringify(tools))
+      // Not part of the time: closing is awaited by nobody else.
+      void closeTestBridge(bridge)
+    }),
+  )
+  const cold = await samples(5, coldStart)
+  return [
+    goal('tokens of tools/list', tokens, 150, String),
+    goal('process start → tools/list answered', median(start), 300, ms),
+    goal('embedded sandbox: cold start to first result, with the snapshot', median(cold), 700, ms),
+  ]
+}
+
+/** From asking for the first cell to its result, with no kernel waiting, above the same in a live session. */
+async function coldStart(): Promise<number> {
+  const bridge = await openTestBridge({ env: { MCP_BRIDGE_POOL: '0' } })
+  const cold = await timed(() => bridge.run('pass'))
+  await closeTestBridge(bridge)
+  return cold
+}
+
+async function cellRows(): Promise<BenchRow[]> {
+  const first = await samples(5, async () => {
+    const bridge = await openTestBridge()
+    await bridge.client.listTools()
+    await sleep(2_000) // the waiting kernel is ready by then
+    const time = await timed(() => bridge.run('pass'))
+    await closeTestBridge(bridge)
+    return time
+  })
+  const bridge = await openTestBridge()
+  await bridge.run('pass')
+  const live = await samples(200, () => timed(() => bridge.run('pass')))
+  await closeTestBridge(bridge)
+  return [
+    goal('first cell of a fresh session, sandbox waiting', median(first), 10, ms),
+    goal('cell in a live session', median(live), 3, ms),
+  ]
+}
+
+async function callRows(): Promise<BenchRow[]> {
+  const bridge = await openTestBridge({ servers: { everything: published.everything() } })
+  const bare = new Client({ name: 'bare', version: '1' })
+  await bare.connect(new StdioClientTransport({ ...published.everything(), stderr: 'ignore' }))
+  const echo = () => bare.callTool({ name: 'echo', arguments: { message: 'x' } })
+
+  await bridge.run('import asyncio, time\nfor _ in range(50): await mcp_everything.echo(message="x")')
+  for (let index = 0; index < 50; index += 1) await echo()
+  const sequential: number[] = []
+  const concurrent: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const bareOne =
+      (await timed(async () => {
+        for (let index = 0; index < 200; index += 1) await echo()
+      })) / 200
+    const ours = await inPython(bridge, 'for _ in range(200): await mcp_everything.echo(message="x")')
+    sequential.push(ours / 200 / bareOne)
+    const bareMany = await timed(() => Promise.all(Array.from({ length: 500 }, echo)))
+    const oursMany = await inPython(
+      bridge,
+      'await asyncio.gather(*(mcp_everything.echo(message="x") for _ in range(500)))',
+    )
+    concurrent.push(oursMany / bareMany)
+  }
+  await bare.close()
+  await closeTestBridge(bridge)
+  return [
+    goal('one tool call from Python ÷ bare client', median(sequential), 1.5, ratio),
+    goal('500 concurrent calls from Python ÷ bare client', median(concurrent), 1.5, ratio),
+  ]
+}
+
+/** Milliseconds that the body takes, by the sandbox's own clock. */
+async function inPython(bridge: TestBridge, body: string): Promise<number> {
+  return Number(await bridge.run(`_t = time.perf_counter()\n${body}\nprint((time.perf_counter() - _t) * 1000)`))
+}
+
+async function sizeRows(): Promise<BenchRow[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bench-'))
+  const bridge = await openTestBridge({ servers: { big: fixtureServer('big-result.mjs') } })
+  const rows: BenchRow[] = []
+  await bridge.run('await mcp_big.blob(megabytes=1)')
+  for (const megabytes of [1, 10, 50]) {
+    const name = `a tool result of ${megabytes} MB into Python and its length back out`
+    let text = ''
+    const time = await timed(async () => {
+      text = await bridge.run(`len(await mcp_big.blob(megabytes=${megabytes}))`, { timeout: 100 })
+    })
+    const works = Number(text) === megabytes * 1_000_000
+    rows.push({
+      name,
+      value: works ? `${((megabytes * 1000) / time).toFixed(0)} MB/s` : text,
+      goal: 'works',
+      ok: works,
+    })
+  }
+  await closeTestBridge(bridge)
+  rmSync(folder, { recursive: true, force: true })
+  return rows
+}

@@ -1,0 +1,24 @@
+// Timing for benchmark rows: many samples, the median quoted, since single ones on a shared machine mean nothing.
+
+export function median(samples: number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Milliseconds that `work` takes, once. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+/** Milliseconds of each of `count` runs, one after the other. */
+export async function samples(count: number, work: (index: number) => Promise<number>): Promise<number[]> {
+  const all: number[] = []
+  for (let index = 0; index < count; index += 1) all.push(await work(index))
+  return all
+}
+
+export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`
+export const ratio = (value: number) => `${value.toFixed(2)} ×`

@@ -1,0 +1,68 @@
+"""Asking the bridge, from the API's side: send what was printed, make a call, return its value or raise its error."""
+
+from ..frames import FrameError
+from .errors import ArgumentsError, MCPError, from_reply
+
+_channel = None
+_output = None
+
+
+def connect(channel, output):
+    """Called once, before the first cell."""
+    global _channel, _output
+    _channel, _output = channel, output
+
+
+async def ask(method, **params):
+    _output.flush()
+    try:
+        reply = await _channel.call(method, _given(params), _plain)
+    except (FrameError, TypeError, ValueError, RecursionError) as problem:
+        raise _unsendable(problem) from None
+    return _value(reply)
+
+
+def ask_sync(method, **params):
+    _output.flush()
+    try:
+        reply = _channel.call_sync(method, _given(params), _plain)
+    except (FrameError, TypeError, ValueError, RecursionError) as problem:
+        raise _unsendable(problem) from None
+    return _value(reply)
+
+
+def tell(frame):
+    """Send a frame that has no reply."""
+    _output.flush()
+    _channel.send({**frame, "cell": _channel.cell})
+
+
+def _value(reply):
+    if "error" in reply:
+        raise from_reply(reply["error"])
+    return reply["value"]
+
+
+def _given(params):
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _unsendable(problem):
+    if isinstance(problem, FrameError):
+        return MCPError(f"The arguments are too large: {problem}", code="FRAME_TOO_LARGE", hint="Send less at a time.")
+    if isinstance(problem, RecursionError):
+        return ArgumentsError("The arguments are nested too deeply to be sent", hint="Send something flatter.")
+    return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint="Send str, numbers, bool, None, lists and dicts.")
+
+
+def _plain(value):
+    """Values that have one obvious form in JSON."""
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    if hasattr(value, "isoformat"):  # dates and times
+        return value.isoformat()
+    if hasattr(value, "__fspath__"):
+        return value.__fspath__()
+    if hasattr(value, "tolist"):  # numpy arrays and scalars
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,0 +1,77 @@
+"""The exceptions that a call can raise in a cell. `except MCPError` catches them all."""
+
+
+class MCPError(Exception):
+    """A call that failed: `.code` (see docs/errors.md), `.hint`, and where known `.server`, `.tool` and `.content`."""
+
+    code = "ERROR"
+    hint = ""
+    server = None
+    tool = None
+    content = None
+    data = None
+
+    def __init__(self, message="", *, code=None, hint="", data=None):
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or ""
+        if code:
+            self.code = code
+        if isinstance(data, dict):
+            self.data = data
+            for key in ("server", "tool", "content"):
+                setattr(self, key, data.get(key))
+
+    def __str__(self):
+        if not self.hint:
+            return self.message
+        return f"{self.message.rstrip('. ')}. {self.hint}" if self.message else self.hint
+
+
+class ToolError(MCPError):
+    """The tool itself says that it failed. `.content` is what it said."""
+
+    code = "TOOL_FAILED"
+
+
+class ArgumentsError(MCPError, TypeError):
+    """The arguments do not fit the tool's signature, or cannot be sent."""
+
+    code = "PROXY_ARGUMENTS_INVALID"
+
+
+class ToolNotFound(MCPError, AttributeError):
+    """The server has no such tool."""
+
+    code = "PROXY_TOOL_UNKNOWN"
+
+
+class ServerNotFound(MCPError):
+    """This cell cannot reach a server of that name."""
+
+    code = "PROXY_SERVER_UNAVAILABLE"
+
+
+# One class cannot be all of these: Python's own exceptions do not mix. Each is raised where Python expects it.
+class ServerNotFoundKey(ServerNotFound, KeyError):
+    pass
+
+
+class ServerNotFoundAttribute(ServerNotFound, AttributeError):
+    pass
+
+
+class ServerNotFoundModule(ServerNotFound, ModuleNotFoundError):
+    pass
+
+
+_CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
+
+for _kind in (MCPError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
+    _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
+
+
+def from_reply(error):
+    """The exception for the `error` of a reply."""
+    kind = _CLASSES.get(error["code"], MCPError)
+    return kind(error["message"], code=error["code"], hint=error.get("hint", ""), data=error.get("data"))

@@ -1,0 +1,58 @@
+"""One cell: compile it, run it in the session's namespace, and tell how it ended.
+
+Owns compiling and running; the event loop and what is left behind are session.py's.
+"""
+
+import __future__
+
+import ast
+import linecache
+
+_COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
+_FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
+
+
+class Compiler:
+    """Compiles cells. `from __future__ import …` holds for the cells after it, as in a REPL."""
+
+    def __init__(self):
+        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+    def compile(self, source, filename):
+        """(body, last): code of all statements but a last expression, and of that expression; either may be None."""
+        # Kept for tracebacks and inspect.getsource; with no modification time, linecache never looks for a file.
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        tree = compile(source, filename, "exec", self._flags | ast.PyCF_ONLY_AST, True)
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                for alias in node.names:
+                    self._flags |= _FUTURES.get(alias.name, 0)
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)
+        # Both are compiled before either runs: a syntax error in the last line must not leave half a cell done.
+        body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
+        return body, last and compile(last, filename, "eval", self._flags, True)
+
+
+def is_async(code):
+    return code is not None and bool(code.co_flags & _COROUTINE)
+
+
+def run_sync(body, last, namespace):
+    """Run a cell without top-level await; the value of its last expression."""
+    if body is not None:
+        exec(body, namespace)
+    return None if last is None else eval(last, namespace)
+
+
+async def run_async(body, last, namespace):
+    """Run a cell with top-level await."""
+    if body is not None:
+        pending = eval(body, namespace)
+        if is_async(body):
+            await pending
+    if last is None:
+        return None
+    value = eval(last, namespace)
+    return await value if is_async(last) else value

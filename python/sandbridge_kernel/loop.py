@@ -1,0 +1,79 @@
+"""The session's event loop: kept from cell to cell, so that locks, queues and connections of earlier cells still work.
+
+Two kinds: an ordinary selector loop on CPython, one that waits on the channel's device in Pyodide. Both send what was
+printed before they block, and are the place where an interrupt that came inside the loop's own code is raised.
+"""
+
+import asyncio
+import selectors
+from asyncio import base_events, events
+
+
+class _Guard:
+    """What both loops do before they block."""
+
+    def __init__(self, channel, output, interrupts):
+        self._channel, self._output, self._interrupts = channel, output, interrupts
+
+    def before_select(self, timeout):
+        if timeout is None or timeout > 0:
+            self._output.flush()
+            if self._channel.unread:
+                self._channel.pump()
+                timeout = 0
+        self._interrupts.check()
+        return timeout
+
+
+class _GuardedSelector(selectors.DefaultSelector):
+    def __init__(self, guard):
+        super().__init__()
+        self._guard = guard
+
+    def select(self, timeout=None):
+        return super().select(self._guard.before_select(timeout))
+
+
+def selector_loop(port, channel, output, interrupts):
+    """CPython: replies reach the loop through the port's signal handler; the reader is for what a handler had to leave."""
+    loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts)))
+    loop.add_reader(port.fd, channel.pump)
+    return loop
+
+
+class _DeviceSelector:
+    def __init__(self, port, channel, guard):
+        self._port, self._channel, self._guard = port, channel, guard
+
+    def select(self, timeout=None):
+        if self._port.wait(self._guard.before_select(timeout)):
+            self._channel.pump()
+        return ()
+
+    def close(self):
+        pass
+
+
+class DeviceLoop(base_events.BaseEventLoop):
+    """Pyodide: nothing to wait for but time and the device."""
+
+    def __init__(self, port, channel, output, interrupts):
+        super().__init__()
+        self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
+
+    def _process_events(self, event_list):
+        pass
+
+    def _write_to_self(self):
+        pass  # there is one thread: whoever adds a callback is not asleep in select
+
+
+def loop_code():
+    """The code in which a loop holds a callback that it has taken from its queue and not called yet."""
+    functions = (
+        base_events.BaseEventLoop._run_once,
+        base_events.BaseEventLoop.run_forever,
+        base_events.BaseEventLoop.run_until_complete,
+        events.Handle._run,
+    )
+    return frozenset(function.__code__ for function in functions)

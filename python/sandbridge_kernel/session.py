@@ -1,0 +1,151 @@
+"""A session: the namespace and the event loop that cells share, and the life of a cell from `run` frame to `done` frame."""
+
+import asyncio
+import builtins
+import contextvars
+import sys
+import types
+
+from . import cell, tracebacks
+from .display import bundle
+from .loop import loop_code
+
+_GRACE_SECONDS = 1.0  # for cancelled tasks to end
+_SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
+
+
+class Session:
+    def __init__(self, channel, output, interrupts, new_loop):
+        self._channel = channel
+        self._output = output
+        self._interrupts = interrupts
+        self._new_loop = new_loop
+        self._compiler = cell.Compiler()
+        self._context = contextvars.copy_context()
+        # A real module, so that what a cell defines can be pickled and looked up by name.
+        module = sys.modules["__main__"] = types.ModuleType("__main__")
+        self.namespace = module.__dict__
+        self.namespace["__builtins__"] = builtins
+        self._loop = None
+        interrupts.loop_code = loop_code()
+        self._ensure_loop()
+
+    def run(self, number, source):
+        """Run a cell; the `done` frame that tells how it went."""
+        sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # whatever the cell before has done to them
+        self._ensure_loop()
+        done = {"type": "done", "cell": number}
+        try:
+            try:
+                self._interrupts.arm()
+                done |= self._outcome(number, source)
+                if notes := self._stop_tasks():
+                    done["notes"] = notes
+            finally:
+                self._interrupts.disarm()
+        except KeyboardInterrupt as error:  # came between the cell's last line and here
+            done |= _failure("interrupted", error)
+        return done
+
+    def _ensure_loop(self):
+        if self._loop is None or self._loop.is_closed():
+            self._loop = self._interrupts.loop = self._new_loop()
+        # asyncio.run() leaves none behind, and get_event_loop() in a cell means this one.
+        asyncio.set_event_loop(self._loop)
+
+    # ---- how it went
+
+    def _outcome(self, number, source):
+        try:
+            body, last = self._compiler.compile(source, f"Cell {number}")
+            if cell.is_async(body) or cell.is_async(last):
+                value, interrupted = self._await(cell.run_async(body, last, self.namespace))
+                if interrupted:
+                    return _failure("interrupted", interrupted)
+            else:
+                value = self._context.run(cell.run_sync, body, last, self.namespace)
+            if value is None:
+                return {"status": "ok"}
+            builtins._ = value
+            return {"status": "ok", "value": bundle(value)}
+        except SystemExit as error:
+            return {"status": "ok"} if error.code in (None, 0) else _failure("error", error)
+        except KeyboardInterrupt as error:
+            return _failure("interrupted", error)
+        except BaseException as error:
+            return _failure("error", error)
+
+    def _await(self, coroutine):
+        """Run a coroutine to its end on the session's loop: (its value, what interrupted it)."""
+        outcome = []
+
+        async def main():
+            # Nothing may pass through the loop: it would re-raise an exit or an interrupt in its own frames.
+            try:
+                outcome.append((await coroutine, None))
+            except BaseException as error:
+                outcome.append((None, error))
+
+        options = {"context": self._context} if sys.version_info >= (3, 11) else {}
+        task = self._loop.create_task(main(), name="cell", **options)
+        interrupt = None
+        while not task.done():
+            try:
+                self._loop.run_until_complete(task)
+            except KeyboardInterrupt as error:
+                # It came while the cell was waiting, or in another task: end the wait, let `finally` blocks run.
+                interrupt = interrupt or error
+                task.cancel()
+            except BaseException as error:
+                # Another task of the cell has ended the loop with SystemExit or the like. The cell goes on without it.
+                if not isinstance(error, (SystemExit, asyncio.CancelledError)):
+                    raise
+        value, error = outcome[0] if outcome else (None, asyncio.CancelledError())
+        if interrupt is not None:
+            return None, error or interrupt
+        if error is not None:
+            raise error
+        return value, None
+
+    def _stop_tasks(self):
+        """Cancel what the cell has left running, wait for it briefly, and say so."""
+        tasks = asyncio.all_tasks(self._loop)
+        if not tasks:
+            return []
+        for task in tasks:
+            task.cancel()
+        pending = tasks
+        try:
+            _, pending = self._loop.run_until_complete(asyncio.wait(tasks, timeout=_GRACE_SECONDS))
+        except (KeyboardInterrupt, SystemExit):
+            pending = {task for task in tasks if not task.done()}
+        for task in tasks - pending:
+            if not task.cancelled():
+                task.exception()  # asked for, so that asyncio does not report it as never retrieved
+        names = sorted(_task_name(task) for task in tasks)
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        verb = "background task was" if len(tasks) == 1 else "background tasks were"
+        notes = [f"{len(tasks)} {verb} cancelled when the cell ended: {shown}"]
+        if pending:
+            notes.append(f"{len(pending)} of them did not stop when cancelled")
+        return notes
+
+
+def _task_name(task):
+    coroutine = task.get_coro()
+    return getattr(coroutine, "__qualname__", None) or type(coroutine).__name__
+
+
+def _failure(status, error):
+    name = "KeyboardInterrupt" if status == "interrupted" else None
+    return {"status": status, "error": tracebacks.describe(error, name)}
+
+
+def shortened(value):
+    """A value of which every long text is cut in the middle, for a `done` frame that does not fit on the wire."""
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    if isinstance(value, str) and len(value) > _SHOWN_CHARS:
+        half = _SHOWN_CHARS // 2
+        return f"{value[:half]}\n… {len(value) - 2 * half:,} characters left out …\n{value[-half:]}"
+    return value

@@ -1,0 +1,82 @@
+"""Tracebacks that show the cell's own lines: `Cell 2, line 3`, with carets, causes and groups, and without the kernel's frames.
+
+Frames of the standard library and of installed packages are left out as well: they cost the reader more than they tell.
+"""
+
+import linecache
+import os
+import re
+from traceback import FrameSummary, StackSummary, TracebackException
+
+_KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_HEAD_FRAMES, _TAIL_FRAMES = 20, 40
+_PLACE = re.compile(r'^([ |+]*)File "(Cell \d+)", (line \d+)(?:, in <module>)?', re.MULTILINE)
+_CUT = re.compile(r'^([ |+]*)File "<cut>", line 0, in (\d+)$', re.MULTILINE)
+_CELL = re.compile(r"Cell \d+$")
+
+
+def describe(error, name=None):
+    """The `error` of a done frame. `name`: report it as this kind of exception."""
+    kind = name or type(error).__name__
+    try:
+        return {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
+    except (Exception, RecursionError):
+        return {"name": kind, "message": "", "traceback": f"{kind} (its traceback could not be formatted)\n"}
+
+
+def _message(error):
+    try:
+        return str(error)
+    except BaseException as problem:
+        if isinstance(problem, KeyboardInterrupt):
+            raise
+        return f"<its __str__ raised {type(problem).__name__}>"
+
+
+def _traceback(error, name):
+    summary = TracebackException(type(error), error, error.__traceback__, lookup_lines=False, compact=True)
+    _clean(summary, set())
+    lines = list(summary.format())
+    if name:
+        lines[-1] = f"{name}\n"
+    return _CUT.sub(r"\1… \2 frames left out …", _PLACE.sub(r"\1\2, \3", "".join(lines)))
+
+
+def _clean(summary, seen):
+    if summary is None or id(summary) in seen:
+        return
+    seen.add(id(summary))
+    shown = [frame for frame in summary.stack if _is_users(frame.filename)]
+    summary.stack = StackSummary.from_list(_shortened(shown))
+    if getattr(summary, "filename", None) and _CELL.match(summary.filename) and not getattr(summary, "text", None):
+        _add_source(summary)
+    _clean(summary.__cause__, seen)
+    _clean(summary.__context__, seen)
+    for inner in getattr(summary, "exceptions", None) or ():
+        _clean(inner, seen)
+
+
+def _is_users(filename):
+    if filename.startswith((_KERNEL, "<frozen")) or any(part in filename for part in _PACKAGES):
+        return False
+    return not filename.startswith(_LIBRARY)
+
+
+def _shortened(stack):
+    """Python folds a frame that repeats; mutual recursion gives a thousand that alternate."""
+    runs = sum(1 for a, b in zip(stack, stack[1:]) if (a.filename, a.lineno, a.name) != (b.filename, b.lineno, b.name))
+    hidden = len(stack) - _HEAD_FRAMES - _TAIL_FRAMES
+    if runs < _HEAD_FRAMES + _TAIL_FRAMES or hidden <= 0:
+        return stack
+    cut = FrameSummary("<cut>", 0, str(hidden), lookup_line=False, line="")
+    return [*stack[:_HEAD_FRAMES], cut, *stack[-_TAIL_FRAMES:]]
+
+
+def _add_source(summary):
+    """The line of a syntax error that was found after parsing, when Python looks for it in a file."""
+    lines = linecache.getlines(summary.filename)
+    number = int(summary.lineno or 0)
+    if 0 < number <= len(lines):
+        summary.text = lines[number - 1]

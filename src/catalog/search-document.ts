@@ -1,0 +1,63 @@
+// What the search reads of a tool. Pure.
+import type { CatalogTool } from './catalog-tool.ts'
+import { isRecord, propertiesOf, type Schema } from './json-schema.ts'
+import { flattened } from './json-schema.ts'
+import type { SearchDocument } from './search-index.ts'
+import { words } from './tokenize.ts'
+
+const MAX_PARAMETERS = 40
+const MAX_DESCRIPTION = 1200
+
+const READING = new Set('get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '))
+const DESTROYING = new Set('delete remove drop erase destroy purge wipe kill terminate uninstall reset force truncate'.split(' '))
+
+export function searchDocument(tool: CatalogTool): SearchDocument {
+  const { definition } = tool
+  const text = typeof definition.description === 'string' ? definition.description.slice(0, MAX_DESCRIPTION).trim() : ''
+  const end = /[.!?]\s|\n/.exec(text)?.index ?? text.length
+  const { names, descriptions } = parameterWords(definition.inputSchema)
+  return {
+    server: tool.server,
+    name: tool.name.slice(0, 200),
+    title: stringOf(definition.title) || stringOf(definition.annotations?.title),
+    summary: text.slice(0, end),
+    description: text.slice(end),
+    parameters: names,
+    parameterDescriptions: descriptions,
+    safety: safetyOf(tool),
+  }
+}
+
+/** 1 for a tool that only reads, -1 for one that destroys; from its annotations, else from its name. Only ever used to order results. */
+function safetyOf({ definition, name }: CatalogTool): number {
+  const { readOnlyHint, destructiveHint } = definition.annotations ?? {}
+  const parts = words(name)
+  if (parts.some((word) => DESTROYING.has(word))) return -1
+  if (readOnlyHint === true) return 1
+  if (destructiveHint === true && readOnlyHint !== false) return -1
+  return parts.some((word) => READING.has(word)) ? 1 : 0
+}
+
+function parameterWords(inputSchema: unknown): { names: string; descriptions: string } {
+  if (!isRecord(inputSchema)) return { names: '', descriptions: '' }
+  const names: string[] = []
+  const descriptions: string[] = []
+  const schema = flattened(inputSchema, inputSchema)
+  for (const [name, property] of propertiesOf(schema).slice(0, MAX_PARAMETERS)) {
+    names.push(name.slice(0, 80))
+    if (!isRecord(property)) continue
+    // An enum tells what a tool can do as well as a name does.
+    for (const choice of choicesOf(property)) descriptions.push(choice)
+    descriptions.push(stringOf(property['description']).slice(0, 80))
+  }
+  return { names: names.join(' '), descriptions: descriptions.join(' ') }
+}
+
+function choicesOf(property: Schema): string[] {
+  const choices = Array.isArray(property['enum']) ? property['enum'] : []
+  return choices.slice(0, 12).filter((choice) => typeof choice === 'string' && choice.length <= 30)
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

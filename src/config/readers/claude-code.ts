@@ -1,0 +1,46 @@
+// Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a project's .mcp.json,
+// and the places older versions had.
+import type { ConfigObject } from '../config-document.ts'
+import { isObject, valueAt } from '../config-document.ts'
+import type { Place, Reader } from './reader.ts'
+import { entriesOf, inFolderOf, inHome, inProject } from './reader.ts'
+
+const SYNTAX = { braces: true }
+
+export const claudeCode: Reader = {
+  client: 'claude-code',
+  format: 'jsonc',
+  locations: (place) => [
+    inFolderOf(place, 'CLAUDE_CONFIG_DIR', '.claude.json', inHome(place, '.claude.json')),
+    inHome(place, '.claude', 'claude_code_config.json'),
+    ...(place.platform === 'darwin'
+      ? ['Claude Code', 'Claude'].map((folder) =>
+          inHome(place, 'Library', 'Application Support', folder, 'claude_code_config.json'),
+        )
+      : []),
+    inProject(place, '.mcp.json'),
+    inProject(place, '.claude', 'claude_code_config.json'),
+    inProject(place, 'claude_code_config.json'),
+  ],
+  entries(document, place) {
+    // The narrower scope comes first and so keeps its names, as in Claude Code itself.
+    const local = entriesOf(localServers(document, place), SYNTAX)
+    const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX)
+    return local === undefined && user === undefined ? undefined : [...(local ?? []), ...(user ?? [])]
+  },
+}
+
+/** The servers that were added for the current directory only. Its key may have the other kind of slash on Windows. */
+function localServers(document: ConfigObject, place: Place): unknown {
+  const projects = valueAt(document, 'projects')
+  const key = isObject(projects) ? Object.keys(projects).find((folder) => sameFolder(folder, place)) : undefined
+  return key === undefined ? undefined : valueAt(projects, key, 'mcpServers')
+}
+
+function sameFolder(key: string, { cwd, platform }: Place): boolean {
+  const plain = (folder: string): string => {
+    const slashes = platform === 'win32' ? folder.replaceAll('\\', '/').toLowerCase() : folder
+    return slashes.replace(/(?<=.)\/$/, '')
+  }
+  return plain(key) === plain(cwd)
+}

@@ -1,0 +1,48 @@
+// Gemini CLI: `mcpServers` of settings.json, where `url` means SSE and `httpUrl` Streamable HTTP, and the lists `mcp.allowed` and `mcp.excluded`.
+import type { ConfigObject } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigLocation, Place, Reader } from './reader.ts'
+import { entriesOf, inHome, inProject, join } from './reader.ts'
+
+export const geminiCli: Reader = {
+  client: 'gemini-cli',
+  format: 'jsonc',
+  locations: (place) => [
+    inHome(place, '.gemini', 'settings.json'),
+    systemSettings(place),
+    inProject(place, '.gemini', 'settings.json'),
+  ],
+  entries(document) {
+    const allowed = valueAt(document, 'mcp', 'allowed')
+    const excluded = valueAt(document, 'mcp', 'excluded')
+    return entriesOf(valueAt(document, 'mcpServers'), { braces: true, dollar: true }, (raw, name) => ({
+      ...toEntry(raw),
+      disabled:
+        raw['disabled'] === true ||
+        (Array.isArray(allowed) && !allowed.includes(name)) ||
+        (Array.isArray(excluded) && excluded.includes(name)),
+    }))
+  },
+}
+
+function toEntry(raw: ConfigObject): ServerEntry {
+  const { httpUrl, url } = raw
+  const remote = httpUrl ?? url
+  return {
+    ...raw,
+    type: raw['type'] ?? (httpUrl !== undefined ? 'http' : url !== undefined ? 'sse' : undefined),
+    url: remote,
+    callTimeoutMs: raw['timeout'],
+  }
+}
+
+function systemSettings(place: Place): ConfigLocation {
+  const named = place.env['GEMINI_CLI_SYSTEM_SETTINGS_PATH']
+  if (named) return { path: named, scope: 'user' }
+  if (place.platform === 'darwin') {
+    return { path: '/Library/Application Support/GeminiCli/settings.json', scope: 'user' }
+  }
+  const folder = place.platform === 'win32' ? 'C:\\ProgramData\\gemini-cli' : '/etc/gemini-cli'
+  return { path: join(place, folder, 'settings.json'), scope: 'user' }
+}

@@ -1,0 +1,34 @@
+// Goose: `extensions` of config.yaml. Those built into Goose are no MCP servers that anybody else could start.
+import type { ConfigObject } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import type { ServerEntry } from '../server-entry.ts'
+import type { Reader } from './reader.ts'
+import { entriesOf, inAppData, inXdgConfig, secondsToMs } from './reader.ts'
+
+const STARTABLE = new Set(['stdio', 'sse', 'streamable_http'])
+
+export const goose: Reader = {
+  client: 'goose',
+  format: 'yaml',
+  locations: (place) => [
+    place.platform === 'win32'
+      ? inAppData(place, 'Block', 'goose', 'config', 'config.yaml')
+      : inXdgConfig(place, 'goose', 'config.yaml'),
+  ],
+  entries: (document) => entriesOf(valueAt(document, 'extensions'), { braces: true }, toEntry),
+}
+
+function toEntry(raw: ConfigObject): ServerEntry {
+  if (typeof raw['type'] === 'string' && !STARTABLE.has(raw['type'])) return { unusable: 'is built into Goose' }
+  return {
+    ...raw,
+    command: raw['cmd'],
+    env: raw['envs'],
+    // Goose looks these up in its keyring first, which is closed to us; the environment is its other place for them.
+    inheritEnv: raw['env_keys'],
+    url: raw['uri'],
+    includeTools:
+      Array.isArray(raw['available_tools']) && raw['available_tools'].length > 0 ? raw['available_tools'] : null,
+    callTimeoutMs: secondsToMs(raw['timeout']),
+  }
+}

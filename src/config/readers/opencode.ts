@@ -1,0 +1,44 @@
+// OpenCode: `mcp` of opencode.json(c), in both its shapes: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …, disabled}}}.
+import type { ConfigObject } from '../config-document.ts'
+import { isObject, valueAt } from '../config-document.ts'
+import type { ServerEntry } from '../server-entry.ts'
+import type { ConfigLocation, Reader } from './reader.ts'
+import { entriesOf, inProject, inXdgConfig } from './reader.ts'
+
+const NAMES = ['opencode.json', 'opencode.jsonc']
+
+export const opencode: Reader = {
+  client: 'opencode',
+  format: 'jsonc',
+  locations: (place) => {
+    const named = place.env['OPENCODE_CONFIG']
+    const user: ConfigLocation[] = named ? [{ path: named, scope: 'user' }] : []
+    return [
+      ...user,
+      ...NAMES.map((name) => inXdgConfig(place, 'opencode', name)),
+      ...NAMES.map((name) => inProject(place, name)),
+      ...NAMES.map((name) => inProject(place, '.opencode', name)),
+    ]
+  },
+  entries: (document) => entriesOf(serverTable(document), { curly: true }, toEntry),
+}
+
+function serverTable(document: ConfigObject): unknown {
+  const servers = valueAt(document, 'mcp', 'servers')
+  // In the older shape there may be a server that is called "servers".
+  const isNewShape = isObject(servers) && typeof servers['type'] !== 'string'
+  return isNewShape ? servers : valueAt(document, 'mcp')
+}
+
+/** `command` is the program and its arguments in one list. */
+function toEntry(raw: ConfigObject): ServerEntry {
+  const { command } = raw
+  const words: unknown[] = Array.isArray(command) ? command : [command]
+  return {
+    ...raw,
+    command: words[0],
+    args: Array.isArray(command) ? words.slice(1) : raw['args'],
+    env: raw['environment'] ?? raw['env'],
+    startTimeoutMs: raw['timeout'],
+  }
+}

@@ -1,0 +1,115 @@
+// Clients whose files have {"mcpServers": …} and differ only in where the files are, which placeholders they know and the name of a field or two.
+import type { ConfigObject } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import type { PlaceholderSyntax } from '../placeholders.ts'
+import type { ServerEntry } from '../server-entry.ts'
+import type { Place, ConfigLocation, Reader } from './reader.ts'
+import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, secondsToMs } from './reader.ts'
+
+interface Shape {
+  client: string
+  locations: (place: Place) => ConfigLocation[]
+  syntax?: PlaceholderSyntax
+  map?: (raw: ConfigObject) => ServerEntry
+  /** The key of the table of servers. */
+  key?: string
+}
+
+function reader({ client, locations, syntax = {}, map, key = 'mcpServers' }: Shape): Reader {
+  return {
+    client,
+    format: 'jsonc',
+    locations,
+    entries: (document) => entriesOf(valueAt(document, key), syntax, map),
+  }
+}
+
+/** `serverUrl` for `url`, and `disabledTools`. */
+function serverUrl(raw: ConfigObject): ServerEntry {
+  const url = raw['serverUrl'] ?? raw['url']
+  // With both, the address wins.
+  return { ...raw, url, command: url === undefined ? raw['command'] : undefined, excludeTools: raw['disabledTools'] }
+}
+
+export const claudeDesktop = reader({
+  client: 'claude-desktop',
+  locations: (place) => [
+    inAppData(place, 'Claude', 'claude_desktop_config.json'),
+    inProject(place, 'claude_desktop_config.json'),
+  ],
+})
+
+export const cursor = reader({
+  client: 'cursor',
+  locations: (place) => [inHome(place, '.cursor', 'mcp.json'), inProject(place, '.cursor', 'mcp.json')],
+  syntax: { env: true, folders: true },
+})
+
+export const windsurf = reader({
+  client: 'windsurf',
+  locations: (place) => [inHome(place, '.codeium', 'windsurf', 'mcp_config.json')],
+  syntax: { env: true, file: true },
+  map: serverUrl,
+})
+
+export const antigravity = reader({
+  client: 'antigravity',
+  locations: (place) => [
+    inHome(place, '.gemini', 'config', 'mcp_config.json'),
+    inHome(place, '.gemini', 'antigravity', 'mcp_config.json'),
+  ],
+  map: serverUrl,
+})
+
+const CLINE_HOSTS = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf']
+const CLINE_SETTINGS = ['globalStorage', 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json']
+
+export const cline = reader({
+  client: 'cline',
+  locations: (place) => {
+    const named = place.env['CLINE_MCP_SETTINGS_PATH']
+    return [
+      ...CLINE_HOSTS.map((host) => inAppData(place, host, 'User', ...CLINE_SETTINGS)),
+      named ? { path: named, scope: 'user' } : inHome(place, '.cline', 'data', 'settings', 'cline_mcp_settings.json'),
+    ]
+  },
+  syntax: { env: true },
+  // An address without a type is an old SSE one: Streamable HTTP has always been named.
+  map: (raw) => ({
+    ...raw,
+    type: raw['type'] ?? raw['transportType'] ?? (raw['url'] === undefined ? undefined : 'sse'),
+    callTimeoutMs: secondsToMs(raw['timeout']),
+  }),
+})
+
+export const copilotCli = reader({
+  client: 'copilot-cli',
+  locations: (place) => [
+    inFolderOf(place, 'COPILOT_HOME', 'mcp-config.json', inHome(place, '.copilot', 'mcp-config.json')),
+    inProject(place, '.github', 'mcp.json'),
+  ],
+  syntax: { braces: true },
+  map: (raw) => ({ ...raw, includeTools: raw['tools'] }),
+})
+
+export const kiro = reader({
+  client: 'kiro',
+  locations: (place) => [
+    inHome(place, '.kiro', 'settings', 'mcp.json'),
+    inProject(place, '.kiro', 'settings', 'mcp.json'),
+  ],
+  syntax: { braces: true },
+  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'] }),
+})
+
+export const amp = reader({
+  client: 'amp',
+  key: 'amp.mcpServers',
+  locations: (place) => [inXdgConfig(place, 'amp', 'settings.json'), inProject(place, '.amp', 'settings.json')],
+  syntax: { braces: true },
+})
+
+export const lmStudio = reader({
+  client: 'lm-studio',
+  locations: (place) => [inHome(place, '.lmstudio', 'mcp.json')],
+})

@@ -1,0 +1,36 @@
+// VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the settings.json of early versions.
+// An input is something VS Code asks its user for; we ask the environment (see expand.ts), and know its default.
+import type { ConfigObject } from '../config-document.ts'
+import { isObject, valueAt } from '../config-document.ts'
+import type { Reader } from './reader.ts'
+import { entriesOf, inAppData, inProject } from './reader.ts'
+
+export const vscode: Reader = {
+  client: 'vscode',
+  format: 'jsonc',
+  locations: (place) => [
+    ...['Code', 'Code - Insiders'].flatMap((product) => [
+      inAppData(place, product, 'User', 'mcp.json'),
+      inAppData(place, product, 'User', 'settings.json'),
+    ]),
+    inProject(place, '.vscode', 'mcp.json'),
+    inProject(place, '.vscode', 'settings.json'),
+  ],
+  entries(document) {
+    const home = isObject(document['mcp']) ? document['mcp'] : document
+    const inputs = inputDefaults(home)
+    return entriesOf(valueAt(home, 'servers'), { env: true, folders: true, inputs })
+  },
+}
+
+function inputDefaults(home: ConfigObject): Record<string, string> {
+  const inputs = home['inputs']
+  if (!Array.isArray(inputs)) return {}
+  return Object.fromEntries(
+    inputs.flatMap((input): [string, string][] => {
+      const id = valueAt(input, 'id')
+      const standard = valueAt(input, 'default')
+      return typeof id === 'string' && typeof standard === 'string' ? [[id, standard]] : []
+    }),
+  )
+}

@@ -1,0 +1,23 @@
+// This file verifies that docs/errors.md lists exactly the errors there are, with who acts on each.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { BridgeError, ERROR_CODES } from './errors.ts'
+
+const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8')
+const documented = [...page.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| (yes|no) \|/gm)].map(([, code, actor, again]) => ({
+  code,
+  actor,
+  retryable: again === 'yes',
+}))
+
+it('documents every code, and no other', () => {
+  const known = Object.entries(ERROR_CODES).map(([code, { actor, retryable }]) => ({ code, actor, retryable }))
+  expect(documented.toSorted((a, b) => a.code!.localeCompare(b.code!))).toEqual(
+    known.toSorted((a, b) => a.code.localeCompare(b.code)),
+  )
+})
+
+it('carries a hint of its own, or the one of its kind', () => {
+  expect(new BridgeError('SESSION_LIMIT', 'm').hint).toBe(ERROR_CODES.SESSION_LIMIT.hint)
+  expect(new BridgeError('SESSION_LIMIT', 'm', { hint: 'h' }).hint).toBe('h')
+})

@@ -1,0 +1,97 @@
+// Our list of system calls as the program that bubblewrap hands to the kernel (classic BPF, 8 bytes an instruction). Pure.
+// Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments whose upper half nobody looks at.
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, RULED_SYSCALLS, RULES } from '../python-syscalls.ts'
+import type { Syscall } from '../python-syscalls.ts'
+
+export type FilterArch = 'x64' | 'arm64'
+
+// linux/audit.h
+const AUDIT_ARCH: Record<FilterArch, number> = { x64: 0xc0_00_00_3e, arm64: 0xc0_00_00_b7 }
+const X32_SYSCALL_BIT = 0x40_00_00_00
+
+// linux/seccomp.h: offsets in struct seccomp_data, and what a filter returns.
+const NUMBER_AT = 0
+const ARCH_AT = 4
+const argumentAt = (index: number) => 16 + 8 * index
+const KILL_PROCESS = 0x80_00_00_00
+const ALLOW = 0x7f_ff_00_00
+const fail = (errno: number) => 0x00_05_00_00 | errno
+
+// linux/bpf_common.h
+const LOAD = 0x20
+const JUMP_EQUAL = 0x15
+const JUMP_GREATER = 0x25
+const JUMP_AT_LEAST = 0x35
+const JUMP_ANY_BIT = 0x45
+const RETURN = 0x06
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
+
+/** The filter for bubblewrap's --seccomp on this architecture (as `process.arch` names it). */
+export function seccompFilter(arch: FilterArch): Buffer {
+  const program: Instruction[] = [
+    [LOAD, 0, 0, ARCH_AT],
+    [JUMP_EQUAL, 1, 0, AUDIT_ARCH[arch]],
+    [RETURN, 0, 0, KILL_PROCESS],
+    [LOAD, 0, 0, NUMBER_AT],
+    [JUMP_AT_LEAST, 0, 1, X32_SYSCALL_BIT],
+    [RETURN, 0, 0, KILL_PROCESS],
+    ...ranges(ALLOWED_SYSCALLS, arch).flatMap(allowRange),
+    ...ruled(arch),
+    [RETURN, 0, 0, fail(EPERM)],
+  ]
+  const bytes = Buffer.alloc(program.length * 8)
+  program.forEach(([code, whenTrue, whenFalse, value], index) => {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(whenTrue, index * 8 + 2)
+    bytes.writeUInt8(whenFalse, index * 8 + 3)
+    bytes.writeUInt32LE(value, index * 8 + 4)
+  })
+  return bytes
+}
+
+type Range = [first: number, last: number]
+
+/** Neighbouring numbers as one range: a third of the comparisons. */
+function ranges(syscalls: readonly Syscall[], arch: FilterArch): Range[] {
+  const numbers = syscalls
+    .map((syscall) => syscall[arch])
+    .filter((number) => number !== undefined)
+    .toSorted((a, b) => a - b)
+  const result: Range[] = []
+  for (const number of numbers) {
+    const last = result.at(-1)
+    if (last && number === last[1] + 1) last[1] = number
+    else result.push([number, number])
+  }
+  return result
+}
+
+function allowRange([first, last]: Range): Instruction[] {
+  return [
+    [JUMP_AT_LEAST, 0, 2, first],
+    [JUMP_GREATER, 1, 0, last],
+    [RETURN, 0, 0, ALLOW],
+  ]
+}
+
+function ruled(arch: FilterArch): Instruction[] {
+  const { clone, clone3, socket, socketpair, ioctl } = RULED_SYSCALLS
+  /** If the call is this one, judge it by the lower half of an argument: the kernel reads no more of these either. */
+  const judge = (syscall: Syscall, index: number, test: number, value: number, whenTrue: number, whenFalse: number) =>
+    [
+      [JUMP_EQUAL, 0, 4, syscall[arch]!],
+      [LOAD, 0, 0, argumentAt(index)],
+      [test, 0, 1, value],
+      [RETURN, 0, 0, whenTrue],
+      [RETURN, 0, 0, whenFalse],
+    ] satisfies Instruction[]
+  return [
+    ...judge(clone, 0, JUMP_ANY_BIT, RULES.namespaceFlags, fail(EPERM), ALLOW),
+    ...judge(socket, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
+    ...judge(socketpair, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
+    ...judge(ioctl, 1, JUMP_EQUAL, RULES.terminalInput, fail(EPERM), ALLOW),
+    [JUMP_EQUAL, 0, 1, clone3[arch]],
+    [RETURN, 0, 0, fail(ENOSYS)],
+  ]
+}

@@ -1,0 +1,77 @@
+// Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on aarch64. All others fail.
+// The one list behind podman's and docker's seccomp profile and bubblewrap's filter. Left out on purpose, beyond what needs privileges:
+// ptrace and process_vm_* (other processes), keyctl, bpf, io_uring, userfaultfd, perf (kernel attack surface), unshare and setns
+// (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat.
+
+const TABLE = `
+  read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70
+  preadv2:327:286 pwritev2:328:287 open:2:- openat:257:56 openat2:437:437 creat:85:- close:3:57 close_range:436:436
+  stat:4:- fstat:5:80 lstat:6:- newfstatat:262:79 statx:332:291 access:21:- faccessat:269:48 faccessat2:439:439
+  lseek:8:62 sendfile:40:71 copy_file_range:326:285 fsync:74:82 fdatasync:75:83 sync_file_range:277:84 truncate:76:45
+  ftruncate:77:46 fallocate:285:47 fadvise64:221:223 readahead:187:213 flock:73:32 fcntl:72:25 dup:32:23 dup2:33:-
+  dup3:292:24 pipe:22:- pipe2:293:59 getdents:78:- getdents64:217:61 getcwd:79:17 chdir:80:49 fchdir:81:50 rename:82:-
+  renameat:264:38 renameat2:316:276 mkdir:83:- mkdirat:258:34 rmdir:84:- link:86:- linkat:265:37 symlink:88:-
+  symlinkat:266:36 unlink:87:- unlinkat:263:35 readlink:89:- readlinkat:267:78 chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452
+  chown:92:- fchown:93:55 lchown:94:- fchownat:260:54 umask:95:166 utime:132:- utimes:235:- utimensat:280:88
+  futimesat:261:- statfs:137:43 fstatfs:138:44 getxattr:191:8 lgetxattr:192:9 fgetxattr:193:10 listxattr:194:11
+  llistxattr:195:12 flistxattr:196:13 inotify_init1:294:26 inotify_add_watch:254:27 inotify_rm_watch:255:28 mmap:9:222
+  munmap:11:215 mprotect:10:226 mremap:25:216 madvise:28:233 mlock:149:228 munlock:150:229 brk:12:214 msync:26:227
+  mincore:27:232 membarrier:324:283 fork:57:- vfork:58:- execve:59:221 exit:60:93 exit_group:231:94 wait4:61:260
+  waitid:247:95 kill:62:129 tkill:200:130 tgkill:234:131 getpid:39:172 getppid:110:173 gettid:186:178 getuid:102:174
+  geteuid:107:175 getgid:104:176 getegid:108:177 getresuid:118:148 getresgid:120:150 getgroups:115:158 setpgid:109:154
+  getpgid:121:155 getpgrp:111:- setsid:112:157 getsid:124:156 set_tid_address:218:96 set_robust_list:273:99
+  get_robust_list:274:100 rseq:334:293 futex:202:98 arch_prctl:158:- prctl:157:167 getrlimit:97:163 setrlimit:160:164
+  prlimit64:302:261 getrusage:98:165 times:100:153 sched_yield:24:124 sched_getaffinity:204:123
+  sched_setaffinity:203:122 sched_getparam:143:121 sched_getscheduler:145:120 sched_get_priority_max:146:125
+  sched_get_priority_min:147:126 getpriority:140:141 setpriority:141:140 getcpu:309:168 uname:63:160 sysinfo:99:179
+  getrandom:318:278 capget:125:90 rt_sigaction:13:134 rt_sigprocmask:14:135 rt_sigreturn:15:139 rt_sigsuspend:130:133
+  rt_sigpending:127:136 rt_sigtimedwait:128:137 rt_sigqueueinfo:129:138 rt_tgsigqueueinfo:297:240 sigaltstack:131:132
+  pause:34:- alarm:37:- setitimer:38:103 getitimer:36:102 timer_create:222:107 timer_settime:223:110
+  timer_gettime:224:108 timer_getoverrun:225:109 timer_delete:226:111 timerfd_create:283:85 timerfd_settime:286:86
+  timerfd_gettime:287:87 signalfd:282:- signalfd4:289:74 restart_syscall:219:128 nanosleep:35:101
+  clock_nanosleep:230:115 clock_gettime:228:113 clock_getres:229:114 gettimeofday:96:169 time:201:- poll:7:-
+  ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_create1:291:20 epoll_ctl:233:21 epoll_wait:232:-
+  epoll_pwait:281:22 epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 connect:42:203 accept:43:202 accept4:288:242
+  bind:49:200 listen:50:201 getsockname:51:204 getpeername:52:205 sendto:44:206 recvfrom:45:207 sendmsg:46:211
+  recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243 shutdown:48:210 setsockopt:54:208 getsockopt:55:209
+`
+
+export interface Syscall {
+  name: string
+  x64: number | undefined
+  arm64: number | undefined
+}
+
+/** Allowed whatever their arguments are. */
+export const ALLOWED_SYSCALLS: readonly Syscall[] = TABLE.trim()
+  .split(/\s+/)
+  .map((entry) => {
+    const [name = '', x64, arm64] = entry.split(':')
+    return { name, x64: number(x64), arm64: number(arm64) }
+  })
+
+/** Allowed depending on an argument; the rules are in {@link RULES}. */
+export const RULED_SYSCALLS = {
+  clone: { name: 'clone', x64: 56, arm64: 220 },
+  clone3: { name: 'clone3', x64: 435, arm64: 435 },
+  socket: { name: 'socket', x64: 41, arm64: 198 },
+  socketpair: { name: 'socketpair', x64: 53, arm64: 199 },
+  ioctl: { name: 'ioctl', x64: 16, arm64: 29 },
+} as const satisfies Record<string, Syscall>
+
+/** What the rules compare with. */
+export const RULES = {
+  /** clone: every CLONE_NEW* flag; a process without them is an ordinary fork or thread. clone3 hides its flags from filters: ENOSYS, and libc falls back. */
+  namespaceFlags: 0x7e_02_00_00,
+  /** socket, socketpair: pipes to oneself. Every other family fails, so that nothing hangs on the network being unplugged. */
+  unixFamily: 1,
+  /** ioctl: typing into a terminal. */
+  terminalInput: 0x54_12,
+} as const
+
+export const EPERM = 1
+export const ENOSYS = 38
+
+function number(text: string | undefined): number | undefined {
+  return text === undefined || text === '-' ? undefined : Number(text)
+}

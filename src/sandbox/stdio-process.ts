@@ -1,0 +1,163 @@
+// A sandbox that is a child process with piped stdin and stdout: containers and bubblewrap are nothing else.
+// Owns the process and its end. Knows neither engines nor frames: what an exit means is asked of `explain`.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../errors.ts'
+import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
+
+const STDERR_TAIL_BYTES = 4096
+const INTERRUPT = Buffer.from([0x03])
+/** How long the rest of the output may take to arrive once the process is gone. */
+const DRAIN_MS = 1000
+/** How long a sandbox may take to end by itself after its stdin was closed. */
+const QUIET_END_MS = 3000
+
+/** What is known when the process has ended. */
+export interface ProcessEnd {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stderr: string
+  /** Whether anything was ever written to stdout: without it, the kernel never came up. */
+  spoke: boolean
+}
+
+export interface StdioProcessOptions {
+  id: string
+  provider: ProviderName
+  command: string
+  args: readonly string[]
+  env?: NodeJS.ProcessEnv
+  /** Written to stdin before anything else. */
+  preamble?: Buffer
+  /** Content of descriptors 3, 4, … */
+  extraInputs?: readonly Buffer[]
+  explain: (end: ProcessEnd) => Pick<SandboxExit, 'reason' | 'detail'>
+  /** Ends the sandbox from outside, for when closing its stdin does not. Without it, the process is killed at once. */
+  remove?: () => Promise<void>
+}
+
+export class StdioProcess implements Sandbox {
+  readonly id: string
+  readonly provider: ProviderName
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly exited: Promise<SandboxExit>
+  readonly #child: ChildProcess
+  readonly #remove: (() => Promise<void>) | undefined
+  #disposing: Promise<void> | undefined
+
+  constructor(options: StdioProcessOptions) {
+    this.id = options.id
+    this.provider = options.provider
+    this.#remove = options.remove
+    const extraInputs = options.extraInputs ?? []
+    const child = spawn(options.command, options.args, {
+      stdio: ['pipe', 'pipe', 'pipe', ...extraInputs.map(() => 'pipe' as const)],
+      env: options.env ?? process.env,
+      // A process group of its own: Ctrl-C in the bridge's terminal must not reach a kernel, and all of it can be killed at once.
+      detached: true,
+      windowsHide: true,
+    })
+    this.#child = child
+    this.stdin = child.stdin!
+    this.stdout = child.stdout!
+    // Writing to a sandbox that is gone is harmless; that it is gone is heard from `exited`.
+    this.stdin.on('error', () => {})
+    this.stdout.on('error', () => {})
+    extraInputs.forEach((content, index) => {
+      const stream = child.stdio[index + 3] as Writable
+      stream.on('error', () => {}).end(content)
+    })
+    if (options.preamble) this.stdin.write(options.preamble)
+
+    const tail = keepTail(child.stderr!)
+    this.exited = whenEnded(child).then(({ code, signal, spawnError }) => {
+      const stderr = spawnError ?? tail()
+      const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
+      const explained = spawnError
+        ? { reason: 'failed-to-start' as const, detail: spawnError }
+        : this.#disposing
+          ? { reason: 'disposed' as const, detail: stderr }
+          : options.explain(end)
+      return { ...explained, code, signal }
+    })
+  }
+
+  interrupt(): void {
+    if (this.stdin.writable) this.stdin.write(INTERRUPT)
+  }
+
+  dispose(): Promise<void> {
+    this.#disposing ??= this.#end()
+    return this.#disposing
+  }
+
+  async #end(): Promise<void> {
+    // Nobody reads any more, and output that nobody reads would keep the process from ending.
+    this.stdout.resume()
+    this.stdin.destroy()
+    if (this.#remove) {
+      if (await endsWithin(this.exited, QUIET_END_MS)) return
+      await this.#remove().catch(() => {})
+    }
+    this.#kill()
+    await this.exited
+  }
+
+  #kill(): void {
+    const { pid } = this.#child
+    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    try {
+      // The group on POSIX; Windows has none.
+      if (process.platform === 'win32') this.#child.kill('SIGKILL')
+      else process.kill(-pid, 'SIGKILL')
+    } catch {
+      this.#child.kill('SIGKILL')
+    }
+  }
+}
+
+interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  spawnError?: string
+}
+
+/** When the process has ended and its output was read, or was given time to be. A process that holds the pipes open delays nothing. */
+async function whenEnded(child: ChildProcess): Promise<Ended> {
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const ended = await new Promise<Ended>((resolve) => {
+    child.once('error', (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, spawnError: messageOf(error) })
+    })
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  if (child.pid !== undefined && !(await endsWithin(closed, DRAIN_MS))) {
+    child.stdin?.destroy()
+    child.stderr?.destroy()
+  }
+  return ended
+}
+
+async function endsWithin(what: Promise<unknown>, ms: number): Promise<boolean> {
+  const stop = new AbortController()
+  const timer = delay(ms, false, { signal: stop.signal }).catch(() => false)
+  const result = await Promise.race([what.then(() => true), timer])
+  stop.abort()
+  return result
+}
+
+function keepTail(stream: Readable): () => string {
+  let tail = Buffer.alloc(0)
+  stream.on('error', () => {})
+  stream.on('data', (chunk: Buffer) => {
+    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_TAIL_BYTES)
+  })
+  return () => tail.toString('utf8').trim()
+}
+
+function bytesRead(stream: Readable): number {
+  return 'bytesRead' in stream && typeof stream.bytesRead === 'number' ? stream.bytesRead : 0
+}
