@@ -1,7 +1,7 @@
 // Timing for benchmark rows: many samples, the median quoted, since single ones on a shared machine mean nothing.
 
-export function median(samples: number[]): number {
-  const sorted = [...samples].sort((a, b) => a - b)
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }

@@ -1,5 +1,7 @@
 // Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
+import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
+import { Embeddings } from './catalog/embeddings.ts'
 import { discoverServers } from './config/discover.ts'
 import type { DiscoveredServers, SkippedEntry } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
@@ -39,6 +41,7 @@ export class Bridge {
     this.settings = settings
     this.log = log
     this.skipped = skipped
+    for (const warning of settings.warnings) log.warning(warning)
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
     this.upstreams = createUpstreams({
       definitions: servers,
@@ -53,6 +56,9 @@ export class Bridge {
         return { tools, ...(instructions && { instructions }) }
       },
       state: (server) => this.upstreams.state(server),
+      cacheDir: path.join(settings.cacheDir, 'catalog'),
+      learnTypes: settings.learnTypes,
+      ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => this.catalog.toolsChanged(server, tools, instructions))
@@ -97,4 +103,8 @@ export class Bridge {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
   }
+}
+
+function embeddingsOf({ embeddingsModel }: Settings, url: string, log: Log): Embeddings {
+  return new Embeddings({ url, ...(embeddingsModel && { model: embeddingsModel }), log })
 }

@@ -63,7 +63,7 @@ const parsers: Record<ConfigFormat, Parser> = {
   },
   async yaml(text) {
     const { parseDocument: parseYaml } = await import('yaml')
-    const yaml = parseYaml(text)
+    const yaml = parseYaml(text, { logLevel: 'error' })
     const [first] = yaml.errors
     if (first !== undefined) {
       return { reason: `is not valid YAML: ${first.code} ${placeOf(text, first.pos[0])}` }

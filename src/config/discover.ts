@@ -53,8 +53,10 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   )
   // What the user configured comes before what a project brings along, so that a project cannot take a name away.
   const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
+  const servers = mergeDefinitions(files.flatMap((file) => file.servers))
   return {
-    servers: mergeDefinitions(files.flatMap((file) => file.servers)),
+    servers: servers.filter((one) => one.trusted !== false),
+    untrusted: servers.filter((one) => one.trusted === false),
     skipped: files.flatMap((file) => file.skipped),
     files: files.flatMap((file) => file.read ?? []),
   }
@@ -115,7 +117,7 @@ async function readOne(
   }
   for (const entry of entries) {
     const definition = toDefinition(entry, { client: reader.client, file }, options)
-    if ('reason' in definition) result.skipped.push({ file, name: entry.name, reason: definition.reason })
+    if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
     else result.servers.push(trusted ? definition : { ...definition, trusted: false })
   }
   result.read = { client: reader.client, file, serverCount: result.servers.length, trusted }
@@ -127,8 +129,7 @@ function toDefinition(
   source: ServerDefinition['source'],
   options: DiscoverOptions,
 ): ServerDefinition | { reason: string } {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (name.trim() === '' || name.length > 128 || /[\u0000-\u001f\u007f]/.test(name)) {
+  if (name.trim() === '' || name !== shownName(name)) {
     return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
   }
   if (entry === undefined) return { reason: 'is not an object' }
@@ -141,4 +142,9 @@ function toDefinition(
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
+}
+
+/** A name that fits on one line of a list, whatever was written. */
+function shownName(name: string): string {
+  return name.slice(0, 128).replaceAll(/\p{Cc}/gu, '\uFFFD')
 }

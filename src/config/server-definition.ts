@@ -30,7 +30,7 @@ export interface ServerDefinition {
   description?: string
   /** Where it was read. */
   source: { client: string; file: string }
-  /** False for a server that a project brings along and its owner has not trusted: it is listed, and never started. */
+  /** False for a server that a project brings along and its owner has not trusted; it is among `untrusted` and nowhere else. */
   trusted?: boolean
   /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
   tools?: { include?: string[]; exclude?: string[] }
@@ -58,7 +58,10 @@ export interface ConfigFileRead {
 }
 
 export interface DiscoveredServers {
+  /** Those that may be started. */
   servers: ServerDefinition[]
+  /** Those that a project brings along and its owner has not trusted: to be listed, and never started. */
+  untrusted: ServerDefinition[]
   skipped: SkippedEntry[]
   /** In order of precedence. */
   files: ConfigFileRead[]

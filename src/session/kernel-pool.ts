@@ -46,7 +46,8 @@ export class KernelPool {
   async close(): Promise<void> {
     this.#closed = true
     const waiting = await Promise.allSettled(this.#waiting)
-    await Promise.all(waiting.map((result) => (result.status === 'fulfilled' ? result.value.dispose() : undefined)))
+    const started = waiting.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    await Promise.all(started.map((kernel) => kernel.dispose()))
   }
 
   #startWaiting(): Promise<Kernel> {

@@ -30,9 +30,9 @@ const alive = (ids: string[]) => ids.filter((id) => identify(Number(id.split('@'
 async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[] }> {
   const home = makeHome({ everything: published.everything(), stubborn: fixtureServer('ignores-sigterm.mjs') })
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
-  const send = (message: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   let output = ''
-  child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const clientInfo = { name: 'raw', version: '1' }
   send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } })
   send({ method: 'notifications/initialized' })

@@ -35,35 +35,34 @@ def docstring(doc):
 
 
 def signature(doc):
-    """An inspect.Signature from the input schema: what is required first, as the bridge numbers positional arguments."""
+    """An inspect.Signature of the parameters in a full tool doc, which come in the order of positional arguments."""
+    from ast import literal_eval
     from inspect import Parameter, Signature
 
     parameters = []
-    for name, schema, required in _parameters(doc):
-        default = Parameter.empty if required else schema.get("default")
+    for param in _params(doc):
+        default = Parameter.empty
+        if not param.get("required"):
+            default = literal_eval(param["default"]) if "default" in param else ...
+        annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
         kind = Parameter.POSITIONAL_OR_KEYWORD
-        parameters.append(Parameter(name, kind, default=default, annotation=_ANNOTATIONS.get(_type(schema), Parameter.empty)))
-    return Signature(sorted(parameters, key=lambda parameter: parameter.default is not Parameter.empty))
-
-
-_ANNOTATIONS = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
-
-
-def _type(schema):
-    kind = schema.get("type")
-    return kind if isinstance(kind, str) else None
+        parameters.append(Parameter(param["name"], kind, default=default, annotation=annotation))
+    return Signature(parameters)
 
 
 def parameter_names(doc):
-    return [name for name, _, _ in _parameters(doc)]
+    return [param["name"] for param in _params(doc)]
 
 
-def _parameters(doc):
-    schema = doc.get("inputSchema")
-    schema = schema if isinstance(schema, dict) else {}
-    properties = schema.get("properties")
-    required = schema.get("required")
-    required = required if isinstance(required, list) else []
-    for name, inner in (properties.items() if isinstance(properties, dict) else ()):
-        if str(name).isidentifier():
-            yield str(name), inner if isinstance(inner, dict) else {}, name in required
+def _params(doc):
+    params = doc.get("params")
+    return params if isinstance(params, list) else []
+
+
+class _Annotation(str):
+    """A type as text that prints without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return str(self)

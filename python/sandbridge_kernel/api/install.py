@@ -1,0 +1,62 @@
+"""Puts the API where a cell looks for it: the modules `mcp`, `mcp.runtime`, `mcp.servers.*`, and the names in its namespace."""
+
+import sys
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+
+from . import runtime
+from .errors import ServerNotFoundAttribute, ServerNotFoundModule
+from .servers import ServerProxy, registry
+
+
+class _ServersModule(ModuleType):
+    """`mcp.servers`: a server is an attribute of it, and a module in it."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in registry.by_alias:
+            return registry.by_alias[name]
+        raise registry.not_found(name, ServerNotFoundAttribute)
+
+    def __dir__(self):
+        return sorted(registry.by_alias)
+
+
+class _Finder(MetaPathFinder):
+    """Says which servers there are, instead of `No module named …`."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("mcp.servers."):
+            raise registry.not_found(name.removeprefix("mcp.servers."), ServerNotFoundModule)
+        return None
+
+
+def install_modules():
+    """Once, when the kernel starts."""
+    package = ModuleType("mcp", "The MCP servers of this session: `mcp.runtime` to find tools, `mcp.servers` to call them.")
+    package.__path__ = []
+    package.runtime = runtime
+    package.servers = _ServersModule("mcp.servers", "The servers that this cell may reach.")
+    sys.modules.update({"mcp": package, "mcp.runtime": runtime, "mcp.servers": package.servers})
+    sys.meta_path.insert(0, _Finder())
+
+
+def install_servers(namespace, servers):
+    """Before every cell. `servers` is the list in its `run` frame, or None: as before. Without a change, the cell's names stay as they are."""
+    for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime)):
+        namespace.setdefault(name, value)
+    if servers is None and registry.names is not None and "mcp_servers" in namespace:
+        return
+    if not registry.update(servers or ()):
+        return
+    for name in [name for name, value in namespace.items() if isinstance(value, ServerProxy) and name.startswith("mcp_")]:
+        del namespace[name]
+    for name in [name for name in sys.modules if name.startswith("mcp.servers.")]:
+        del sys.modules[name]
+    for alias, proxy in registry.by_alias.items():
+        namespace[f"mcp_{alias}"] = sys.modules[f"mcp.servers.{alias}"] = proxy
+    namespace["mcp_servers"] = registry
+    namespace["LOADED_MCP_SERVERS"] = registry.names

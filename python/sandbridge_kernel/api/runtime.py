@@ -1,0 +1,131 @@
+"""Find and call the tools of the configured MCP servers.
+
+    await runtime.search_tool_docs("create an issue")     # find a tool: one line each, ready to paste
+    await mcp_github.create_issue(title="Broken")         # call it
+    await runtime.call_tool("github", "create_issue", {"title": "Broken"})
+
+Functions ending in _sync need no `await`. Every failure is an MCPError.
+"""
+
+from ..values import Record, native
+from . import bridge
+from .docs import tool_docs
+from .errors import ArgumentsError, MCPError, ServerNotFound, ToolError, ToolNotFound
+from .servers import registry
+
+__name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks should call it
+
+__all__ = [
+    "ArgumentsError",
+    "MCPError",
+    "ServerNotFound",
+    "ToolError",
+    "ToolNotFound",
+    "call_tool",
+    "call_tool_sync",
+    "capability_summary",
+    "describe_server",
+    "discovered_servers",
+    "list_loaded_server_metadata",
+    "list_servers",
+    "list_servers_sync",
+    "list_tools",
+    "list_tools_sync",
+    "progress",
+    "query_tool_docs",
+    "query_tool_docs_sync",
+    "search_tool_docs",
+    "search_tool_docs_sync",
+]
+
+
+def discovered_servers(detailed=False):
+    """The names of all servers this cell may reach; with `detailed`, records of name, alias, description and state. Starts none."""
+    return bridge.ask_sync("discovered_servers") if detailed else list(registry.names)
+
+
+def list_loaded_server_metadata():
+    """A record for every server that this cell may reach, as `discovered_servers(detailed=True)` gives them."""
+    return bridge.ask_sync("discovered_servers")
+
+
+async def list_servers():
+    """The names of the servers that are running."""
+    return await bridge.ask("list_servers")
+
+
+def list_servers_sync():
+    """The names of the servers that are running."""
+    return bridge.ask_sync("list_servers")
+
+
+def describe_server(name):
+    """One server: name, alias, description, instructions and its tools with their input schemas."""
+    return bridge.ask_sync("describe_server", server=name)
+
+
+def capability_summary():
+    """What there is, in a few lines of text."""
+    return bridge.ask_sync("capability_summary")
+
+
+async def list_tools(server):
+    """The tools of a server, one line each when printed."""
+    return tool_docs(await bridge.ask("list_tools", server=server))
+
+
+def list_tools_sync(server):
+    """The tools of a server, one line each when printed."""
+    return tool_docs(bridge.ask_sync("list_tools", server=server))
+
+
+async def query_tool_docs(server, tool=None, detail="summary"):
+    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
+    return tool_docs(await bridge.ask("query_tool_docs", server=server, tool=tool, detail=detail))
+
+
+def query_tool_docs_sync(server, tool=None, detail="summary"):
+    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
+    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tool=tool, detail=detail))
+
+
+async def search_tool_docs(query, limit=5, detail="summary", servers=None):
+    """Tools of all servers (or of those named) that fit a few words, best first."""
+    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
+    return tool_docs(await bridge.ask("search_tool_docs", **params))
+
+
+def search_tool_docs_sync(query, limit=5, detail="summary", servers=None):
+    """Tools of all servers (or of those named) that fit a few words, best first."""
+    params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
+    return tool_docs(bridge.ask_sync("search_tool_docs", **params))
+
+
+async def call_tool(server, tool, arguments=None, *, raw=False):
+    """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched."""
+    return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
+
+
+def call_tool_sync(server, tool, arguments=None, *, raw=False):
+    """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
+    return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
+
+
+def progress(done, total=None, message=None):
+    """Tell the client how far this cell is."""
+    frame = {"type": "progress", "done": done, "total": total, "message": message}
+    bridge.tell({key: value for key, value in frame.items() if value is not None})
+
+
+def _call(server, tool, arguments, raw):
+    if arguments is not None and not isinstance(arguments, dict):
+        raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
+    return {"server": server, "tool": tool, "args": [], "kwargs": arguments or {}, "raw": True if raw else None}
+
+
+def _result(result, raw):
+    return result if raw else native(result)
+
+
+def _names(servers):
+    return [servers] if isinstance(servers, str) else None if servers is None else list(servers)

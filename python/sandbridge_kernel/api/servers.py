@@ -1,0 +1,166 @@
+"""The proxies that stand for servers and tools in a cell: `mcp_github`, `mcp_servers["github"]`, `mcp_github.create_issue`.
+
+A proxy knows names and nothing else: whether a tool exists, and what it takes, is the bridge's to say. Attribute access
+costs nothing; docs are fetched when someone asks for them (dir, help, repr, inspect.signature) and kept until the list of
+servers changes.
+"""
+
+from collections.abc import Mapping
+
+from ..values import native
+from . import bridge, docs
+from .errors import MCPError, ServerNotFoundKey
+
+
+class ServerProxy:
+    """A server: its tools are its attributes."""
+
+    __slots__ = ("_server", "_alias", "_description", "_docs")
+
+    def __init__(self, name, alias, description):
+        self._server, self._alias, self._description, self._docs = name, alias, description, None
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return [doc["toolAlias"] for doc in self._tool_docs()]
+        if name == "__name__":
+            return f"mcp.servers.{self._alias}"  # it is that module, too
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)  # Python asks for many of these; none is a tool
+        return ToolProxy(self, name)
+
+    def __dir__(self):
+        try:
+            return sorted(self.__all__)
+        except MCPError:
+            return []
+
+    def __repr__(self):
+        try:
+            listing = repr(self._tool_docs())
+        except MCPError as error:
+            listing = f"(its tools cannot be listed: {error})"
+        title = f"mcp_{self._alias}: server {self._server!r}" + (f", {self._description}" if self._description else "")
+        return f"{title}\n{listing}"
+
+    @property
+    def __doc__(self):
+        return repr(self)
+
+    def _tool_docs(self):
+        if self._docs is None:
+            found = bridge.ask_sync("query_tool_docs", server=self._server, detail="full")
+            self._docs = docs.tool_docs(found)
+        return self._docs
+
+    def _forget(self):
+        self._docs = None
+
+
+class ToolProxy:
+    """A tool. `await tool(…)` gives a native value, `await tool.raw(…)` the MCP result untouched."""
+
+    __slots__ = ("_proxy", "__name__")
+
+    def __init__(self, proxy, name):
+        self._proxy, self.__name__ = proxy, name
+
+    @property
+    def __qualname__(self):
+        return f"mcp_{self._proxy._alias}.{self.__name__}"
+
+    def __call__(self, /, *args, **kwargs):
+        # A coroutine, made at once, so that Python itself warns when its `await` is forgotten.
+        return self._named(self._call(args, kwargs, False))
+
+    def raw(self, /, *args, **kwargs):
+        """Call the tool and get the MCP result untouched."""
+        return self._named(self._call(args, kwargs, True))
+
+    async def _call(self, args, kwargs, raw):
+        # `raw=True` asks for the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
+        if not raw and "raw" in kwargs and not await self._takes_raw():
+            kwargs = dict(kwargs)
+            raw = bool(kwargs.pop("raw"))
+        params = {"server": self._proxy._server, "tool": self.__name__, "args": list(args), "kwargs": kwargs}
+        result = await bridge.ask("call_tool", **params, raw=True if raw else None)
+        return result if raw else native(result)
+
+    def _named(self, coroutine):
+        coroutine.__name__, coroutine.__qualname__ = self.__name__, self.__qualname__
+        return coroutine
+
+    async def _takes_raw(self):
+        if self._proxy._docs is not None:
+            return "raw" in docs.parameter_names(self._doc())
+        found = await bridge.ask("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        return any("raw" in docs.parameter_names(doc) for doc in found)
+
+    def _doc(self):
+        for doc in self._proxy._tool_docs():
+            if self.__name__ in (doc["toolAlias"], doc["tool"]):
+                return doc
+        # Only the bridge can say what is like it: its error has a "did you mean".
+        found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        return docs.tool_docs(found)[0]
+
+    @property
+    def __doc__(self):
+        return docs.docstring(self._doc())
+
+    @property
+    def __signature__(self):
+        return docs.signature(self._doc())
+
+    def __repr__(self):
+        try:
+            return repr(self._doc())
+        except MCPError as error:
+            return f"<{self.__qualname__}: {error}>"
+
+    def __getattr__(self, name):
+        raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self.__qualname__}(…)")
+
+
+class Registry(Mapping):
+    """`mcp_servers`: the servers that this cell may reach, by name or alias."""
+
+    def __init__(self):
+        self.names = ()
+        self.by_alias = {}
+        self._by_name = {}
+        self._listed = None
+
+    def update(self, servers):
+        """Take a new list of servers. False when it is the one there is already."""
+        listed = [(server["name"], server["alias"], server.get("description", "")) for server in servers]
+        if listed == self._listed:
+            return False
+        self._listed = listed
+        proxies = [ServerProxy(*server) for server in listed]
+        self.names = tuple(proxy._server for proxy in proxies)
+        self._by_name = {proxy._server: proxy for proxy in proxies}
+        self.by_alias = {proxy._alias: proxy for proxy in proxies}
+        return True
+
+    def not_found(self, name, kind):
+        hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
+        return kind(f"Server {name!r} is not available", hint=hint)
+
+    def __getitem__(self, name):
+        proxy = self._by_name.get(name) or self.by_alias.get(name)
+        if proxy is None:
+            raise self.not_found(name, ServerNotFoundKey)
+        return proxy
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __repr__(self):
+        return f"mcp_servers: {', '.join(self.names) or 'none'}"
+
+
+registry = Registry()

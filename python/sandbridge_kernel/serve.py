@@ -1,0 +1,101 @@
+"""A kernel from its start to its end: wire the parts together, say `ready`, run one cell after another."""
+
+import os
+import sys
+import time
+
+from . import frames
+from .capture import Capture
+from .channel import Channel
+from .interrupts import Interrupts
+from .output import Output
+
+
+def serve_pipes():
+    """Serve frames on file descriptors 0 and 1. Never returns."""
+    import signal
+
+    from .port_pipe import PipePort
+
+    port = PipePort()
+    log = os.dup(2)
+    interrupts, channel, output, capture = _connect(port)
+    port.watch(channel)
+    capture.start_thread()
+    # A Ctrl-C in the terminal of the bridge reaches this process as well; the bridge alone decides what it means.
+    signal.signal(signal.SIGINT, lambda _signum, frame: interrupts.request(frame))
+
+    def after_fork():
+        for part in (interrupts, channel, output, capture):
+            part.after_fork()
+
+    os.register_at_fork(before=output.flush, after_in_child=after_fork)
+    # What a program prints must come after what the cell printed before it started it.
+    sys.addaudithook(lambda event, _args: output.flush() if event in _STARTS else None)
+    sleep = time.sleep
+
+    def sleep_flushed(seconds, /):
+        output.flush()
+        sleep(seconds)
+
+    time.sleep = _like(sleep, sleep_flushed)
+    _ready(channel)
+
+    try:
+        from .loop import selector_loop
+
+        _serve(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
+    except BaseException:
+        # A fault of the kernel's own. Its last words go where the sandbox's log is, not into the cell's output.
+        from traceback import format_exc
+
+        os.write(log, format_exc()[-4000:].encode("utf-8", "replace"))
+        os._exit(1)
+
+
+_STARTS = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"))
+
+
+def _connect(port):
+    interrupts = Interrupts()
+    channel = Channel(port, interrupts)
+    output = Output(channel, interrupts)
+    capture = Capture(output, interrupts)
+    return interrupts, channel, output, capture
+
+
+def _like(original, wrapper):
+    wrapper.__name__ = wrapper.__qualname__ = original.__name__
+    wrapper.__doc__, wrapper.__module__ = original.__doc__, original.__module__
+    return wrapper
+
+
+def _ready(channel):
+    version = ".".join(map(str, sys.version_info[:3]))
+    channel.send({"type": "ready", "protocol": frames.PROTOCOL_VERSION, "python": version, "platform": sys.platform})
+
+
+def _serve(interrupts, channel, output, capture, new_loop):
+    from . import display
+    from .api import bridge, install
+    from .session import Session, shortened
+
+    bridge.connect(channel, output)
+    display.install(channel, output)
+    install.install_modules()
+    session = Session(channel, output, interrupts, new_loop)
+    while True:
+        frame = channel.next_run()
+        channel.begin_cell(frame["cell"])
+        install.install_servers(session.namespace, frame.get("servers"))
+        done = session.run(frame["cell"], frame["code"])
+        output.flush()
+        if channel.detached:
+            os._exit(0)  # a child that the cell forked and that came to the cell's end: the parent goes on, it does not
+        capture.drain()
+        channel.end_cell()
+        try:
+            channel.send(done)
+        except (frames.FrameError, ValueError, RecursionError, TypeError):
+            channel.send(shortened(done))
+        del frame, done

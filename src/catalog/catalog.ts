@@ -1,0 +1,284 @@
+// What is known of all servers and their tools: from memory, from disk, or, when there is no other way, by asking the server.
+// It never starts a server itself — `listTools` does — and everything but a first listing is answered without one.
+import { BridgeError } from '../errors.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import type { Log } from '../log.ts'
+import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
+import { bindArguments } from './bind.ts'
+import type { CatalogTool } from './catalog-tool.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { DiskCache } from './disk-cache.ts'
+import { fuseRanks, type Embeddings } from './embeddings.ts'
+import { Indexing } from './indexing.ts'
+import { foldName, pythonNames, serverAlias } from './python-name.ts'
+import { searchDocument } from './search-document.ts'
+import { SearchIndex } from './search-index.ts'
+import { ServerRecord } from './server-record.ts'
+import { toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
+
+export interface ListedTools {
+  tools: UpstreamTool[]
+  instructions?: string
+}
+
+export interface CatalogOptions {
+  definitions: readonly ServerDefinition[]
+  /** Ask a server, starting it if need be. */
+  listTools: (server: string, signal: AbortSignal) => Promise<ListedTools>
+  /** Whether a server runs, for `servers()`. */
+  state?: (server: string) => string
+  /** Where to remember servers between runs. Without it nothing is written. */
+  cacheDir?: string
+  /** Record the shape of results of tools without an output schema; on unless false. */
+  learnTypes?: boolean
+  /** Search by meaning as well as by words. */
+  embeddings?: Embeddings
+  /** Longest wait of a search for servers that were never seen, in milliseconds. */
+  firstIndexingWaitMs?: number
+  log?: Log
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+/** One configured server, without starting it. */
+export interface ServerEntry {
+  name: string
+  alias: string
+  /** One line: the config's words, else the server's own. */
+  description: string
+  state: string
+  /** How many tools it has; missing when it was never asked. */
+  toolCount?: number
+  /** Why it could not be indexed the last time. */
+  problem?: string
+}
+
+export interface SearchOptions {
+  limit?: number
+  /** True names of the only servers to look in. */
+  servers?: readonly string[]
+  detail?: Detail
+}
+
+const DEFAULT_LIMIT = 5
+const MAX_LIMIT = 100
+const FIRST_INDEXING_WAIT_MS = 5000
+
+export class Catalog {
+  readonly #options: CatalogOptions
+  readonly #records = new Map<string, ServerRecord>()
+  readonly #aliases = new Map<string, string>()
+  readonly #indexing: Indexing
+  #index: SearchIndex<CatalogTool> | undefined
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+    const { definitions, cacheDir, log } = options
+    const cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
+    const aliases = pythonNames(
+      definitions.map(({ name }) => name),
+      'server',
+      serverAlias,
+    )
+    for (const definition of definitions) {
+      const alias = aliases.get(definition.name)!
+      this.#aliases.set(alias, definition.name)
+      this.#records.set(definition.name, new ServerRecord(definition, alias, cache, options.now ?? Date.now))
+    }
+    this.#indexing = new Indexing(
+      async (record, signal) => {
+        const { tools, instructions } = await options.listTools(record.name, signal)
+        this.toolsChanged(record.name, tools, instructions)
+      },
+      log,
+    )
+  }
+
+  /** All configured servers, in the order of their configuration. Starts nothing. */
+  servers(): ServerEntry[] {
+    return [...this.#records.values()].map((record) => {
+      const count = record.tools?.length
+      const problem = record.failure?.reason
+      return {
+        name: record.name,
+        alias: record.alias,
+        description: record.description,
+        state: this.#options.state?.(record.name) ?? 'not-started',
+        ...(count === undefined ? {} : { toolCount: count }),
+        ...(problem === undefined ? {} : { problem }),
+      }
+    })
+  }
+
+  /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
+  resolveServer(nameOrAlias: string): string | undefined {
+    if (this.#records.has(nameOrAlias)) return nameOrAlias
+    const exact = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
+    if (exact !== undefined) return exact
+    const folded = foldName(nameOrAlias)
+    const same = [...this.#records.keys()].filter((name) => foldName(name) === folded)
+    return same.length === 1 ? same[0] : undefined
+  }
+
+  /**
+   * The tools of a server: from memory or disk, else by asking it.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name, and what `listTools` throws
+   */
+  async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
+    const record = this.#record(server)
+    if (record.tools === undefined || record.isOld) {
+      try {
+        await this.#indexing.now(record, signal)
+      } catch (error) {
+        // Old knowledge is better than none.
+        if (record.tools === undefined || signal?.aborted === true) throw error
+      }
+    }
+    return record.tools ?? []
+  }
+
+  /**
+   * A tool by its true name, its Python name, or either in another case.
+   * @throws BridgeError PROXY_TOOL_UNKNOWN with the tools that may be meant; `data.suggestions` lists their true names
+   */
+  async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
+    const record = this.#record(server)
+    let found = lookUpTool(await this.tools(server, signal), toolOrAlias)
+    if (found === undefined && !record.isFresh) {
+      // What is on disk may be older than the server.
+      await this.#indexing.now(record, signal).catch(() => undefined)
+      found = lookUpTool(record.tools ?? [], toolOrAlias)
+    }
+    if (found === undefined) throw this.#unknownTool(record, toolOrAlias)
+    return found
+  }
+
+  /**
+   * The arguments to send for a Python call, under their true names.
+   * @throws BridgeError PROXY_ARGUMENTS_INVALID when the tool's own schema rules the call out
+   */
+  bind(tool: CatalogTool, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return bindArguments(tool, args, kwargs)
+  }
+
+  /** Docs of a server's tools, or of one of them. @throws BridgeError as `tools` and `findTool` do */
+  async docs(
+    server: string,
+    { tool, detail = 'summary' }: { tool?: string; detail?: Detail } = {},
+    signal?: AbortSignal,
+  ): Promise<ToolDoc[]> {
+    const tools = tool === undefined ? await this.tools(server, signal) : [await this.findTool(server, tool, signal)]
+    return tools.map((one) => this.#doc(one, detail))
+  }
+
+  /**
+   * The tools that fit a query best, best first; never none while any are known. Servers that were never seen are indexed first,
+   * for as long as that takes or `firstIndexingWaitMs`; the rest of them go on in the background.
+   */
+  async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
+    const { servers, detail = 'summary' } = options
+    const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
+    const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
+    const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
+    await this.#indexing.inBackground(records, waitMs, signal)
+    const within = new Set(records.map((record) => record.name))
+    const tools = await this.#find(query, limit, (tool) => within.has(tool.server), signal)
+    return tools.map((tool) => this.#doc(tool, detail))
+  }
+
+  /** Index all servers that were never seen, a few at a time, and wait for the end of it. Failures are in `servers()`. */
+  async indexAll(signal?: AbortSignal): Promise<void> {
+    await this.#indexing.inBackground([...this.#records.values()], undefined, signal)
+  }
+
+  /** The `await mcp_…` line of a tool. */
+  line(tool: CatalogTool, detail: Detail = 'summary'): string {
+    return toolLine(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
+  }
+
+  /** Note the shape of a result, never its values. */
+  learn(server: string, tool: string, result: ToolResult): void {
+    if (this.#options.learnTypes !== false) this.#records.get(server)?.learn(tool, result)
+  }
+
+  /** A server was read: on connecting, or because it said that its tools changed. */
+  toolsChanged(server: string, tools: readonly UpstreamTool[], instructions: string | undefined): void {
+    const record = this.#records.get(server)
+    if (record === undefined) return
+    const isNew = record.tools === undefined
+    if (!record.update(tools, instructions)) return
+    if (isNew && this.#index !== undefined) addTo(this.#index, record)
+    else this.#index = undefined
+  }
+
+  /** Write what is not yet written, and stop indexing. */
+  close(): void {
+    this.#indexing.close()
+    for (const record of this.#records.values()) record.flush()
+  }
+
+  async #find(
+    query: string,
+    limit: number,
+    accepts: (tool: CatalogTool) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<CatalogTool[]> {
+    const { embeddings } = this.#options
+    const index = this.#searchIndex()
+    if (embeddings === undefined) return index.search(query, limit, accepts).map(({ item }) => item)
+    const candidates = index.search(query, Math.max(limit * 10, 50), accepts).map(({ item }) => item)
+    const all = [...this.#records.values()].flatMap((record) => record.tools ?? []).filter(accepts)
+    const byMeaning = await embeddings.rank(query, all, (tool) => `${tool.server} ${tool.name}: ${tool.description}`, signal)
+    return fuseRanks([candidates, byMeaning], (tool) => `${tool.server}\n${tool.name}`).slice(0, limit)
+  }
+
+  #searchIndex(): SearchIndex<CatalogTool> {
+    if (this.#index === undefined) {
+      this.#index = new SearchIndex()
+      for (const record of this.#records.values()) addTo(this.#index, record)
+    }
+    return this.#index
+  }
+
+  #doc(tool: CatalogTool, detail: Detail): ToolDoc {
+    return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
+  }
+
+  #record(server: string): ServerRecord {
+    const record = this.#records.get(server)
+    if (record === undefined) throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`)
+    return record
+  }
+
+  #unknownTool(record: ServerRecord, wrong: string): BridgeError {
+    const tools = record.tools ?? []
+    const near = didYouMean(
+      wrong,
+      tools.map((tool) => tool.alias),
+    )
+    const found = this.#searchIndex().search(wrong, 3, (tool) => tool.server === record.name)
+    const meant = [...new Set([...near.map((alias) => tools.find((tool) => tool.alias === alias)!), ...found.map(({ item }) => item)])]
+    const best = meant.slice(0, 3)
+    const hint =
+      best.length === 0
+        ? 'The server has no tools.'
+        : `Did you mean ${best.map((tool) => tool.alias).join(' or ')}? ${this.line(best[0]!)}`
+    return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${record.name}' has no tool '${wrong.slice(0, 200)}'`, {
+      hint,
+      data: { server: record.name, suggestions: best.map((tool) => tool.name) },
+    })
+  }
+}
+
+function addTo(index: SearchIndex<CatalogTool>, record: ServerRecord): void {
+  for (const tool of record.tools ?? []) index.add(tool, searchDocument(tool))
+}
+
+function lookUpTool(tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
+  const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name)
+  if (exact !== undefined) return exact
+  const folded = foldName(name)
+  const same = tools.filter((tool) => foldName(tool.name) === folded)
+  return same.length === 1 ? same[0] : undefined
+}
+

@@ -1,0 +1,157 @@
+// Keeps what is known of each server on disk, one file a server definition: the only I/O of the catalog.
+// A file can be missing, torn, old, or another bridge's: then it is as if it were not there, and it is written anew.
+// The definition itself is in no file; its hash is the file's name, so a change of command, environment or URL starts afresh.
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { messageOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
+import { isRecord } from './json-schema.ts'
+import { isShape, mergeShapes, type Shape } from './learned-types.ts'
+
+/** Raise it whenever a file of the older kind could be misread. */
+const FORMAT = 1
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/** The shape of a tool's results, as long as the tool's definition has this fingerprint. */
+export interface LearnedType {
+  of: string
+  shape: Shape
+}
+
+export interface Failure {
+  /** For people; no secrets. */
+  reason: string
+  /** Milliseconds since 1970. */
+  at: number
+  /** How many times in a row. */
+  count: number
+}
+
+/** What is known of one server. */
+export interface CachedServer {
+  tools?: UpstreamTool[]
+  instructions?: string
+  /** When `tools` were read, in milliseconds since 1970. */
+  fetchedAt?: number
+  learned?: Record<string, LearnedType>
+  failure?: Failure
+}
+
+/** Identifies a definition by what decides which server it starts; its name, description and place do not. */
+export function definitionKey(definition: ServerDefinition): string {
+  return hash(canonical(definition.transport))
+}
+
+/** Identifies a tool's definition, so that what was learned of an older one is not believed. */
+export function toolFingerprint(tool: UpstreamTool): string {
+  return hash(canonical([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
+}
+
+export class DiskCache {
+  readonly #folder: string
+  readonly #log: Log | undefined
+  #failedToWrite = false
+
+  constructor(folder: string, log?: Log) {
+    this.#folder = folder
+    this.#log = log
+  }
+
+  /** What is known of the server with this key; undefined when nothing is, or the file is no good. */
+  read(key: string): CachedServer | undefined {
+    const file = this.#file(key)
+    try {
+      const stat = statSync(file, { throwIfNoEntry: false })
+      if (stat === undefined) return undefined
+      if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw new Error('not a catalog file')
+      const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+      if (!isRecord(value)) throw new Error('not an object')
+      if (value['format'] !== FORMAT) {
+        throw new Error(`format ${String(value['format']).slice(0, 20)}, this version reads ${FORMAT}`)
+      }
+      return parse(value)
+    } catch (error) {
+      // The text of a JSON error quotes the file, which is the server's words: they stay out of the log.
+      const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
+      this.#log?.warning('A catalog file cannot be used and will be rebuilt', { file, reason })
+      return undefined
+    }
+  }
+
+  /** Replace what is known of a server at once or not at all. What another bridge learned meanwhile is kept. A failure is logged once. */
+  write(key: string, entry: CachedServer): void {
+    const file = this.#file(key)
+    const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      const learned = mergeLearned(this.#learnedBefore(file), entry.learned)
+      const text = JSON.stringify({ format: FORMAT, ...entry, ...(learned && { learned }) })
+      writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
+      renameSync(temporary, file)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      if (this.#failedToWrite) return
+      this.#failedToWrite = true
+      this.#log?.warning('The catalog cannot be saved; it will be built again next time', { reason: messageOf(error) })
+    }
+  }
+
+  #learnedBefore(file: string): Record<string, LearnedType> | undefined {
+    try {
+      const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+      return isRecord(value) && value['format'] === FORMAT ? parse(value).learned : undefined
+    } catch {
+      // Missing or broken: there is nothing to keep, and `read` has said so.
+      return undefined
+    }
+  }
+
+  #file(key: string): string {
+    return join(this.#folder, `${key}.json`)
+  }
+}
+
+function parse(value: Record<string, unknown>): CachedServer {
+  const { tools, instructions, fetchedAt, failure } = value
+  const result: CachedServer = {}
+  if (Array.isArray(tools) && typeof fetchedAt === 'number') {
+    result.tools = tools.filter((tool) => isRecord(tool) && typeof tool['name'] === 'string') as unknown as UpstreamTool[]
+    result.fetchedAt = fetchedAt
+  }
+  if (typeof instructions === 'string') result.instructions = instructions
+  if (isRecord(value['learned'])) {
+    const good = Object.entries(value['learned']).filter(([, one]) => isRecord(one) && isShape(one['shape']))
+    result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
+  }
+  if (isRecord(failure) && typeof failure['at'] === 'number' && typeof failure['count'] === 'number') {
+    result.failure = { reason: String(failure['reason']), at: failure['at'], count: failure['count'] }
+  }
+  return result
+}
+
+function mergeLearned(
+  before: Record<string, LearnedType> | undefined,
+  now: Record<string, LearnedType> | undefined,
+): Record<string, LearnedType> | undefined {
+  if (before === undefined || now === undefined) return now
+  const merged = Object.entries(now).map(([tool, one]) => {
+    const other = Object.hasOwn(before, tool) ? before[tool] : undefined
+    return [tool, other?.of === one.of ? { of: one.of, shape: mergeShapes(one.shape, other.shape) } : one] as const
+  })
+  const missing = Object.entries(before).filter(([tool]) => !Object.hasOwn(now, tool))
+  return Object.fromEntries([...merged, ...missing])
+}
+
+/** JSON with sorted keys, so that the order in a config file does not matter. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    isRecord(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
+  )
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,118 @@
+// Reads servers whose tools are not known yet: a few at a time, each for a limited time, one that failed not again too soon.
+// Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
+import { BridgeError, messageOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { ServerRecord } from './server-record.ts'
+import { oneLine } from './text.ts'
+
+const AT_ONCE = 4
+/** Many servers are downloaded by their package manager when they are started for the first time. */
+const TIME_LIMIT_MS = 60_000
+const REASON_LIMIT = 200
+
+export class Indexing {
+  readonly #read: (record: ServerRecord, signal: AbortSignal) => Promise<void>
+  readonly #log: Log | undefined
+  readonly #running = new Map<ServerRecord, Promise<void>>()
+  readonly #closed = new AbortController()
+  readonly #waiting: (() => void)[] = []
+  #active = 0
+
+  constructor(read: (record: ServerRecord, signal: AbortSignal) => Promise<void>, log?: Log) {
+    this.#read = read
+    this.#log = log
+  }
+
+  /** Read one server now, whatever happened before. @throws what reading it throws, or CANCELLED */
+  now(record: ServerRecord, signal?: AbortSignal): Promise<void> {
+    return until(this.#start(record, false), signal)
+  }
+
+  /**
+   * Read all of `records` that nothing is known of, except those that failed lately, and wait for them for up to `waitMs`;
+   * without it, to the end. Never fails because of a server: the reasons are with the records.
+   * @throws BridgeError CANCELLED
+   */
+  async inBackground(records: readonly ServerRecord[], waitMs: number | undefined, signal?: AbortSignal): Promise<void> {
+    const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
+    // Old ones are read again, but nobody waits for them.
+    for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
+    if (unseen.length === 0) return
+    const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
+    if (waitMs === undefined) return until(all.then(ignore), signal)
+    const { promise: late, cancel } = after(waitMs)
+    try {
+      await until(Promise.race([all.then(ignore), late]), signal)
+    } finally {
+      cancel()
+    }
+  }
+
+  close(): void {
+    this.#closed.abort()
+  }
+
+  #start(record: ServerRecord, isQueued: boolean): Promise<void> {
+    const running = this.#running.get(record)
+    if (running !== undefined) return running
+    const reading = this.#readOne(record, isQueued).finally(() => this.#running.delete(record))
+    this.#running.set(record, reading)
+    return reading
+  }
+
+  async #readOne(record: ServerRecord, isQueued: boolean): Promise<void> {
+    if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#active += 1
+    try {
+      const limit = AbortSignal.timeout(TIME_LIMIT_MS)
+      const signal = AbortSignal.any([this.#closed.signal, limit])
+      signal.throwIfAborted()
+      await until(this.#read(record, signal), signal)
+    } catch (error) {
+      if (!this.#closed.signal.aborted) {
+        record.fail(reasonOf(error))
+        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason: reasonOf(error) })
+      }
+      throw error
+    } finally {
+      this.#active -= 1
+      this.#waiting.shift()?.()
+    }
+  }
+}
+
+/** Only our own errors are known to hold no secrets. */
+function reasonOf(error: unknown): string {
+  if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `No answer within ${TIME_LIMIT_MS / 1000} s`
+  return 'Its tools could not be listed'
+}
+
+/** `promise`, or CANCELLED as soon as `signal` says so. The work behind the promise is not stopped. */
+async function until(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise
+  const { promise: aborted, resolve } = Promise.withResolvers<'aborted'>()
+  const onAbort = (): void => resolve('aborted')
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    if ((await Promise.race([promise, aborted])) !== 'aborted') return
+    promise.catch(ignore)
+    const reason: unknown = signal.reason
+    throw reason instanceof DOMException && reason.name === 'TimeoutError'
+      ? reason
+      : new BridgeError('CANCELLED', 'Nobody waits for the list of tools any more', { cause: messageOf(reason) })
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function after(ms: number): { promise: Promise<void>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined
+  const promise = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return { promise, cancel: () => clearTimeout(timer) }
+}
+
+function ignore(): void {}

@@ -1,0 +1,149 @@
+// What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
+import type { ServerDefinition } from '../config/server-definition.ts'
+import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
+import { catalogTools, type CatalogTool } from './catalog-tool.ts'
+import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
+import { isRecord } from './json-schema.ts'
+import { mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
+import { firstSentence, oneLine } from './text.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** From then on a server is asked again at the next occasion, though what is known still serves when it does not answer. */
+const MAX_AGE_MS = 7 * DAY_MS
+const SAVE_DELAY_MS = 2000
+const DESCRIPTION_LIMIT = 160
+
+export class ServerRecord {
+  readonly name: string
+  readonly alias: string
+  /** Were the tools read from the server by this process? */
+  isFresh = false
+  readonly #definition: ServerDefinition
+  readonly #cache: DiskCache | undefined
+  readonly #now: () => number
+  #key: string | undefined
+  #known: CachedServer | undefined
+  #tools: CatalogTool[] | undefined
+  #saving: NodeJS.Timeout | undefined
+
+  constructor(definition: ServerDefinition, alias: string, cache: DiskCache | undefined, now: () => number) {
+    this.name = definition.name
+    this.alias = alias
+    this.#definition = definition
+    this.#cache = cache
+    this.#now = now
+  }
+
+  /** Undefined until the server was read once, now or in an earlier run. */
+  get tools(): CatalogTool[] | undefined {
+    const { tools } = this.#load()
+    if (tools !== undefined) this.#tools ??= catalogTools(this.name, this.alias, tools)
+    return this.#tools
+  }
+
+  get failure(): Failure | undefined {
+    return this.#load().failure
+  }
+
+  get isOld(): boolean {
+    const { fetchedAt } = this.#load()
+    return !this.isFresh && fetchedAt !== undefined && this.#now() - fetchedAt > MAX_AGE_MS
+  }
+
+  /** May the server be asked again, after it failed? Each failure in a row doubles the pause, from a minute to a day. */
+  get mayRetry(): boolean {
+    const { failure } = this.#load()
+    if (failure === undefined) return true
+    const pause = Math.min(DAY_MS, 60_000 * 2 ** Math.min(failure.count - 1, 20))
+    const waited = this.#now() - failure.at
+    // A clock set back must not make the pause endless.
+    return waited < 0 || waited >= pause
+  }
+
+  /** One line: from the config, else from the server's instructions, else the names of its tools. */
+  get description(): string {
+    const own = oneLine(this.#definition.description, DESCRIPTION_LIMIT)
+    if (own !== '') return own
+    const said = firstSentence(this.#load().instructions, DESCRIPTION_LIMIT)
+    if (said !== '') return said
+    const names = (this.tools ?? []).map((tool) => tool.alias)
+    if (names.length === 0) return ''
+    return oneLine(`${names.length} tools: ${names.slice(0, 12).join(', ')}`, DESCRIPTION_LIMIT)
+  }
+
+  /** Take over what the server says. @returns whether anything is different from what was known */
+  update(tools: readonly UpstreamTool[], instructions: string | undefined): boolean {
+    const known = this.#load()
+    const named = tools.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
+    const isSame =
+      known.tools !== undefined &&
+      known.instructions === instructions &&
+      JSON.stringify(known.tools) === JSON.stringify(named)
+    this.isFresh = true
+    delete known.failure
+    known.fetchedAt = this.#now()
+    if (!isSame) {
+      known.tools = [...named]
+      if (instructions === undefined) delete known.instructions
+      else known.instructions = instructions
+      this.#tools = undefined
+      this.#forgetChanged(known)
+    }
+    this.#save()
+    return !isSame
+  }
+
+  /** Remember that the server could not be read. */
+  fail(reason: string): void {
+    const known = this.#load()
+    known.failure = { reason, at: this.#now(), count: (known.failure?.count ?? 0) + 1 }
+    this.#save()
+  }
+
+  learnedShape(tool: string): Shape | undefined {
+    const learned = this.#load().learned
+    return learned && Object.hasOwn(learned, tool) ? learned[tool]?.shape : undefined
+  }
+
+  learn(toolName: string, result: ToolResult): void {
+    const tool = this.tools?.find(({ name }) => name === toolName)
+    if (tool === undefined || isRecord(tool.definition.outputSchema)) return
+    const shape = shapeOfResult(result)
+    if (shape === undefined) return
+    const known = this.#load()
+    const before = this.learnedShape(toolName)
+    const merged = before === undefined ? shape : mergeShapes(before, shape)
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
+    const one = { of: toolFingerprint(tool.definition), shape: merged }
+    known.learned = Object.fromEntries([...Object.entries(known.learned ?? {}), [toolName, one]])
+    if (this.#cache === undefined) return
+    this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
+  }
+
+  /** Write what is waiting to be written. */
+  flush(): void {
+    if (this.#saving !== undefined) this.#save()
+  }
+
+  #forgetChanged(known: CachedServer): void {
+    if (known.learned === undefined || known.tools === undefined) return
+    const prints = new Map(known.tools.map((tool) => [tool.name, toolFingerprint(tool)]))
+    known.learned = Object.fromEntries(Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of))
+  }
+
+  #load(): CachedServer {
+    this.#known ??= this.#cache?.read(this.#cacheKey()) ?? {}
+    return this.#known
+  }
+
+  #save(): void {
+    clearTimeout(this.#saving)
+    this.#saving = undefined
+    this.#cache?.write(this.#cacheKey(), this.#load())
+  }
+
+  #cacheKey(): string {
+    this.#key ??= definitionKey(this.#definition)
+    return this.#key
+  }
+}

@@ -1,0 +1,56 @@
+// Finds the image that containers are made from, and pulls it when it is not there. Never takes another one instead.
+import { BridgeError } from '../../errors.ts'
+import { runCommand } from './engine-command.ts'
+import type { Engine } from './probe-engine.ts'
+
+export interface Image {
+  /** Containers are made from the id, so that a tag that moves does not change a running bridge. */
+  id: string
+  volumes: string[]
+}
+
+const PULL_TIMEOUT_MS = 30 * 60_000
+
+/**
+ * The image of this name, pulled if need be.
+ * @param onProgress hears what the engine says while it pulls
+ * @throws BridgeError SANDBOX_IMAGE_MISSING when it is not there and cannot be pulled, or is no image for Linux
+ */
+export async function ensureImage(
+  engine: Engine,
+  name: string,
+  onProgress: (message: string) => void = () => {},
+): Promise<Image> {
+  const present = await inspectImage(engine, name)
+  if (present) return present
+  onProgress(`Pulling ${name} with ${engine.command}`)
+  const full = engine.dialect === 'podman' ? fullImageName(name) : name
+  const { code, stderr } = await runCommand(engine.command, ['pull', full], {
+    timeoutMs: PULL_TIMEOUT_MS,
+    onLine: onProgress,
+  })
+  const pulled = code === 0 ? await inspectImage(engine, name) : undefined
+  if (pulled) return pulled
+  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'the engine gave no reason'
+  throw new BridgeError('SANDBOX_IMAGE_MISSING', `Image ${name} is not on this machine and cannot be pulled: ${reason}`, {
+    hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to an image that is there, or set MCP_BRIDGE_RUNTIME=pyodide.',
+  })
+}
+
+async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {
+  const format = '{"id":{{json .Id}},"volumes":{{json .Config.Volumes}}}'
+  const { code, stdout } = await runCommand(engine.command, ['image', 'inspect', '--format', format, name])
+  if (code !== 0) return undefined
+  const { id, volumes } = JSON.parse(stdout) as { id: string; volumes: Record<string, unknown> | null }
+  return { id, volumes: Object.keys(volumes ?? {}) }
+}
+
+/**
+ * The name with its registry. Podman asks on the terminal which registry is meant when a name has none; here there is no terminal.
+ * The rule is Docker's: the first part is a registry if it has a dot or a port, or is localhost.
+ */
+export function fullImageName(name: string): string {
+  const [first = '', ...rest] = name.split('/')
+  if (rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')) return name
+  return rest.length === 0 ? `docker.io/library/${name}` : `docker.io/${name}`
+}

@@ -1,0 +1,69 @@
+// Which bridge a container belongs to, written into its name and labels, and the removal of containers whose bridge is gone.
+// A container is removed only when its owner certainly cannot be alive: same machine, same user, process not there any more.
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { runCommand } from './engine-command.ts'
+import type { Engine } from './probe-engine.ts'
+
+const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
+
+/** A name for a new container of this bridge: process id, start time of the process, and something random. */
+export function newContainerName(): string {
+  return `sandbridge-${process.pid}-${startTime(process.pid) ?? '0'}-${randomBytes(6).toString('hex')}`
+}
+
+/** Labels of every container of this bridge. */
+export function ownerLabels(): Record<string, string> {
+  return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid) }
+}
+
+/** Remove what dead bridges of this user left in an engine. Returns the names of what it removed. */
+export async function removeLeftovers(engine: Engine): Promise<string[]> {
+  const filter = `label=sandbridge.host=${hostId()}`
+  const { stdout } = await runCommand(engine.command, ['ps', '--all', '--filter', filter, '--format', '{{.Names}}'])
+  const left = stdout.split(/\s+/).filter((name) => isLeftover(name))
+  if (left.length > 0) await runCommand(engine.command, ['rm', '--force', '--volumes', ...left])
+  return left
+}
+
+/** Whether a container of this name belongs to a bridge that is gone. A name of another form is never ours to judge. */
+export function isLeftover(name: string): boolean {
+  const [, pid, started] = NAME.exec(name) ?? []
+  if (pid === undefined || started === undefined) return false
+  if (!isRunning(Number(pid))) return true
+  // The process id may have been used again. Where start times cannot be read, assume it was not.
+  const now = startTime(Number(pid))
+  return now !== undefined && started !== '0' && now !== started
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}
+
+/** Start of a process in clock ticks since boot; undefined where there is no /proc. */
+function startTime(pid: number): string | undefined {
+  try {
+    // Field 22; the second one, the name, is in parentheses and may hold anything.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
+
+/** Where process ids mean the same as here: machine, user, and PID namespace (a bridge may itself run in a container). */
+function hostId(): string {
+  let namespace = ''
+  try {
+    namespace = readlinkSync('/proc/self/ns/pid')
+  } catch {
+    // not Linux
+  }
+  const { uid, username } = userInfo()
+  return createHash('sha256').update(`${hostname()} ${uid} ${username} ${namespace}`).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,114 @@
+// Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
+import { runCommand } from './engine-command.ts'
+import type { CommandResult } from './engine-command.ts'
+
+export type EngineName = 'podman' | 'docker'
+
+/** A usable engine. */
+export interface Engine {
+  /** The name it was asked for by, which is also the command. */
+  command: EngineName
+  /** Whose options it understands: a command named docker can be podman. */
+  dialect: EngineName
+  version: string
+  rootless: boolean
+  /** Whether the engine can hold a container to its memory and process limits. Where not, limits inside it take their place. */
+  enforcesLimits: boolean
+}
+
+export interface EngineProbe {
+  /** Missing when the engine cannot be used. */
+  engine?: Engine
+  /** One sentence: what was found, or what is wrong and what to do. */
+  verdict: string
+  /** The engine lives in a virtual machine that is not running; starting it may be all that is needed. */
+  stoppedMachine?: boolean
+}
+
+type RunCommand = (command: string, args: readonly string[]) => Promise<CommandResult>
+
+const PROBE_TIMEOUT_MS = 15_000
+
+/** Probe an engine. `run` is replaced in tests of machines that a test cannot have. */
+export async function probeEngine(
+  command: EngineName,
+  run: RunCommand = (name, args) => runCommand(name, args, { timeoutMs: PROBE_TIMEOUT_MS }),
+): Promise<EngineProbe> {
+  const result = await run(command, ['info', '--format', '{{json .}}'])
+  if (result.missing) return { verdict: `${command} is not installed` }
+  const info = parseObject(result.stdout)
+  // docker prints its JSON with empty fields, and its reason on stderr, when it has no daemon to talk to.
+  if (result.code !== 0 || !info) return unusable(command, result.stderr)
+  if ('host' in info) return podmanVerdict(command, info)
+  return dockerVerdict(command, info)
+}
+
+function podmanVerdict(command: EngineName, info: Json): EngineProbe {
+  const host = object(info['host'])
+  const rootless = object(host['security'])['rootless'] === true
+  const controllers = Array.isArray(host['cgroupControllers']) ? host['cgroupControllers'] : []
+  // As root, podman has every controller and lists none of them on cgroup v1.
+  const enforcesLimits = !rootless || (controllers.includes('memory') && controllers.includes('pids'))
+  const version = text(object(info['version'])['Version'])
+  const engine: Engine = { command, dialect: 'podman', version, rootless, enforcesLimits }
+  return { engine, verdict: describe(engine) }
+}
+
+function dockerVerdict(command: EngineName, info: Json): EngineProbe {
+  const version = text(info['ServerVersion'])
+  if (version === '') return unusable(command, text(array(info['ServerErrors'])[0]))
+  if (info['OSType'] === 'windows') {
+    return { verdict: `${command} runs Windows containers; switch it to Linux containers` }
+  }
+  const rootless = array(info['SecurityOptions']).some((option) => text(option).includes('rootless'))
+  const enforcesLimits = info['MemoryLimit'] === true && info['PidsLimit'] === true
+  const engine: Engine = { command, dialect: 'docker', version, rootless, enforcesLimits }
+  return { engine, verdict: describe(engine) }
+}
+
+function describe({ command, dialect, version, rootless, enforcesLimits }: Engine): string {
+  const name = command === dialect ? command : `${command} (which is ${dialect})`
+  const limits = enforcesLimits
+    ? ''
+    : '; it cannot enforce memory and process limits on this host, so they are enforced inside the sandbox'
+  return `${name} ${version}, ${rootless ? 'rootless' : 'rootful'}${limits}`
+}
+
+function unusable(command: EngineName, stderr: string): EngineProbe {
+  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'it said nothing'
+  if (/permission denied/i.test(stderr) && /socket|daemon|connect/i.test(stderr)) {
+    return { verdict: `${command} is running, but this user may not use its socket; add the user to its group or use rootless podman` }
+  }
+  if (/podman machine|vm is not running|machine .*not running/i.test(stderr) || (command === 'podman' && isNoConnection(stderr))) {
+    return { verdict: `podman's machine is not running (${reason})`, stoppedMachine: true }
+  }
+  if (isNoConnection(stderr)) return { verdict: `${command} is installed, but its daemon is not running` }
+  return { verdict: `${command} does not work: ${reason}` }
+}
+
+function isNoConnection(stderr: string): boolean {
+  return /cannot connect|connection refused|error during connect|unable to connect|no such host|failed to connect/i.test(stderr)
+}
+
+type Json = Record<string, unknown>
+
+function parseObject(json: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null ? object(value) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function object(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+}
+
+function array(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,102 @@
+// The command line of one sandbox container: every hardening option is here and nowhere else. Pure.
+import { randomInt } from 'node:crypto'
+import type { Engine } from './probe-engine.ts'
+
+export interface RunOptions {
+  engine: Engine
+  /** Name of the container; also how it is removed. */
+  name: string
+  labels: Record<string, string>
+  /** Id of an image that is on the engine's machine. */
+  image: string
+  /** Paths that the image declares as volumes. */
+  imageVolumes: readonly string[]
+  /** `user` or `user:group`. */
+  user: string
+  memoryBytes: number
+  pidsCount: number
+  cpus: number | undefined
+  ociRuntime: string | undefined
+  seccompProfilePath: string
+  environment: Record<string, string>
+  /** Arguments of python3. */
+  pythonArgs: readonly string[]
+}
+
+const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
+/** Variables that the docker command line copies from the user's configuration into every container, passwords included, unless they are given. */
+const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
+
+/** Arguments of the engine's command, beginning with `run`. */
+export function runArguments(options: RunOptions): string[] {
+  const { engine } = options
+  return [
+    'run',
+    '--interactive',
+    '--rm',
+    '--name',
+    options.name,
+    ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+    // Never another image than the one that was looked at, and nothing of what it brings along.
+    '--pull=never',
+    '--entrypoint=python3',
+    '--no-healthcheck',
+    '--network=none',
+    '--hostname=sandbox',
+    '--ipc=private',
+    '--cgroupns=private',
+    '--read-only',
+    '--cap-drop=ALL',
+    '--security-opt=no-new-privileges',
+    `--security-opt=seccomp=${options.seccompProfilePath}`,
+    `--user=${userOf(options)}`,
+    `--memory=${options.memoryBytes}b`,
+    `--memory-swap=${options.memoryBytes}b`,
+    `--pids-limit=${options.pidsCount}`,
+    ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
+    ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
+    '--shm-size=64m',
+    `--tmpfs=/tmp:${TMPFS},size=64m`,
+    `--tmpfs=/workspace:${TMPFS},size=128m`,
+    // A declared volume would be a writable directory on the host's disk.
+    ...options.imageVolumes.map((volume) => `--tmpfs=${volume}:ro,noexec,nosuid,nodev,size=4k`),
+    '--workdir=/workspace',
+    // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
+    '--log-driver=none',
+    '--sig-proxy=false',
+    ...(engine.dialect === 'podman' ? podmanOnly() : dockerOnly()),
+    ...environmentArguments(options.environment),
+    options.image,
+    ...options.pythonArgs,
+  ]
+}
+
+function podmanOnly(): string[] {
+  return [
+    // Podman would make /run and /var/tmp writable, and pass the host's proxy variables.
+    '--read-only-tmpfs=false',
+    '--http-proxy=false',
+    '--image-volume=ignore',
+    '--no-hosts',
+  ]
+}
+
+function dockerOnly(): string[] {
+  return environmentArguments(
+    Object.fromEntries(PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]).map((name) => [name, ''])),
+  )
+}
+
+function environmentArguments(environment: Record<string, string>): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`])
+}
+
+/**
+ * Where the engine counts processes, the user that is set. Where it cannot, processes are limited by RLIMIT_NPROC, which counts by user:
+ * then each sandbox gets a user of its own, so that a fork bomb in one leaves the others alone.
+ */
+function userOf({ engine, user }: RunOptions): string {
+  const numeric = /^\d+(:.+)?$/.exec(user)
+  if (engine.enforcesLimits || !numeric) return user
+  return `${randomInt(10_000, 60_000)}${numeric[1] ?? ''}`
+}

@@ -1,0 +1,76 @@
+// Turns the installed `pyodide` package into one classic script that can run in an empty context: no import(), import.meta or require.
+// Run that way Emscripten takes its "shell" branch, so its Node paths (file system, ws, child_process) are dead code.
+// It only rewrites text. A package whose text has another shape is refused: half a rewrite would be a hole.
+import { BridgeError } from '../../errors.ts'
+
+/** The two files of the `pyodide` package that hold its JavaScript. */
+export interface PyodideSources {
+  version: string
+  /** pyodide.mjs: the loader. */
+  loader: string
+  /** pyodide.asm.mjs: Emscripten's runtime. */
+  runtime: string
+}
+
+interface Rewrite {
+  find: string
+  put: string
+  /** How often it must be there; missing means "at least once". */
+  count?: number
+}
+
+const DYNAMIC_IMPORT = /\bimport\s*\(/g
+
+const RUNTIME_REWRITES: Rewrite[] = [
+  { find: 'import.meta.url', put: '"file:///pyodide.asm.mjs"' },
+  { find: 'export default _createPyodideModule', put: '', count: 1 },
+  // In a shell, Emscripten would ask `sh` for random bytes.
+  {
+    find: 'var initRandomFill=()=>{',
+    put: 'var initRandomFill=()=>{return view=>crypto.getRandomValues(view);',
+    count: 1,
+  },
+  // Python sees a clean MemoryError when its share is used up, well before the process's own hard cap.
+  {
+    find: 'var getHeapMax=()=>4294901760',
+    put: 'var getHeapMax=()=>globalThis.__sandbridgeHeapMaxBytes??4294901760',
+    count: 1,
+  },
+]
+
+/**
+ * The package's JavaScript as one classic script. Run in a context, it leaves `globalThis.__sandbridgeGlue = {loadPyodide, createPyodideModule}`.
+ * @throws BridgeError SANDBOX_START_FAILED when the installed package has another shape than the one this was written for.
+ */
+export function makeGlue(sources: PyodideSources): string {
+  const refuse = (what: string): never => {
+    throw new BridgeError(
+      'SANDBOX_START_FAILED',
+      `Cannot prepare Python: pyodide ${sources.version} is not laid out as expected (${what})`,
+      { hint: 'Install the version of the pyodide package that sandbridge pins: reinstall sandbridge.' },
+    )
+  }
+
+  let runtime = sources.runtime
+  for (const { find, put, count } of RUNTIME_REWRITES) {
+    const parts = runtime.split(find)
+    const found = parts.length - 1
+    if (count === undefined ? found === 0 : found !== count) refuse(`'${find}' occurs ${found} times`)
+    runtime = parts.join(put)
+  }
+
+  const exported = /export\s*\{([^}]*)\};?/.exec(sources.loader)
+  const loadPyodide = /([\w$]+) as loadPyodide\b/.exec(exported?.[1] ?? '')?.[1]
+  if (exported === null || loadPyodide === undefined) return refuse('pyodide.mjs exports no loadPyodide')
+  const loader = sources.loader.replace(exported[0], '').replace(/\/\/# sourceMappingURL.*/, '')
+
+  const script = `"use strict";(()=>{
+const noImport=()=>{throw new Error("nothing can be loaded from inside the sandbox")};
+${runtime.replace(DYNAMIC_IMPORT, 'noImport(')}
+;const loadPyodide=(()=>{${loader.replace(DYNAMIC_IMPORT, 'noImport(')}
+return ${loadPyodide}})();
+globalThis.__sandbridgeGlue={loadPyodide,createPyodideModule:_createPyodideModule};
+})();`
+  if (script.search(DYNAMIC_IMPORT) >= 0 || script.includes('import.meta')) refuse('an import is left')
+  return script
+}

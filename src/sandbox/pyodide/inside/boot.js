@@ -1,0 +1,96 @@
+// Runs in the empty context, after the glue: starts Pyodide, gives Python its two devices, and enters the kernel.
+// `input` is made in the context: {wasm, stdlib, snapshot?, kernel, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js and files.js.
+// Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
+'use strict'
+;(async (input) => {
+  const { loadPyodide, createPyodideModule } = globalThis.__sandbridgeGlue
+  delete globalThis.__sandbridgeGlue
+  globalThis.__sandbridgeHeapMaxBytes = input.heapMaxBytes
+  const building = input.snapshot === undefined
+
+  const PRELOAD =
+    'import asyncio, ast, base64, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, functools, hashlib, heapq, ' +
+    'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
+    'textwrap, time, traceback, types, typing, urllib.parse, uuid, zoneinfo\n'
+
+  // Everything that leads from Python to JavaScript: the finders, the modules, and every proxy object still held by a dict, list or cell.
+  const STRIP = `
+def strip():
+    import gc, sys
+    for finder in list(sys.meta_path):
+        if hasattr(finder, 'jsproxies'):
+            finder.jsproxies.clear()
+            sys.meta_path.remove(finder)
+    for name in list(sys.modules):
+        if name in ('js', 'pyodide_js') or name.partition('.')[0] in ('pyodide', '_pyodide', '_pyodide_core'):
+            del sys.modules[name]
+    def is_proxy(value):
+        return any(base.__name__ == 'JsProxy' for base in type(value).__mro__)
+    for holder in gc.get_objects():
+        kind = type(holder)
+        if kind is dict:
+            for key in [key for key, value in list(holder.items()) if is_proxy(value)]:
+                del holder[key]
+        elif kind is list:
+            holder[:] = [value for value in holder if not is_proxy(value)]
+strip()
+del strip
+`
+
+  const files = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
+  globalThis.readbuffer = (path) => {
+    const bytes = files[path]
+    if (bytes === undefined) throw new Error(`no file ${path}`)
+    return bytes.buffer
+  }
+  const pyodide = await loadPyodide({
+    indexURL: '/bundle/',
+    packageBaseUrl: '/bundle/',
+    createPyodideModule,
+    lockFileContents: input.lockFile,
+    jsglobals: building ? {} : Object.freeze(Object.create(null)),
+    stdin: () => null,
+    stdout: () => {},
+    stderr: () => {},
+    env: { HOME: '/home/sandbox', PYTHONDONTWRITEBYTECODE: '1', PYTHONHASHSEED: '0' },
+    enableRunUntilComplete: false,
+    _makeSnapshot: building,
+    _loadSnapshot: input.snapshot,
+  })
+  delete globalThis.readbuffer
+  pyodide._api.config._loadSnapshot = undefined
+  input.snapshot = input.wasm = input.stdlib = undefined
+  for (const name of Object.keys(files)) delete files[name]
+
+  // Files are JavaScript objects: a restored heap knows nothing of them, so they are written every time.
+  const { FS } = pyodide
+  for (const [path, text] of JSON.parse(input.kernel)) {
+    const full = `/usr/lib/sandbridge/${path}`
+    FS.mkdirTree(full.slice(0, full.lastIndexOf('/')))
+    FS.writeFile(full, text)
+  }
+  for (const folder of ['/workspace', '/tmp', '/home/sandbox']) FS.mkdirTree(folder)
+  FS.chdir('/workspace')
+  const enter = "import sys\nif '/usr/lib/sandbridge' not in sys.path: sys.path.append('/usr/lib/sandbridge')\n"
+
+  if (building) {
+    pyodide.runPython(`${PRELOAD}${enter}import sandbridge_kernel.pyodide_main\n`)
+    const snapshot = pyodide.makeMemorySnapshot()
+    return { snapshot }
+  }
+
+  input.limitFiles(FS, input.filesMaxBytes)
+  input.addDevices(FS, input)
+  pyodide.setInterruptBuffer(input.interrupt)
+  return {
+    /** Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1 when memory ran out, 2 for anything else. */
+    serve() {
+      try {
+        pyodide.runPython(`${enter}${STRIP}import sandbridge_kernel.pyodide_main as main\nmain.serve()\n`)
+        return 0
+      } catch (error) {
+        return error instanceof RangeError ? 1 : 2
+      }
+    },
+  }
+})

@@ -1,0 +1,112 @@
+// The sandbox's process. It makes an empty context, copies bytes into it, lets Python in, and never takes control back.
+// No object or function of Node's realm may become reachable from the context: only numbers, strings and buffers made in the context go in.
+// Arguments: the bundle's folder, then 'serve' or 'build', then the sizes as JSON.
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { randomFillSync } from 'node:crypto'
+import vm from 'node:vm'
+import { Worker } from 'node:worker_threads'
+
+const [bundle, mode, sizesJson] = process.argv.slice(2)
+const building = mode === 'build'
+const die = process.kill.bind(process, process.pid, 'SIGKILL')
+
+/** Say why on stderr, for the bridge's log only, and end at once. Never called with something that came out of the context. */
+function fail(message) {
+  try {
+    writeSync(2, `sandbridge: ${message}\n`)
+  } finally {
+    die()
+  }
+}
+process.on('uncaughtException', () => fail('unexpected error'))
+process.on('unhandledRejection', () => fail('unexpected rejection'))
+
+const RING_BYTES = 1 << 20
+const context = vm.createContext(Object.create(null), {
+  name: 'python',
+  codeGeneration: { strings: false, wasm: true },
+})
+const evaluate = (code) => vm.runInContext(code, context, { filename: 'sandbridge' })
+const text = (name) => readFileSync(`${bundle}/${name}`, 'utf8')
+const evaluateFile = (name) => new vm.Script(text(name), { filename: name }).runInContext(context)
+
+/** Read a file straight into a buffer that belongs to the context. */
+function bytes(name) {
+  const file = openSync(`${bundle}/${name}`, 'r')
+  const view = evaluate(`new Uint8Array(${fstatSync(file).size})`)
+  for (let at = 0; at < view.length; ) {
+    const count = readSync(file, view, at, view.length - at, at)
+    if (count === 0) fail(`${name} is shorter than its size`)
+    at += count
+  }
+  closeSync(file)
+  return view
+}
+
+const input = evaluate('Object.create(null)')
+input.control = evaluate('new Int32Array(new SharedArrayBuffer(64))')
+input.inbound = evaluate(`new Uint8Array(new SharedArrayBuffer(${RING_BYTES}))`)
+input.outbound = evaluate(`new Uint8Array(new SharedArrayBuffer(${RING_BYTES}))`)
+input.interrupt = evaluate('new Uint8Array(new SharedArrayBuffer(1))')
+
+if (!building) {
+  // First, so that the threads start while this one loads Python.
+  const rings = { control: input.control, inbound: input.inbound, outbound: input.outbound, interrupt: input.interrupt }
+  for (const direction of ['in', 'out']) {
+    const pump = new Worker(new URL('./pump.mjs', import.meta.url), {
+      workerData: { direction, ...rings },
+      env: {},
+      argv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 1 },
+    })
+    pump.on('error', () => fail('the pump ended'))
+    pump.on('exit', () => fail('the pump ended'))
+  }
+}
+
+evaluateFile('prelude.js')
+const key = evaluate('new Uint8Array(32)')
+randomFillSync(key)
+evaluate('__sandbridgeSeed')(key)
+evaluate('delete globalThis.__sandbridgeSeed')
+
+let codeCache
+if (!building) codeCache = readFileSync(`${bundle}/glue.cache`)
+const glue = new vm.Script(text('glue.js'), { filename: 'glue.js', ...(codeCache && { cachedData: codeCache }) })
+glue.runInContext(context)
+
+const sizes = JSON.parse(sizesJson)
+input.heapMaxBytes = Number(sizes.heapMaxBytes)
+input.filesMaxBytes = Number(sizes.filesMaxBytes)
+input.kernel = text('kernel.json')
+input.lockFile = text('lock.json')
+input.wasm = bytes('pyodide.asm.wasm')
+input.stdlib = bytes('python_stdlib.zip')
+if (!building) input.snapshot = bytes('snapshot.bin')
+input.addDevices = evaluateFile('devices.js')
+input.limitFiles = evaluateFile('files.js')
+
+let python
+try {
+  python = await evaluateFile('boot.js')(input)
+} catch (error) {
+  // Only our own code and Pyodide's has run so far.
+  fail(`Python did not start: ${error?.stack ?? error}`)
+}
+
+if (building) {
+  // The results go out as bytes: two lengths, the snapshot, V8's code cache. This process may write no file.
+  const snapshot = python.snapshot
+  const cache = glue.createCachedData()
+  const header = Buffer.alloc(16)
+  header.writeDoubleLE(snapshot.length, 0)
+  header.writeDoubleLE(cache.length, 8)
+  for (const part of [header, snapshot, cache]) {
+    for (let at = 0; at < part.length; ) at += writeSync(1, part, at, part.length - at)
+  }
+  process.exit(0)
+}
+
+// From here on only code inside the context runs on this thread.
+const ended = python.serve()
+fail(ended === 0 ? 'the kernel ended' : ended === 1 ? 'out of memory' : 'Python crashed')

@@ -1,0 +1,82 @@
+// Runs in the empty context: Python's two character devices on top of two shared-memory rings, whose other ends are in pump.mjs.
+// Its value is a function. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
+'use strict'
+;((fs, { control, inbound, outbound, interrupt }) => {
+  const { load, store, add, notify, wait } = Atomics
+  const IN_HEAD = 0
+  const IN_TAIL = 1
+  const OUT_HEAD = 2
+  const OUT_TAIL = 3
+  const IN_TURN = 4
+  const OUT_TURN = 5
+  const MASK = inbound.length - 1
+  const EINTR = 27
+
+  const readFrames = (_stream, buffer, offset, length) => {
+    for (;;) {
+      const turn = load(control, IN_TURN)
+      const head = load(control, IN_HEAD)
+      const tail = load(control, IN_TAIL)
+      if (head !== tail) {
+        const count = Math.min(length, head > tail ? head - tail : inbound.length - tail)
+        buffer.set(inbound.subarray(tail, tail + count), offset)
+        store(control, IN_TAIL, (tail + count) & MASK)
+        notify(control, IN_TAIL)
+        return count
+      }
+      if (interrupt[0] !== 0) throw new fs.ErrnoError(EINTR)
+      wait(control, IN_TURN, turn)
+    }
+  }
+
+  const writeFrames = (_stream, buffer, offset, length) => {
+    let written = 0
+    while (written < length) {
+      const head = load(control, OUT_HEAD)
+      const tail = load(control, OUT_TAIL)
+      const free = (tail - head - 1) & MASK
+      if (free === 0) {
+        wait(control, OUT_TAIL, tail)
+        continue
+      }
+      const count = Math.min(free, length - written, outbound.length - head)
+      outbound.set(buffer.subarray(offset + written, offset + written + count), head)
+      store(control, OUT_HEAD, (head + count) & MASK)
+      add(control, OUT_TURN, 1)
+      notify(control, OUT_TURN)
+      written += count
+    }
+    return written
+  }
+
+  const seconds = new DataView(new ArrayBuffer(8))
+  const waitForInput = (_stream, buffer, offset, length) => {
+    if (length !== 8) throw new fs.ErrnoError(28)
+    for (let i = 0; i < 8; i++) seconds.setUint8(i, buffer[offset + i])
+    const endMs = Date.now() + seconds.getFloat64(0, true) * 1000
+    for (;;) {
+      const turn = load(control, IN_TURN)
+      if (load(control, IN_HEAD) !== load(control, IN_TAIL)) return 8
+      if (interrupt[0] !== 0) throw new fs.ErrnoError(EINTR)
+      const leftMs = endMs - Date.now()
+      if (!(leftMs > 0)) return 1
+      wait(control, IN_TURN, turn, leftMs)
+    }
+  }
+
+  const device = (minor, path, read, write) => {
+    const id = fs.makedev(99, minor)
+    fs.registerDevice(id, {
+      open(stream) {
+        stream.seekable = false
+      },
+      close() {},
+      llseek: () => 0,
+      read,
+      write,
+    })
+    fs.mkdev(path, 0o666, id)
+  }
+  device(0, '/dev/sandbridge', readFrames, writeFrames)
+  device(1, '/dev/sandbridge-wait', () => 0, waitForInput)
+})

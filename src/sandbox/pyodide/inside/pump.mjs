@@ -1,0 +1,123 @@
+// A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One thread a direction, so
+// neither can hold up the other. It reads no frames. Ring positions come from hostile code: they are masked, never believed.
+import { read, writeSync } from 'node:fs'
+import { workerData } from 'node:worker_threads'
+
+// Where things are in `control`; devices.js has the same table.
+const IN_HEAD = 0
+const IN_TAIL = 1
+const OUT_HEAD = 2
+const OUT_TAIL = 3
+const IN_TURN = 4
+const OUT_TURN = 5
+
+const INTERRUPT = 0x03
+const SIGINT = 2
+const { direction, control, inbound, outbound, interrupt } = workerData
+const die = () => process.kill(process.pid, 'SIGKILL')
+
+if (direction === 'in') pumpIn()
+else pumpOut()
+
+/** Kernel to bridge: sleep until there is something, write it, say that there is room. */
+function pumpOut() {
+  const mask = outbound.length - 1
+  for (;;) {
+    const turn = Atomics.load(control, OUT_TURN)
+    const head = Atomics.load(control, OUT_HEAD) & mask
+    const tail = Atomics.load(control, OUT_TAIL) & mask
+    if (head === tail) {
+      Atomics.wait(control, OUT_TURN, turn)
+      continue
+    }
+    const end = head > tail ? head : outbound.length
+    const count = write(Buffer.from(outbound.slice(tail, end)))
+    Atomics.store(control, OUT_TAIL, (tail + count) & mask)
+    Atomics.notify(control, OUT_TAIL)
+  }
+}
+
+function write(chunk) {
+  for (;;) {
+    try {
+      return writeSync(1, chunk)
+    } catch (error) {
+      if (error.code !== 'EAGAIN') die()
+      Atomics.wait(control, 15, 0, 1)
+    }
+  }
+}
+
+/**
+ * Bridge to kernel. Reading goes on while the ring is full, so that an interrupt behind a pile of replies is still seen; what does not fit
+ * waits in `queue`, up to QUEUE_BYTES. End of file means that the bridge is gone: nothing may be left behind, not even a busy loop.
+ */
+function pumpIn() {
+  const QUEUE_BYTES = 64 << 20
+  const mask = inbound.length - 1
+  const queue = []
+  let queuedBytes = 0
+  let reading = false
+  let draining = false
+
+  const readMore = () => {
+    if (reading || queuedBytes > QUEUE_BYTES) return
+    reading = true
+    read(0, Buffer.allocUnsafeSlow(65536), 0, 65536, null, (error, count, chunk) => {
+      reading = false
+      if (error?.code === 'EAGAIN') return void setTimeout(readMore, 1)
+      if (error || count === 0) return die()
+      const kept = takeInterrupts(chunk.subarray(0, count))
+      queue.push(kept)
+      queuedBytes += kept.length
+      readMore()
+      if (!draining) drain()
+    })
+  }
+
+  const drain = () => {
+    while (queue.length > 0) {
+      const moved = push(queue[0])
+      queuedBytes -= moved
+      if (moved === queue[0].length) queue.shift()
+      else queue[0] = queue[0].subarray(moved)
+      if (moved === 0) break
+    }
+    readMore()
+    draining = queue.length > 0
+    if (!draining) return
+    // The ring is full: sleep until Python has taken some, a few milliseconds at most, then let the reads through.
+    const tail = Atomics.load(control, IN_TAIL)
+    if (((tail - Atomics.load(control, IN_HEAD) - 1) & mask) === 0) Atomics.wait(control, IN_TAIL, tail, 2)
+    setImmediate(drain)
+  }
+
+  const push = (bytes) => {
+    let at = 0
+    while (at < bytes.length) {
+      const head = Atomics.load(control, IN_HEAD) & mask
+      const tail = Atomics.load(control, IN_TAIL) & mask
+      const count = Math.min((tail - head - 1) & mask, bytes.length - at, inbound.length - head)
+      if (count === 0) break
+      inbound.set(bytes.subarray(at, at + count), head)
+      Atomics.store(control, IN_HEAD, (head + count) & mask)
+      wake()
+      at += count
+    }
+    return at
+  }
+
+  const wake = () => {
+    Atomics.add(control, IN_TURN, 1)
+    Atomics.notify(control, IN_TURN)
+  }
+
+  const takeInterrupts = (bytes) => {
+    if (!bytes.includes(INTERRUPT)) return bytes
+    Atomics.store(interrupt, 0, SIGINT)
+    wake()
+    return bytes.filter((byte) => byte !== INTERRUPT)
+  }
+
+  readMore()
+}
