@@ -1,8 +1,9 @@
 // One line of the benchmark's table.
+
 export interface BenchRow {
   name: string
   value: string
   goal: string
-  /** Whether the goal was reached; null where there is none. */
+  /** Is the goal met? Null when there is none, or when it could not be measured here. */
   ok: boolean | null
 }

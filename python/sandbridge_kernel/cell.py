@@ -21,7 +21,8 @@ class Compiler:
     def compile(self, source, filename):
         """(body, last): code of all statements but a last expression, and of that expression; either may be None."""
         # Kept for tracebacks and inspect.getsource; with no modification time, linecache never looks for a file.
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        lines = [f"{line}\n" for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+        linecache.cache[filename] = (len(source), None, lines, filename)
         tree = compile(source, filename, "exec", self._flags | ast.PyCF_ONLY_AST, True)
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":

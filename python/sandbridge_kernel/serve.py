@@ -19,7 +19,7 @@ def serve_pipes():
 
     port = PipePort()
     log = os.dup(2)
-    interrupts, channel, output, capture = _connect(port)
+    interrupts, channel, output, capture = connect(port)
     port.watch(channel)
     capture.start_thread()
     # A Ctrl-C in the terminal of the bridge reaches this process as well; the bridge alone decides what it means.
@@ -38,13 +38,13 @@ def serve_pipes():
         output.flush()
         sleep(seconds)
 
-    time.sleep = _like(sleep, sleep_flushed)
-    _ready(channel)
+    time.sleep = like(sleep, sleep_flushed)
+    ready(channel)
 
     try:
         from .loop import selector_loop
 
-        _serve(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
+        serve_cells(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
     except BaseException:
         # A fault of the kernel's own. Its last words go where the sandbox's log is, not into the cell's output.
         from traceback import format_exc
@@ -56,7 +56,7 @@ def serve_pipes():
 _STARTS = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"))
 
 
-def _connect(port):
+def connect(port):
     interrupts = Interrupts()
     channel = Channel(port, interrupts)
     output = Output(channel, interrupts)
@@ -64,18 +64,18 @@ def _connect(port):
     return interrupts, channel, output, capture
 
 
-def _like(original, wrapper):
+def like(original, wrapper):
     wrapper.__name__ = wrapper.__qualname__ = original.__name__
     wrapper.__doc__, wrapper.__module__ = original.__doc__, original.__module__
     return wrapper
 
 
-def _ready(channel):
+def ready(channel):
     version = ".".join(map(str, sys.version_info[:3]))
     channel.send({"type": "ready", "protocol": frames.PROTOCOL_VERSION, "python": version, "platform": sys.platform})
 
 
-def _serve(interrupts, channel, output, capture, new_loop):
+def serve_cells(interrupts, channel, output, capture, new_loop):
     from . import display
     from .api import bridge, install
     from .session import Session, shortened
@@ -91,7 +91,7 @@ def _serve(interrupts, channel, output, capture, new_loop):
         done = session.run(frame["cell"], frame["code"])
         output.flush()
         if channel.detached:
-            os._exit(0)  # a child that the cell forked and that came to the cell's end: the parent goes on, it does not
+            os._exit(0)  # a child that the cell forked, come to the cell's end: only the parent goes on
         capture.drain()
         channel.end_cell()
         try:

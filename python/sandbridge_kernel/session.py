@@ -133,7 +133,7 @@ class Session:
 
 def _task_name(task):
     coroutine = task.get_coro()
-    return getattr(coroutine, "__qualname__", None) or type(coroutine).__name__
+    return f"{getattr(coroutine, '__qualname__', None) or type(coroutine).__name__}()"
 
 
 def _failure(status, error):

@@ -63,7 +63,8 @@ export function bindArguments(
 
 function parameterFor(name: string, { parameters, open }: Signature): Parameter | undefined {
   const exact =
-    parameters.find((parameter) => parameter.trueName === name) ?? parameters.find((parameter) => parameter.name === name)
+    parameters.find((parameter) => parameter.trueName === name) ??
+    parameters.find((parameter) => parameter.name === name)
   if (exact !== undefined || open) return exact
   // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
   const folded = foldName(name)

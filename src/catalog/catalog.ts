@@ -85,13 +85,10 @@ export class Catalog {
       this.#aliases.set(alias, definition.name)
       this.#records.set(definition.name, new ServerRecord(definition, alias, cache, options.now ?? Date.now))
     }
-    this.#indexing = new Indexing(
-      async (record, signal) => {
-        const { tools, instructions } = await options.listTools(record.name, signal)
-        this.toolsChanged(record.name, tools, instructions)
-      },
-      log,
-    )
+    this.#indexing = new Indexing(async (record, signal) => {
+      const { tools, instructions } = await options.listTools(record.name, signal)
+      this.toolsChanged(record.name, tools, instructions)
+    }, log)
   }
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
@@ -126,7 +123,7 @@ export class Catalog {
    */
   async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
     const record = this.#record(server)
-    if (record.tools === undefined || record.isOld) {
+    if (record.tools === undefined || (record.isOld && record.mayRetry)) {
       try {
         await this.#indexing.now(record, signal)
       } catch (error) {
@@ -157,7 +154,11 @@ export class Catalog {
    * The arguments to send for a Python call, under their true names.
    * @throws BridgeError PROXY_ARGUMENTS_INVALID when the tool's own schema rules the call out
    */
-  bind(tool: CatalogTool, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  bind(
+    tool: CatalogTool,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+  ): Record<string, unknown> {
     return bindArguments(tool, args, kwargs)
   }
 
@@ -228,7 +229,12 @@ export class Catalog {
     if (embeddings === undefined) return index.search(query, limit, accepts).map(({ item }) => item)
     const candidates = index.search(query, Math.max(limit * 10, 50), accepts).map(({ item }) => item)
     const all = [...this.#records.values()].flatMap((record) => record.tools ?? []).filter(accepts)
-    const byMeaning = await embeddings.rank(query, all, (tool) => `${tool.server} ${tool.name}: ${tool.description}`, signal)
+    const byMeaning = await embeddings.rank(
+      query,
+      all,
+      (tool) => `${tool.server} ${tool.name}: ${tool.description}`,
+      signal,
+    )
     return fuseRanks([candidates, byMeaning], (tool) => `${tool.server}\n${tool.name}`).slice(0, limit)
   }
 
@@ -257,7 +263,12 @@ export class Catalog {
       tools.map((tool) => tool.alias),
     )
     const found = this.#searchIndex().search(wrong, 3, (tool) => tool.server === record.name)
-    const meant = [...new Set([...near.map((alias) => tools.find((tool) => tool.alias === alias)!), ...found.map(({ item }) => item)])]
+    const meant = [
+      ...new Set([
+        ...near.map((alias) => tools.find((tool) => tool.alias === alias)!),
+        ...found.map(({ item }) => item),
+      ]),
+    ]
     const best = meant.slice(0, 3)
     const hint =
       best.length === 0
@@ -281,4 +292,3 @@ function lookUpTool(tools: readonly CatalogTool[], name: string): CatalogTool | 
   const same = tools.filter((tool) => foldName(tool.name) === folded)
   return same.length === 1 ? same[0] : undefined
 }
-

@@ -118,7 +118,7 @@ function parse(value: Record<string, unknown>): CachedServer {
   const { tools, instructions, fetchedAt, failure } = value
   const result: CachedServer = {}
   if (Array.isArray(tools) && typeof fetchedAt === 'number') {
-    result.tools = tools.filter((tool) => isRecord(tool) && typeof tool['name'] === 'string') as unknown as UpstreamTool[]
+    result.tools = tools.filter(isTool)
     result.fetchedAt = fetchedAt
   }
   if (typeof instructions === 'string') result.instructions = instructions
@@ -130,6 +130,10 @@ function parse(value: Record<string, unknown>): CachedServer {
     result.failure = { reason: String(failure['reason']), at: failure['at'], count: failure['count'] }
   }
   return result
+}
+
+function isTool(value: unknown): value is UpstreamTool {
+  return isRecord(value) && typeof value['name'] === 'string'
 }
 
 function mergeLearned(

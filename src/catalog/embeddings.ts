@@ -86,7 +86,9 @@ export class Embeddings {
   #pause(): void {
     if (Date.now() < this.#pausedUntil) return
     this.#pausedUntil = Date.now() + PAUSE_MS
-    this.#options.log?.warning('The embedding endpoint does not answer as it should; searching by words alone for a while')
+    this.#options.log?.warning(
+      'The embedding endpoint does not answer as it should; searching by words alone for a while',
+    )
   }
 }
 

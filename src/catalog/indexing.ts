@@ -1,6 +1,6 @@
 // Reads servers whose tools are not known yet: a few at a time, each for a limited time, one that failed not again too soon.
 // Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
-import { BridgeError, messageOf } from '../errors.ts'
+import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from './text.ts'
@@ -33,7 +33,11 @@ export class Indexing {
    * without it, to the end. Never fails because of a server: the reasons are with the records.
    * @throws BridgeError CANCELLED
    */
-  async inBackground(records: readonly ServerRecord[], waitMs: number | undefined, signal?: AbortSignal): Promise<void> {
+  async inBackground(
+    records: readonly ServerRecord[],
+    waitMs: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
     // Old ones are read again, but nobody waits for them.
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
@@ -84,24 +88,26 @@ export class Indexing {
 /** Only our own errors are known to hold no secrets. */
 function reasonOf(error: unknown): string {
   if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
-  if (error instanceof DOMException && error.name === 'TimeoutError') return `No answer within ${TIME_LIMIT_MS / 1000} s`
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return `No answer within ${TIME_LIMIT_MS / 1000} s`
   return 'Its tools could not be listed'
 }
 
 /** `promise`, or CANCELLED as soon as `signal` says so. The work behind the promise is not stopped. */
 async function until(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return promise
-  const { promise: aborted, resolve } = Promise.withResolvers<'aborted'>()
-  const onAbort = (): void => resolve('aborted')
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
+  let onAbort: () => void = ignore
+  const aborted = new Promise<'aborted'>((resolve) => {
+    onAbort = () => resolve('aborted')
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
   try {
     if ((await Promise.race([promise, aborted])) !== 'aborted') return
     promise.catch(ignore)
     const reason: unknown = signal.reason
-    throw reason instanceof DOMException && reason.name === 'TimeoutError'
-      ? reason
-      : new BridgeError('CANCELLED', 'Nobody waits for the list of tools any more', { cause: messageOf(reason) })
+    if (reason instanceof DOMException && reason.name === 'TimeoutError') throw reason
+    throw new BridgeError('CANCELLED', 'Nobody waits for the list of tools any more', { cause: reason })
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

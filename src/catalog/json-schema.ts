@@ -56,7 +56,11 @@ export function propertiesOf(schema: Schema): [string, unknown][] {
 /** The JSON types a schema names, or lets one guess from its other keywords; empty when any type will do. */
 export function typesOf(schema: Schema): string[] {
   const type = schema['type']
-  const types = Array.isArray(type) ? type.filter((item) => typeof item === 'string') : typeof type === 'string' ? [type] : []
+  const types = Array.isArray(type)
+    ? type.filter((item) => typeof item === 'string')
+    : typeof type === 'string'
+      ? [type]
+      : []
   // `nullable` is OpenAPI 3.0; many servers copy it from there.
   if (types.length > 0 && schema['nullable'] === true && !types.includes('null')) return [...types, 'null']
   return types

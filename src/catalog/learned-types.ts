@@ -21,10 +21,12 @@ const MAX_SHAPE_LENGTH = 6000
 /** The shape of the value that Python gets for a result; undefined for errors, for content that is not text, and for too long a text. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
   if (result.isError === true) return undefined
-  if (result.structuredContent !== undefined && result.structuredContent !== null) return bounded(result.structuredContent)
+  if (result.structuredContent !== undefined && result.structuredContent !== null)
+    return bounded(result.structuredContent)
   const content = Array.isArray(result.content) ? result.content : []
   const block = content[0]
-  if (content.length !== 1 || !isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') return undefined
+  if (content.length !== 1 || !isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
+    return undefined
   const text = block['text']
   if (!/^\s*[[{]/.test(text)) return { type: ['string'] }
   if (text.length > MAX_TEXT_LENGTH) return undefined
@@ -49,7 +51,8 @@ export function isShape(value: unknown, depth = 0): value is Shape {
     Array.isArray(type) &&
     type.every((name) => typeof name === 'string') &&
     (required === undefined || (Array.isArray(required) && required.every((name) => typeof name === 'string'))) &&
-    (properties === undefined || (isRecord(properties) && Object.values(properties).every((part) => isShape(part, depth + 1)))) &&
+    (properties === undefined ||
+      (isRecord(properties) && Object.values(properties).every((part) => isShape(part, depth + 1)))) &&
     isOptionalShape(additionalProperties) &&
     isOptionalShape(items)
   )

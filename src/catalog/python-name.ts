@@ -79,7 +79,10 @@ export function serverAlias(name: string, fallback: string): string {
 
 /** What is left of a name when case and separators do not count: `createIssue`, `create-issue` and `create_issue` are one. */
 export function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
 }
 
 /** The order of names that does not depend on the machine's language. */

@@ -53,7 +53,7 @@ export function typeText(schema: unknown, root: unknown, limit: number): string 
 /** What can still be said when even the shallowest text is too long. */
 function shortest(text: string): string {
   if (text.startsWith('list')) return 'list'
-  if (/^Literal\['/.test(text) && !text.includes(' | ')) return 'str'
+  if (text.startsWith("Literal['") && !text.includes(' | ')) return 'str'
   return text.length > 200 ? 'Any' : text
 }
 
@@ -104,7 +104,8 @@ function renderType(type: string, schema: Schema, shapes: number, rendering: Ren
 }
 
 function guessedType(schema: Schema): string {
-  if (isRecord(schema['properties']) || 'additionalProperties' in schema || 'patternProperties' in schema) return 'object'
+  if (isRecord(schema['properties']) || 'additionalProperties' in schema || 'patternProperties' in schema)
+    return 'object'
   if ('items' in schema || 'prefixItems' in schema) return 'array'
   return 'any'
 }
@@ -128,7 +129,10 @@ function renderObject(schema: Schema, shapes: number, rendering: Rendering): str
   }
   if (shapes <= 0) return 'dict'
   const required = requiredNames(schema)
-  const order = [...properties.filter(([key]) => required.has(key)), ...properties.filter(([key]) => !required.has(key))]
+  const order = [
+    ...properties.filter(([key]) => required.has(key)),
+    ...properties.filter(([key]) => !required.has(key)),
+  ]
   const parts = order.slice(0, rendering.keys).map(([key, property]) => {
     const name = required.has(key) ? (isPlainIdentifier(key) ? key : pythonString(key)) : pythonString(`${key}?`)
     return `${name}: ${render(property, shapes - 1, rendering)}`

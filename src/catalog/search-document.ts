@@ -8,8 +8,12 @@ import { words } from './tokenize.ts'
 const MAX_PARAMETERS = 40
 const MAX_DESCRIPTION = 1200
 
-const READING = new Set('get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '))
-const DESTROYING = new Set('delete remove drop erase destroy purge wipe kill terminate uninstall reset force truncate'.split(' '))
+const READING = new Set(
+  'get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '),
+)
+const DESTROYING = new Set(
+  'delete remove drop erase destroy purge wipe kill terminate uninstall reset force truncate'.split(' '),
+)
 
 export function searchDocument(tool: CatalogTool): SearchDocument {
   const { definition } = tool

@@ -4,7 +4,7 @@
 import { editDistance } from './did-you-mean.ts'
 import { byCodeUnit, foldName } from './python-name.ts'
 import { Thesaurus } from './thesaurus.ts'
-import { stems, words } from './tokenize.ts'
+import { stem, stems, words } from './tokenize.ts'
 
 /** What is searched of one tool. */
 export interface SearchDocument {
@@ -30,21 +30,25 @@ interface Field {
   weight: number
   /** Length in words from which on a field counts less. */
   pivot: number
+  /** Does it hold names, which are also looked up whole? */
+  isNames?: boolean
   /** Longest text read, in characters: the rest of a long description is noise, and time. */
   limit: number
 }
 
 const FIELDS: Field[] = [
-  { key: 'name', weight: 6, pivot: 3, limit: 160 },
+  { key: 'name', weight: 6, pivot: 3, limit: 160, isNames: true },
   { key: 'title', weight: 3, pivot: 4, limit: 160 },
   { key: 'summary', weight: 3, pivot: 12, limit: 240 },
   { key: 'description', weight: 1, pivot: 60, limit: 500 },
-  { key: 'parameters', weight: 1.6, pivot: 8, limit: 400 },
+  { key: 'parameters', weight: 1.6, pivot: 8, limit: 400, isNames: true },
   { key: 'parameterDescriptions', weight: 0.5, pivot: 60, limit: 500 },
   { key: 'server', weight: 2, pivot: 3, limit: 80 },
 ]
 
 const SATURATION = 3
+/** How much a second way to say the same adds to the best one. */
+const OTHER_WAYS = 0.2
 const STOP_WORDS = new Set(
   (
     'a an the of to in on at for with by from as into onto about and or but if so than then that this these those there it its is are was ' +
@@ -78,11 +82,14 @@ export class SearchIndex<T> {
   readonly #postings = new Map<string, Posting>()
   /** All terms in order, for completing words; made when needed. */
   #vocabulary: string[] | undefined
+  /** Words as they are written → stem, for correcting typos: stems of misspelt words are further apart than the words. */
+  readonly #spellings = new Map<string, string>()
   /** Folded names, for queries that are a name. */
   readonly #folded: string[] = []
 
   constructor(thesaurus: Thesaurus = new Thesaurus()) {
     this.#thesaurus = thesaurus
+    for (const word of thesaurus.words) this.#spellings.set(word, stem(word))
   }
 
   get size(): number {
@@ -95,15 +102,18 @@ export class SearchIndex<T> {
     this.#folded.push(foldName(document.name))
     const weights = new Map<string, number>()
     for (const field of FIELDS) {
-      const terms = stems(document[field.key].slice(0, field.limit))
+      const text = document[field.key].slice(0, field.limit)
+      const terms = stems(text)
       if (terms.length === 0) continue
       const share = field.weight / (0.65 + (0.35 * terms.length) / field.pivot)
+      if (field.isNames) for (const compound of compounds(text)) weights.set(compound, field.weight)
       for (const term of terms) {
         const before = weights.get(term)
         // A word said again in the same text counts little more.
         weights.set(term, before === undefined ? share : before + share * 0.3)
       }
     }
+    this.#learnSpellings(document)
     for (const [term, weight] of weights) {
       const posting = this.#postings.get(term)
       if (posting === undefined) {
@@ -112,6 +122,14 @@ export class SearchIndex<T> {
       } else {
         posting.documents.push(id)
         posting.weights.push(weight)
+      }
+    }
+  }
+
+  #learnSpellings(document: SearchDocument): void {
+    for (const text of [document.name, document.title, document.summary, document.parameters]) {
+      for (const word of words(text.slice(0, 400))) {
+        if (word.length >= 4 && !this.#spellings.has(word)) this.#spellings.set(word, stem(word))
       }
     }
   }
@@ -167,8 +185,7 @@ export class SearchIndex<T> {
     if (first === undefined || postings.includes(undefined)) return
     if (postings.length === 1) {
       for (const [index, id] of first.documents.entries()) {
-        const weight = first.weights[index]! * way.weight
-        if (weight > (best.get(id) ?? 0)) best.set(id, weight)
+        raise(best, id, first.weights[index]! * way.weight)
       }
       return
     }
@@ -185,8 +202,7 @@ export class SearchIndex<T> {
       }
     }
     for (const [id, { count, least }] of sums) {
-      const weight = least * way.weight
-      if (count === postings.length && weight > (best.get(id) ?? 0)) best.set(id, weight)
+      if (count === postings.length) raise(best, id, least * way.weight)
     }
   }
 
@@ -196,9 +212,9 @@ export class SearchIndex<T> {
 
   #concepts(query: string): Concept[] {
     const all = words(query.slice(0, 2000)).slice(0, 40)
-    const concepts: Concept[] = []
+    const concepts: Concept[] = [...this.#namesIn(query), ...this.#brokenPhrases(all)]
     const seen = new Set<string>()
-    for (let at = 0; at < all.length; ) {
+    for (let at = 0; at < all.length;) {
       const length = this.#phraseLength(all, at)
       const phrase = all.slice(at, at + length)
       at += length
@@ -208,6 +224,26 @@ export class SearchIndex<T> {
       if (length === 1 && STOP_WORDS.has(phrase[0]!) && all.length > 1) continue
       seen.add(key)
       concepts.push(this.#concept(terms, phrase, all[at]))
+    }
+    return concepts
+  }
+
+  /** Names written as in code (`maxResults`, `sort_by`) also count whole. */
+  #namesIn(query: string): Concept[] {
+    const known = compounds(query.slice(0, 2000)).filter((name) => this.#postings.has(name))
+    return known.slice(0, 10).map((name) => ({ own: name, ways: [{ terms: [name], weight: 1.5 }] }))
+  }
+
+  /** Phrases of two words with others between them, or turned round: `set it aside`, `let them know`, `query is slow`. */
+  #brokenPhrases(all: string[]): Concept[] {
+    const concepts: Concept[] = []
+    for (let first = 0; first < all.length; first += 1) {
+      for (let second = first + 1; second < all.length && second <= first + 4; second += 1) {
+        const pair = [stem(all[first]!), stem(all[second]!)]
+        const ways = second > first + 1 ? this.#thesaurus.alternatives(pair) : undefined
+        const turned = this.#thesaurus.alternatives(pair.toReversed())
+        if (ways !== undefined || turned !== undefined) concepts.push({ own: undefined, ways: ways ?? turned ?? [] })
+      }
     }
     return concepts
   }
@@ -245,21 +281,22 @@ export class SearchIndex<T> {
       const pair = [...stems(word.slice(0, cut)), ...stems(word.slice(cut))]
       if (pair.every((part) => this.#postings.has(part))) guesses.push({ terms: pair, weight: 0.9 })
     }
-    if (term.length < 4 || (guesses.length > 0 && term.length < 6)) return guesses
-    if (this.#thesaurus.alternatives([term]) !== undefined) return guesses
-    const limit = term.length >= 8 ? 2 : 1
-    const near: { term: string; edits: number }[] = []
-    for (const known of this.#sortedVocabulary()) {
-      if (known.length < 3 || Math.abs(known.length - term.length) > limit) continue
-      const edits = editDistance(term, known, limit)
-      if (edits <= limit) near.push({ term: known, edits })
+    if (word.length < 4 || this.#thesaurus.alternatives([term]) !== undefined) return guesses
+    const limit = word.length >= 8 ? 2 : 1
+    const near: { word: string; stem: string; edits: number }[] = []
+    for (const [known, knownStem] of this.#spellings) {
+      if (known.length < 4 || Math.abs(known.length - word.length) > limit || knownStem === term) continue
+      const edits = editDistance(word, known, limit)
+      if (edits <= limit) near.push({ word: known, stem: knownStem, edits })
     }
-    near.sort((a, b) => a.edits - b.edits || this.#frequency(b.term) - this.#frequency(a.term) || byCodeUnit(a.term, b.term))
-    for (const { term: known, edits } of near.slice(0, 4)) {
-      const weight = (edits === 1 ? 0.8 : 0.6) * (known[0] === term[0] ? 1 : 0.7)
-      guesses.push({ terms: [known], weight })
-      for (const other of this.#thesaurus.alternatives([known]) ?? []) {
-        guesses.push({ terms: other.terms, weight: other.weight * weight * 0.8 })
+    near.sort(
+      (a, b) => a.edits - b.edits || this.#frequency(b.stem) - this.#frequency(a.stem) || byCodeUnit(a.word, b.word),
+    )
+    for (const { word: known, stem: knownStem, edits } of near.slice(0, 4)) {
+      const weight = (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6)
+      guesses.push({ terms: [knownStem], weight })
+      for (const other of this.#thesaurus.alternatives([knownStem]) ?? []) {
+        guesses.push({ terms: other.terms, weight: other.weight * weight })
       }
     }
     return guesses
@@ -305,7 +342,10 @@ export class SearchIndex<T> {
       const pairs = pairsOf(name)
       let common = 0
       for (const pair of pairs) if (wanted.has(pair)) common += 1
-      found.push({ id, score: (2 * common) / (pairs.size + wanted.size || 1) + 0.001 * (1 + this.#documents[id]!.safety) })
+      found.push({
+        id,
+        score: (2 * common) / (pairs.size + wanted.size || 1) + 0.001 * (1 + this.#documents[id]!.safety),
+      })
     }
     return found
   }
@@ -333,6 +373,20 @@ export class SearchIndex<T> {
     const [one, other] = [this.#documents[a]!, this.#documents[b]!]
     return other.safety - one.safety || byCodeUnit(one.server, other.server) || byCodeUnit(one.name, other.name)
   }
+}
+
+/** The best way counts, and the others a little. */
+function raise(best: Map<number, number>, id: number, weight: number): void {
+  const before = best.get(id) ?? 0
+  best.set(id, Math.max(before, weight) + Math.min(before, weight) * OTHER_WAYS)
+}
+
+/** The names of several words in a text, folded: `toRevision` → `torevision`. */
+function compounds(text: string): string[] {
+  return text
+    .split(/[\s,;()]+/)
+    .filter((name) => /[\p{Ll}\p{N}]\p{Lu}|[\p{L}\p{N}][_-][\p{L}\p{N}]/u.test(name))
+    .map(foldName)
 }
 
 function pairsOf(text: string): Set<string> {

@@ -128,7 +128,9 @@ export class ServerRecord {
   #forgetChanged(known: CachedServer): void {
     if (known.learned === undefined || known.tools === undefined) return
     const prints = new Map(known.tools.map((tool) => [tool.name, toolFingerprint(tool)]))
-    known.learned = Object.fromEntries(Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of))
+    known.learned = Object.fromEntries(
+      Object.entries(known.learned).filter(([name, one]) => prints.get(name) === one.of),
+    )
   }
 
   #load(): CachedServer {

@@ -94,7 +94,12 @@ export function parametersText(signature: Signature, limits: SignatureLimits): s
 }
 
 /** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */
-export function signatureSource(name: string, signature: Signature, returns: string | undefined, limits = SHORT): string {
+export function signatureSource(
+  name: string,
+  signature: Signature,
+  returns: string | undefined,
+  limits = SHORT,
+): string {
   const result = returns === undefined ? '' : ` -> ${returns}`
   const safeName = isPythonKeyword(name) ? `${name}_` : name
   return `async def ${safeName}(${parametersText(signature, limits)})${result}: ...`
@@ -112,7 +117,9 @@ function gather(schema: Schema, root: unknown): { properties: Map<string, unknow
   const properties = new Map<string, unknown>(propertiesOf(schema))
   const required = requiredNames(schema)
   for (const keyword of ['anyOf', 'oneOf'] as const) {
-    const branches = members(schema, keyword).slice(0, 64).map((branch) => flattened(branch, root))
+    const branches = members(schema, keyword)
+      .slice(0, 64)
+      .map((branch) => flattened(branch, root))
     for (const branch of branches) {
       for (const [name, property] of propertiesOf(branch)) if (!properties.has(name)) properties.set(name, property)
     }

@@ -7,11 +7,8 @@ export const SERVER_WORDS_NOTE = "Text after '#' is each server's own descriptio
 /** Longest description of a tool doc, in UTF-16 units. */
 export const DESCRIPTION_LIMIT = 1000
 
-// C0 and C1 controls, soft hyphen, zero-width and bidirectional controls, line and paragraph separators, fillers, BOM,
-// interlinear marks, tag characters and variation selectors: all of them invisible, some of them used to hide instructions.
-const INVISIBLE =
-  // eslint-disable-next-line no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
+// Controls, bidirectional and zero-width characters, tag characters, fillers: invisible, and used to hide instructions from people.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 // eslint-disable-next-line no-control-regex
 const ANSI_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
@@ -31,7 +28,11 @@ export function firstSentence(text: unknown, limit: number): string {
   if (typeof text !== 'string') return ''
   const start = clean(text.slice(0, limit * 8 + 4096).trimStart(), '\n')
   const paragraph = start.split('\n').find((part) => /[\p{L}\p{N}]/u.test(part)) ?? ''
-  const line = paragraph.replace(/[*`_]{2,}|`/g, '').replace(/\s+/g, ' ').replace(/^[#>\-* ]+/, '').trim()
+  const line = paragraph
+    .replace(/[*`_]{2,}|`/g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/^[#>\-* ]+/, '')
+    .trim()
   const end = line.search(/(?<!\b(?:e\.g|i\.e|etc|vs|cf|no))[.!?:;](?:\s|$)/i)
   return cut(end >= 12 ? line.slice(0, end) : line.replace(/[.:;]$/, ''), limit)
 }

@@ -6,8 +6,9 @@
 
 export const THESAURUS = `
 // --- acts
-create, add, new, make, insert, generate, build, produce, define
-create, open, file, raise, log > issue
+create, add, new, open, make, insert, generate, build, produce, define
+file, raise, log, report, submit, write up > create, issue
+add > sum, plus, append
 create > init, initialize, provision, register, post, start
 delete, remove, drop, erase, destroy, discard, purge, wipe, clear, trash
 get rid of, throw away, throw out, take down, take away, tear down > delete, remove, drop, uninstall, clean
@@ -108,7 +109,7 @@ commit, revision, changeset, check in, checkin
 commit, save changes, record changes > commit
 history, log, past, timeline, changelog
 stage, staging, add, index
-set aside, put aside, shelve, park, work in progress > stash
+set aside, put aside, put away, for later, unfinished, shelve, park, work in progress > stash
 blame, who wrote, who changed, last touched, authorship, annotate
 author, writer, owner, creator, who
 tag, release, version, milestone
@@ -167,7 +168,7 @@ cpu, processor, load
 network, connection, traffic, http
 port, socket, tunnel, forward
 port forward, tunnel, expose locally, local port
-slow network, throttle, throttling, bandwidth > emulate, network, conditions
+slow network, slow connection, throttle, throttling, bandwidth > emulate, network, conditions
 secret, credential, password, token, api key
 certificate, cert, tls, ssl
 backup, snapshot, dump, archive
@@ -177,6 +178,8 @@ status, state, condition, progress, health
 progress, status, how far, percentage
 queue, topic, stream, broker
 alert, alarm, notification, incident
+alert me, notify me, tell me, warn me, be told, find out when, when it changes > monitor, watch, subscribe
+previous version, previous release, earlier version, earlier release > rollback, rollout, revert, undo
 dashboard, report, panel
 // --- things: containers and clouds
 kubernetes, k8s, kube, kubectl, cluster
@@ -202,7 +205,7 @@ column, field, attribute, property
 field, property, key, attribute, column
 query, search, find, select, filter
 index, key, speed up queries
-query plan, execution plan, slow query, performance of query > explain
+query plan, execution plan, slow query, inefficient query, performance of query > explain
 schema, structure, shape, fields, columns
 pipeline, aggregation, aggregate
 sql, query, select
@@ -217,6 +220,8 @@ observation, fact, note, remark
 // --- things: web and browser
 web, internet, online, website, site
 website, site, web page, domain
+website, site, homepage > page, url, web
+look, looks, appearance, rendered, see > screenshot, snapshot, image
 page, web page, webpage, url, tab
 url, link, address, href, web address
 tab, page, window
@@ -290,7 +295,7 @@ who am i, myself, me, current user, logged in, bot user > self, me, whoami, curr
 team, group, organization, org, workspace
 organization, org, company
 message, chat, dm, text, im
-tell, inform, let know, announce, write to, say > message, post, send
+tell, inform, let know, inform everyone, ask in, announce, write to, say > message, post, send
 channel, room, conversation, chat room
 thread, conversation, discussion, replies
 emoji, reaction, react, smiley, emoticon, thumbs up, like

@@ -14,13 +14,17 @@ export class Thesaurus {
   readonly #alternatives = new Map<string, Map<string, Alternative>>()
   /** Longest phrase, in words. */
   readonly longest: number
+  /** Single words of the thesaurus as they are written, for correcting typos. */
+  readonly words: ReadonlySet<string>
 
   constructor(source: string = THESAURUS) {
     let longest = 1
+    const single = new Set<string>()
     for (const line of source.split('\n')) {
       const entry = line.trim()
       if (entry === '' || entry.startsWith('//')) continue
       const [left = '', right] = entry.split('>')
+      for (const word of entry.split(/[,>]/)) if (/^\s*\p{L}+\s*$/u.test(word)) single.add(word.trim())
       const from = phrases(left)
       const to = right === undefined ? from : phrases(right)
       // The more words a line holds, the less each says about another.
@@ -30,6 +34,7 @@ export class Thesaurus {
         for (const other of to) this.#add(one, other, weight)
       }
     }
+    this.words = single
     this.longest = Math.min(longest, MAX_PHRASE_WORDS)
   }
 

@@ -19,7 +19,8 @@ export function stems(text: string): string[] {
  * the result need not be a word.
  */
 export function stem(word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word.length === 3 && /^[^s]+[^aeious]s$/.test(word) ? word.slice(0, -1) : word
+  if (word.length < 4 || !/^[a-z]+$/.test(word))
+    return word.length === 3 && /^[^s]+[^aeious]s$/.test(word) ? word.slice(0, -1) : word
   let root = withoutPlural(word)
   root = withoutTense(root)
   if (root.length > 9 && root.endsWith('ment')) root = root.slice(0, -4)
@@ -56,6 +57,8 @@ function splitWord(chunk: string): { words: string[]; stems: string[] } {
     .slice(0, 64)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
+    // The plural of an acronym: URLs, PRs.
+    .replace(/(\p{Lu}{2,})s(?!\p{Ll})/gu, '$1')
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()

@@ -1,6 +1,17 @@
 // Finds what is certainly wrong with a value by its JSON Schema: type, enum, const, a missing or unknown key, at any depth.
 // Everything else — ranges, formats, patterns, `not`, conditions — is the server's to judge. What cannot be told is allowed. Pure.
-import { asSchema, isNever, isRecord, lookUp, members, propertiesOf, requiredNames, resolve, typesOf, withoutReference } from './json-schema.ts'
+import {
+  asSchema,
+  isNever,
+  isRecord,
+  lookUp,
+  members,
+  propertiesOf,
+  requiredNames,
+  resolve,
+  typesOf,
+  withoutReference,
+} from './json-schema.ts'
 import { didYouMeanText } from './did-you-mean.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
@@ -96,7 +107,8 @@ function findInObject(
     const itemSchema = properties.get(name)
     const at = `${path}[${shown(name)}]`
     if (itemSchema === undefined && !properties.has(name)) {
-      if (closed) return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
+      if (closed)
+        return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
       if (!isRecord(rest) || isRecord(schema['patternProperties'])) continue
     }
     const wrong = find(item, properties.has(name) ? itemSchema : rest, at, nesting + 1, search)
@@ -133,7 +145,8 @@ function shown(value: unknown): string {
 /** Equal as JSON: the order of keys does not count. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
   if (!isRecord(a) || !isRecord(b)) return false
   const keys = Object.keys(a)
   return (

@@ -36,7 +36,7 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
   }
 
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
-    const value = context.env[name]
+    const value = variable(context, name)
     return value === undefined ? [] : [[name, value] as const]
   })
   const envFile = transport.envFile === undefined ? undefined : inHome(fill(transport.envFile, 'envFile'), context)
@@ -66,10 +66,10 @@ function valueOf(inner: string, context: ExpandContext, where: string): string {
 
   if (kind === 'file') return orDefaultFile(name, standard, context, where)
   if (kind === 'input') {
-    const variable = `MCP_INPUT_${name.toUpperCase().replaceAll(/\W/g, '_')}`
-    const value = orDefault(context.input?.(name) ?? context.env[variable])
+    const inputVariable = `MCP_INPUT_${name.toUpperCase().replaceAll(/\W/g, '_')}`
+    const value = orDefault(context.input?.(name) ?? variable(context, inputVariable))
     if (value !== undefined) return value
-    throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${variable}.`)
+    throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${inputVariable}.`)
   }
   const folder = kind === undefined ? folders(context).get(name) : undefined
   if (folder !== undefined) return folder
@@ -79,12 +79,17 @@ function valueOf(inner: string, context: ExpandContext, where: string): string {
       'Write ${$} for a dollar sign.',
     )
   }
-  const value = orDefault(context.env[name])
+  const value = orDefault(variable(context, name))
   if (value !== undefined) return value
   throw invalid(
     `${where} needs the environment variable ${name}, which is not set.`,
     `Set ${name} for the bridge, or write \${${name}:-default}.`,
   )
+}
+
+/** Of the environment itself: `constructor` and its like are no variables. */
+function variable({ env }: ExpandContext, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined
 }
 
 function orDefaultFile(name: string, standard: string | undefined, context: ExpandContext, where: string): string {

@@ -11,7 +11,7 @@ const ENGINES = new Set(['docker', 'podman', 'nerdctl'])
 const RUNNERS = new Set(
   [
     'npx bunx pnpx npm pnpm yarn bun deno node nodejs tsx ts-node uvx uv pipx python python3 py',
-    'sh bash zsh dash fish cmd powershell pwsh wsl env sudo nice docker podman nerdctl',
+    'exec sh bash zsh dash fish cmd powershell pwsh wsl env sudo nice docker podman nerdctl',
   ].flatMap((line) => line.split(' ')),
 )
 
@@ -36,9 +36,11 @@ function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
   const [command, ...rest] = words
   if (command === undefined) return false
   if (isBridge(command, ownPaths)) return true
-  // A whole command line in one word: sh -c "npx sandbridge", or a command with its arguments in it.
-  const inner = command.trim().split(/\s+/)
-  if (inner.length > 1 && runsBridge(inner, ownPaths)) return true
+  // A whole command line in one word: sh -c "cd x && npx sandbridge", or a command with its arguments in it.
+  if (/\s/.test(command)) {
+    const lines = command.split(/&&|\|\||[;|]/).map((line) => line.trim().split(/\s+/))
+    if (lines.some((line) => runsBridge(line, ownPaths))) return true
+  }
 
   const runner = programName(command).replace(/\.\d+$/, '')
   if (!RUNNERS.has(runner)) return false

@@ -107,7 +107,7 @@ describe('the time limit', () => {
   })
 
   it('ends a sandbox that ignores the interrupt, says that its variables are gone, and goes on', async () => {
-    const stubborn = 'while True:\n    try:\n        while True: pass\n    except BaseException: pass'
+    const stubborn = 'while True:\n    try:\n        n = 0\n        while True: n += 1\n    except BaseException: pass'
     const { text, structured } = await bridge.call({ code: stubborn, timeout: 0.5 })
     expect(structured['status']).toBe('timeout')
     expect(text).toMatch(/variables are gone/)

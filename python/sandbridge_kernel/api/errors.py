@@ -69,6 +69,8 @@ _CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound
 
 for _kind in (MCPError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
     _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
+    if issubclass(_kind, ServerNotFound):
+        _kind.__name__ = _kind.__qualname__ = "ServerNotFound"
 
 
 def from_reply(error):

@@ -13,7 +13,7 @@ from .errors import MCPError, ServerNotFoundKey
 
 
 class ServerProxy:
-    """A server: its tools are its attributes."""
+    # Its tools are its attributes.
 
     __slots__ = ("_server", "_alias", "_description", "_docs")
 
@@ -58,7 +58,8 @@ class ServerProxy:
 
 
 class ToolProxy:
-    """A tool. `await tool(…)` gives a native value, `await tool.raw(…)` the MCP result untouched."""
+    # `await tool(…)` gives a native value, `await tool.raw(…)` the MCP result untouched. No docstring here, nor above:
+    # `__doc__` is the tool's own.
 
     __slots__ = ("_proxy", "__name__")
 
@@ -66,7 +67,7 @@ class ToolProxy:
         self._proxy, self.__name__ = proxy, name
 
     @property
-    def __qualname__(self):
+    def _path(self):
         return f"mcp_{self._proxy._alias}.{self.__name__}"
 
     def __call__(self, /, *args, **kwargs):
@@ -87,7 +88,7 @@ class ToolProxy:
         return result if raw else native(result)
 
     def _named(self, coroutine):
-        coroutine.__name__, coroutine.__qualname__ = self.__name__, self.__qualname__
+        coroutine.__name__, coroutine.__qualname__ = self.__name__, self._path
         return coroutine
 
     async def _takes_raw(self):
@@ -116,10 +117,10 @@ class ToolProxy:
         try:
             return repr(self._doc())
         except MCPError as error:
-            return f"<{self.__qualname__}: {error}>"
+            return f"<{self._path}: {error}>"
 
     def __getattr__(self, name):
-        raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self.__qualname__}(…)")
+        raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
 
 
 class Registry(Mapping):

@@ -23,6 +23,8 @@ export async function ensureImage(
 ): Promise<Image> {
   const present = await inspectImage(engine, name)
   if (present) return present
+  // How engines name what was built on this machine.
+  if (name.startsWith('localhost/')) throw missing(name, 'it is a name for images built on this machine')
   onProgress(`Pulling ${name} with ${engine.command}`)
   const full = engine.dialect === 'podman' ? fullImageName(name) : name
   const { code, stderr } = await runCommand(engine.command, ['pull', full], {
@@ -32,17 +34,20 @@ export async function ensureImage(
   const pulled = code === 0 ? await inspectImage(engine, name) : undefined
   if (pulled) return pulled
   const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'the engine gave no reason'
-  throw new BridgeError('SANDBOX_IMAGE_MISSING', `Image ${name} is not on this machine and cannot be pulled: ${reason}`, {
+  throw missing(name, reason)
+}
+
+function missing(name: string, reason: string): BridgeError {
+  return new BridgeError('SANDBOX_IMAGE_MISSING', `Image ${name} is not on this machine and cannot be pulled: ${reason}`, {
     hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to an image that is there, or set MCP_BRIDGE_RUNTIME=pyodide.',
   })
 }
 
 async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {
-  const format = '{"id":{{json .Id}},"volumes":{{json .Config.Volumes}}}'
-  const { code, stdout } = await runCommand(engine.command, ['image', 'inspect', '--format', format, name])
+  const { code, stdout } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{json .}}', name])
   if (code !== 0) return undefined
-  const { id, volumes } = JSON.parse(stdout) as { id: string; volumes: Record<string, unknown> | null }
-  return { id, volumes: Object.keys(volumes ?? {}) }
+  const { Id, Config } = JSON.parse(stdout) as { Id: string; Config?: { Volumes?: Record<string, unknown> | null } }
+  return { id: Id, volumes: Object.keys(Config?.Volumes ?? {}) }
 }
 
 /**

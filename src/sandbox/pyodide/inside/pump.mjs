@@ -31,7 +31,7 @@ function pumpOut() {
       continue
     }
     const end = head > tail ? head : outbound.length
-    const count = write(Buffer.from(outbound.slice(tail, end)))
+    const count = write(outbound.slice(tail, end))
     Atomics.store(control, OUT_TAIL, (tail + count) & mask)
     Atomics.notify(control, OUT_TAIL)
   }

@@ -1,0 +1,143 @@
+// The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this repository: set
+// SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, as `tools/list` of each package gives them.
+import { readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { Catalog } from '../../src/catalog/catalog.ts'
+import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import type { BenchRow } from '../row.ts'
+import { madeUpTools } from './ten-thousand-tools.ts'
+
+type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase'
+
+interface LabelledQuery {
+  kind: Kind
+  query: string
+  /** `<package> <tool>`: any of them is right. */
+  want: string[]
+}
+
+const RECALL_GOALS: [Kind, number][] = [
+  ['keyword', 0.98],
+  ['variant', 0.85],
+  ['parameter', 0.95],
+  ['paraphrase', 0.4],
+]
+const SCALE = 10_000
+
+/** Measure the catalog. Rows that need the recorded tools are without a value when there are none. */
+export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
+  const rows = file === undefined ? [missing()] : await recordedRows(readTools(file))
+  return [...rows, ...(await scaleRows())]
+}
+
+async function recordedRows(tools: Map<string, UpstreamTool[]>): Promise<BenchRow[]> {
+  const catalog = catalogOf(tools)
+  const rows: BenchRow[] = []
+  let empty = 0
+  let asked = 0
+  const answerTokens: number[] = []
+  for (const [set, name] of [
+    ['', 'queries.json'],
+    [', held out', 'queries-held-out.json'],
+  ] as const) {
+    const queries = readQueries(name)
+    const found = new Map<Kind, number[]>()
+    for (const { kind, query, want } of queries) {
+      const docs = await catalog.search(query)
+      asked += 1
+      if (docs.length === 0) empty += 1
+      answerTokens.push(encode(docs.map((doc) => doc.line).join('\n')).length)
+      const hit = docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`))
+      found.set(kind, [...(found.get(kind) ?? []), hit ? 1 : 0])
+    }
+    for (const [kind, goal] of RECALL_GOALS) {
+      const hits = found.get(kind)
+      if (hits === undefined) continue
+      const recall = hits.reduce((sum, hit) => sum + hit, 0) / hits.length
+      rows.push(row(`recall@5, ${kind}${set} (${hits.length})`, recall.toFixed(3), `≥ ${goal}`, recall >= goal))
+    }
+  }
+  rows.push(row('queries answered with nothing', `${empty} of ${asked}`, '0', empty === 0))
+  const median = answerTokens.toSorted((a, b) => a - b)[Math.floor(answerTokens.length / 2)]!
+  rows.push(row('tokens of a top-5 answer, median', String(median), '≤ 350', median <= 350))
+  rows.push(...(await tokenRows(catalog, tools)))
+  return rows
+}
+
+async function tokenRows(catalog: Catalog, tools: Map<string, UpstreamTool[]>): Promise<BenchRow[]> {
+  let lines = 0
+  let signatures = 0
+  let definitions = 0
+  let schemas = 0
+  for (const [server, list] of tools) {
+    for (const { line } of await catalog.docs(server)) {
+      lines += encode(line).length
+      signatures += encode(line.replace(/ {2}# .*$/, '')).length
+    }
+    for (const { name, description, inputSchema } of list) {
+      definitions += encode(JSON.stringify({ name, description, inputSchema })).length
+      schemas += encode(JSON.stringify(inputSchema)).length
+    }
+  }
+  const full = lines / definitions
+  const bare = signatures / schemas
+  return [
+    row('tokens: lines ÷ JSON of name, description, schema', full.toFixed(3), '≤ 0.16', full <= 0.16),
+    row('tokens: signatures ÷ JSON schemas alone', bare.toFixed(3), '≤ 0.16', bare <= 0.16),
+  ]
+}
+
+async function scaleRows(): Promise<BenchRow[]> {
+  const tools = madeUpTools(SCALE, 40)
+  const catalog = catalogOf(tools)
+  for (const [server, list] of tools) catalog.toolsChanged(server, list, undefined)
+  const start = performance.now()
+  await catalog.search('warm up')
+  const indexMs = performance.now() - start
+  const queries = [
+    'cancel a shipment',
+    'find customers by owner',
+    'publsh dashbord',
+    'shut down the pipeline',
+    'reason locale',
+  ]
+  const times: number[] = []
+  for (const query of [...queries, ...queries, ...queries, ...queries]) {
+    const begin = performance.now()
+    await catalog.search(query)
+    times.push(performance.now() - begin)
+  }
+  const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
+  return [
+    row(`index ${SCALE} tools, with a first query`, `${indexMs.toFixed(0)} ms`, '≤ 500 ms', indexMs <= 500),
+    row(`one query over ${SCALE} tools, median`, `${median.toFixed(1)} ms`, '≤ 10 ms', median <= 10),
+  ]
+}
+
+function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
+  return new Catalog({
+    definitions: [...tools.keys()].map((name) => ({
+      name,
+      transport: { type: 'stdio', command: name, args: [], env: {} },
+      source: { client: 'bench', file: 'bench' },
+    })),
+    listTools: (server) => Promise.resolve({ tools: tools.get(server) ?? [] }),
+  })
+}
+
+function readTools(file: string): Map<string, UpstreamTool[]> {
+  return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>))
+}
+
+function readQueries(name: string): LabelledQuery[] {
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
+}
+
+function missing(): BenchRow {
+  return { name: 'recall and tokens over recorded tools', value: 'set SANDBRIDGE_CATALOGUE', goal: '', ok: null }
+}
+
+function row(name: string, value: string, goal: string, ok: boolean): BenchRow {
+  return { name, value, goal, ok }
+}

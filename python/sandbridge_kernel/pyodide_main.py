@@ -1,0 +1,68 @@
+"""The start of a kernel in Pyodide, after a snapshot was restored: the sandbox calls serve() and never gets control back.
+
+What stock Pyodide offers a program to reach JavaScript with is taken away here as a courtesy to error messages; the isolation
+is the sandbox's and does not depend on it.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import time
+import warnings
+
+from . import serve as kernel
+from .loop import DeviceLoop
+from .port_device import DevicePort
+
+
+def serve():
+    """Serve frames on /dev/sandbridge. Never returns."""
+    random.seed()  # every sandbox starts from the same snapshot, random numbers included
+    _remove_javascript()
+    port = DevicePort()
+    interrupts, channel, output, capture = kernel.connect(port)
+    signal.signal(signal.SIGINT, lambda _signum, frame: interrupts.request(frame))
+
+    def new_loop():
+        return DeviceLoop(port, channel, output, interrupts)
+
+    _use_loop(new_loop)
+
+    def sleep(seconds, /):
+        output.flush()
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        end = time.monotonic() + seconds
+        left = seconds
+        while left > 0:
+            # The wait ends early when a reply comes; the reply stays where it is until someone reads.
+            if port.wait(left):
+                channel.pump()
+            left = end - time.monotonic()
+
+    time.sleep = kernel.like(time.sleep, sleep)
+    kernel.ready(channel)
+    kernel.serve_cells(interrupts, channel, output, capture, new_loop)
+
+
+def _use_loop(new_loop):
+    """Make asyncio.run() and asyncio.new_event_loop() use our loop: Pyodide's own would wait for a JavaScript event loop that never turns."""
+
+    class Policy(asyncio.events._BaseDefaultEventLoopPolicy):
+        def _loop_factory(self):
+            return new_loop()
+
+    asyncio.run = getattr(asyncio.run, "__wrapped__", asyncio.run)
+    asyncio._set_running_loop(None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        asyncio.set_event_loop_policy(Policy())
+
+
+def _remove_javascript():
+    for name in list(sys.modules):
+        if name in ("js", "pyodide_js") or name.split(".")[0] in ("pyodide", "_pyodide", "_pyodide_core"):
+            del sys.modules[name]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not hasattr(finder, "jsproxies")]

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { BridgeError } from '../errors.ts'
+import type { ExpandContext } from './expand.ts'
+import { expandTransport, parseEnvFile } from './expand.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+
+const context: ExpandContext = {
+  env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f' },
+  home: '/home/ann',
+  workspaceFolder: '/work',
+  readFile: (file) => {
+    if (file === '/home/ann/token') return 'file-text\n'
+    if (file === '/work/.env') return 'A=1\nB="two words"\n'
+    throw Object.assign(new Error(`ENOENT ${file}`), { code: 'ENOENT' })
+  },
+}
+
+function stdio(fields: Partial<StdioServer>): ServerDefinition {
+  return {
+    name: 'srv',
+    transport: { type: 'stdio', command: 'x', args: [], env: {}, ...fields },
+    source: { client: 'mcps', file: '/f.json' },
+  }
+}
+
+function remote(fields: Partial<RemoteServer>): ServerDefinition {
+  return { ...stdio({}), transport: { type: 'http', url: 'https://example.com', headers: {}, ...fields } }
+}
+
+function errorOf(definition: ServerDefinition): BridgeError {
+  try {
+    expandTransport(definition, context)
+  } catch (error) {
+    if (BridgeError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('It was accepted')
+}
+
+describe('expandTransport', () => {
+  it.each([
+    ['${TOKEN}', 's3cret'],
+    ['a${TOKEN}b${TOKEN}', 'as3cretbs3cret'],
+    ['${env:TOKEN}', 's3cret'],
+    ['${MISSING:-standard}', 'standard'],
+    ['${EMPTY:-standard}', 'standard'],
+    ['${EMPTY}', ''],
+    ['${MISSING:-}', ''],
+    ['${MISSING:-a:-b}', 'a:-b'],
+    ['${env:MISSING:-standard}', 'standard'],
+    ['${file:~/token}', 'file-text'],
+    ['${file:/nowhere:-standard}', 'standard'],
+    ['${input:api-key}', 'from-env'],
+    ['${input:other:-eu}', 'eu'],
+    ['${workspaceFolder}/x', '/work/x'],
+    ['${workspaceFolderBasename}', 'work'],
+    ['${userHome}', '/home/ann'],
+    ['${$}{TOKEN}', '${TOKEN}'],
+    ['$TOKEN', '$TOKEN'],
+    ['$${TOKEN}', '$s3cret'],
+    ['~/x', '~/x'],
+  ])('%s is %s', (text, expected) => {
+    expect(expandTransport(stdio({ args: [text] }), context)).toMatchObject({ args: [expected] })
+  })
+
+  it('does not expand what came out of an expansion', () => {
+    const env = { A: '${TOKEN}', TOKEN: 's3cret' }
+    expect(expandTransport(stdio({ args: ['${A}'] }), { ...context, env })).toMatchObject({ args: ['${TOKEN}'] })
+  })
+
+  it('fills in every text of a process', () => {
+    const definition = stdio({
+      command: '~/bin/${TOKEN}',
+      env: { K: '${TOKEN}', A: 'own' },
+      cwd: '~/d',
+      envFile: '.env',
+      inheritEnv: ['FORWARDED', 'ABSENT'],
+    })
+    expect(expandTransport(definition, context)).toEqual({
+      type: 'stdio',
+      command: '/home/ann/bin/s3cret',
+      args: [],
+      env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
+      cwd: '/home/ann/d',
+    })
+  })
+
+  it('fills in address and headers', () => {
+    const definition = remote({
+      type: 'sse',
+      url: 'https://${TOKEN}.example.com/',
+      headers: { Authorization: 'Bearer ${TOKEN}' },
+    })
+    expect(expandTransport(definition, context)).toEqual({
+      type: 'sse',
+      url: 'https://s3cret.example.com/',
+      headers: { Authorization: 'Bearer s3cret' },
+    })
+  })
+
+  it('asks for an input before it looks into the environment', () => {
+    const asked = { ...context, input: (id: string) => (id === 'api-key' ? 'typed' : undefined) }
+    expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })
+  })
+
+  it.each([
+    [stdio({ env: { K: '${MISSING}' } }), 'srv: its env K needs the environment variable MISSING'],
+    [stdio({ args: ['${constructor}'] }), 'srv: its args needs the environment variable constructor'],
+    [stdio({ args: ['${input:other}'] }), 'srv: its args needs the input "other"'],
+    [stdio({ args: ['${file:/nowhere}'] }), 'srv: its args names a file that cannot be read (ENOENT): /nowhere'],
+    [stdio({ envFile: '/nowhere' }), 'srv: its envFile names a file that cannot be read (ENOENT): /nowhere'],
+    [stdio({ args: ['${command:pick}'] }), 'srv: its args holds a placeholder that is not known: ${command…}'],
+    [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],
+    [remote({ headers: { A: '${MISSING}' } }), 'srv: its header A needs the environment variable MISSING'],
+  ])('says what is missing (%#)', (definition, message) => {
+    const error = errorOf(definition)
+    expect(error.code).toBe('CONFIG_INVALID')
+    expect(error.message).toContain(message)
+    expect(error.hint).not.toBe('')
+    expect(JSON.stringify([error.message, error.hint, error.data])).not.toContain('s3cret')
+  })
+})
+
+describe('parseEnvFile', () => {
+  it('reads the usual forms', () => {
+    const text =
+      '# comment\nA=1\nexport B=two\r\nC="x y"\nD=\'$HOME\'\nE = spaced \nF=a#b\nG=a # comment\nH=\nno assignment\n__proto__=p'
+    expect(Object.entries(parseEnvFile(text))).toEqual(
+      Object.entries({
+        A: '1',
+        B: 'two',
+        C: 'x y',
+        D: '$HOME',
+        E: 'spaced',
+        F: 'a#b',
+        G: 'a',
+        H: '',
+        ['__proto__']: 'p',
+      }),
+    )
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { mergeDefinitions } from './merge-definitions.ts'
+import type { ServerDefinition } from './server-definition.ts'
+
+function definition(name: string, command: string, client: string, file = '/f'): ServerDefinition {
+  return { name, transport: { type: 'stdio', command, args: [], env: {} }, source: { client, file } }
+}
+
+const names = (definitions: ServerDefinition[]): string[] =>
+  mergeDefinitions(definitions).map(
+    ({ name, transport }) => `${name}=${'command' in transport ? transport.command : ''}`,
+  )
+
+describe('mergeDefinitions', () => {
+  it('makes one of the same server found twice', () => {
+    expect(names([definition('a', 'x', 'mcps'), definition('a', 'x', 'cursor')])).toEqual(['a=x'])
+  })
+
+  it('keeps both of two servers with one name', () => {
+    expect(names([definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor')])).toEqual(['a=x', 'a@cursor=y'])
+  })
+
+  it('finds a name for any number of them', () => {
+    const four = ['w', 'x', 'y', 'z'].map((command) => definition('a', command, 'mcps'))
+    expect(names(four)).toEqual(['a=w', 'a@mcps=x', 'a@mcps-2=y', 'a@mcps-3=z'])
+  })
+
+  it('makes one of a server that equals the second of a name', () => {
+    const three = [definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor'), definition('a', 'y', 'zed')]
+    expect(names(three)).toEqual(['a=x', 'a@cursor=y'])
+  })
+
+  it('gives nobody a name that is already taken', () => {
+    const three = [definition('a@cursor', 'v', 'mcps'), definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor')]
+    expect(names(three)).toEqual(['a@cursor=v', 'a=x', 'a@cursor-2=y'])
+    const reverse = [definition('a', 'x', 'mcps'), definition('a', 'y', 'cursor'), definition('a@cursor', 'v', 'zed')]
+    expect(names(reverse)).toEqual(['a=x', 'a@cursor=y', 'a@cursor@zed=v'])
+  })
+
+  it('keeps the same server with other tools apart', () => {
+    const filtered = { ...definition('a', 'x', 'cursor'), tools: { include: ['t'] } }
+    expect(names([definition('a', 'x', 'mcps'), filtered])).toEqual(['a=x', 'a@cursor=x'])
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { launchesBridge } from './self-server.ts'
+
+const OWN = ['/srv/bridge/dist/cli.js']
+
+function launches(words: string[]): boolean {
+  const [command = '', ...args] = words
+  return launchesBridge({ type: 'stdio', command, args, env: {} }, OWN)
+}
+
+describe('launchesBridge', () => {
+  it.each([
+    'sandbridge',
+    '/usr/local/bin/sandbridge run',
+    'C:\\npm\\sandbridge.cmd',
+    'npx sandbridge',
+    'npx -y sandbridge@1.2.3 run',
+    'npx --yes --prefer-offline sandbridge@latest',
+    'npx -p sandbridge -c sandbridge',
+    'npx --package=sandbridge@1 other',
+    'C:\\nodejs\\npx.cmd -y sandbridge',
+    'npm exec -- sandbridge',
+    'pnpm dlx sandbridge',
+    'bunx sandbridge',
+    'bun x sandbridge',
+    'node /srv/bridge/dist/cli.js run',
+    'node --max-old-space-size=4096 /x/node_modules/sandbridge/dist/cli.js',
+    'node --require ./x.js node_modules/sandbridge/dist/cli.js',
+    'node /x/node_modules/.bin/sandbridge',
+    'tsx /home/ann/sandbridge/src/cli.ts',
+    'uvx mcp-server-code-execution-mode run',
+    'uvx --from git+https://github.com/elusznik/mcp-server-code-execution-mode mcp-server-code-execution-mode run',
+    'uvx --from git+https://github.com/elusznik/mcp-server-code-execution-mode.git@v1 anything',
+    'uv run --directory /x mcp_server_code_execution_mode.py',
+    'uv tool run mcp-server-code-execution-mode',
+    'python3 /opt/mcp_server_code_execution_mode.py',
+    'python3.12 -m mcp_server_code_execution_mode',
+    'pipx run --spec mcp-server-code-execution-mode==1.0 x',
+    'docker run -i --rm -e TOKEN -v /a:/b ghcr.io/someone/sandbridge:latest',
+    'podman run --rm -i --network=none sandbridge@sha256:abc',
+    'env A=1 B=2 npx sandbridge',
+    'cmd /c npx -y sandbridge',
+    'sudo npx sandbridge',
+  ])('recognises: %s', (line) => {
+    expect(launches(line.split(' '))).toBe(true)
+  })
+
+  it('recognises a whole command line in one word', () => {
+    expect(launches(['sh', '-c', 'npx -y sandbridge run'])).toBe(true)
+    expect(launches(['bash', '-lc', 'exec npx sandbridge'])).toBe(true)
+    expect(launches(['sh', '-c', 'cd /x && npx sandbridge'])).toBe(true)
+    expect(launches(['npx -y sandbridge'])).toBe(true)
+  })
+
+  it.each([
+    'npx -y @modelcontextprotocol/server-filesystem /home/ann/sandbridge',
+    'npx -y @modelcontextprotocol/server-filesystem --root /home/ann/sandbridge',
+    'npx sandbridge-tools',
+    'npx my-sandbridge',
+    'node /home/ann/sandbridge/tools/server.js',
+    'uv --directory /home/ann/sandbridge run server.py',
+    'docker run -i --rm -v /home/ann/sandbridge:/work mcp/filesystem /work',
+    'docker run -i --rm --name sandbridge mcp/filesystem',
+    'docker run -i -e sandbridge mcp/git',
+    'mcp-git --repository sandbridge',
+    'github-mcp sandbridge',
+    'npx',
+    '',
+  ])('leaves alone: %s', (line) => {
+    expect(launches(line.split(' '))).toBe(false)
+  })
+
+  it('never takes a remote server for this bridge', () => {
+    expect(launchesBridge({ type: 'http', url: 'https://sandbridge/sandbridge', headers: {} }, OWN)).toBe(false)
+  })
+})

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { BridgeError } from '../errors.ts'
+import { readSettings, SETTINGS } from './settings.ts'
+
+const linux = { home: '/home/ann', platform: 'linux' } as const
+
+function read(env: Record<string, string>): ReturnType<typeof readSettings> {
+  return readSettings(env, linux)
+}
+
+function errorOf(env: Record<string, string>): BridgeError {
+  try {
+    read(env)
+  } catch (error) {
+    if (BridgeError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('It was accepted')
+}
+
+describe('readSettings', () => {
+  it('has a default for everything', () => {
+    expect(read({})).toEqual({
+      runtime: 'auto',
+      timeoutMs: 30_000,
+      maxTimeoutMs: 120_000,
+      memoryBytes: 536_870_912,
+      stateDir: '/home/ann/MCPs',
+      outputMode: 'compact',
+      logLevel: 'info',
+      load: 'lazy',
+      allowSelfServer: false,
+      poolCount: 1,
+      runtimeIdleTimeoutMs: 300_000,
+      image: 'python:3.14-slim',
+      cpus: undefined,
+      containerUser: '65534:65534',
+      pidsCount: 128,
+      ociRuntime: undefined,
+      outputTokenCount: 6000,
+      learnTypes: true,
+      embeddingsUrl: undefined,
+      embeddingsModel: undefined,
+      upstreamIdleMs: 0,
+      sources: [],
+      session: 'shared',
+      checkpoint: false,
+      mount: undefined,
+      packages: [],
+      cacheDir: '/home/ann/.cache/sandbridge',
+      serversConfig: [],
+      warnings: [],
+    })
+  })
+
+  it.each([
+    ['MCP_BRIDGE_RUNTIME', 'Podman', { runtime: 'podman' }],
+    ['MCP_BRIDGE_TIMEOUT', ' 2.5 ', { timeoutMs: 2500 }],
+    ['MCP_BRIDGE_MAX_TIMEOUT', '86400', { maxTimeoutMs: 86_400_000 }],
+    ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
+    ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_MEMORY', '67108864', { memoryBytes: 67_108_864 }],
+    ['MCP_BRIDGE_MEMORY', '256MiB', { memoryBytes: 268_435_456 }],
+    ['MCP_BRIDGE_STATE_DIR', '~/state', { stateDir: '/home/ann/state' }],
+    ['MCP_BRIDGE_OUTPUT_MODE', 'toon', { outputMode: 'toon' }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'WARNING', { logLevel: 'warning' }],
+    ['MCP_BRIDGE_ALLOW_SELF_SERVER', 'yes', { allowSelfServer: true }],
+    ['MCP_BRIDGE_LEARN_TYPES', '0', { learnTypes: false }],
+    ['MCP_BRIDGE_POOL', '0', { poolCount: 0 }],
+    ['MCP_BRIDGE_CPUS', '0.5', { cpus: 0.5 }],
+    ['MCP_BRIDGE_IMAGE', 'registry.local:5000/py@sha256:abc', { image: 'registry.local:5000/py@sha256:abc' }],
+    ['MCP_BRIDGE_OCI_RUNTIME', '/usr/bin/runsc', { ociRuntime: '/usr/bin/runsc' }],
+    ['MCP_BRIDGE_SOURCES', 'mcps, -cursor all', { sources: ['mcps', '-cursor', 'all'] }],
+    ['MCP_BRIDGE_MOUNT', '/data', { mount: { path: '/data', mode: 'ro' } }],
+    ['MCP_BRIDGE_MOUNT', '/data:rw', { mount: { path: '/data', mode: 'rw' } }],
+    ['MCP_BRIDGE_MOUNT', '~/data:ro', { mount: { path: '/home/ann/data', mode: 'ro' } }],
+    ['MCP_BRIDGE_PACKAGES', 'numpy pandas>=2,<3', { packages: ['numpy', 'pandas>=2,<3'] }],
+    ['MCP_SERVERS_CONFIG', '/a.json:~/b.json:', { serversConfig: ['/a.json', '/home/ann/b.json'] }],
+    // A blank variable is a missing one.
+    ['MCP_BRIDGE_TIMEOUT', '  ', { timeoutMs: 30_000 }],
+  ])('%s=%s', (variable, value, expected) => {
+    expect(read({ [variable]: value })).toMatchObject(expected)
+  })
+
+  it.each([
+    ['MCP_BRIDGE_RUNTIME', 'kvm', 'auto, podman, docker, bubblewrap, pyodide'],
+    ['MCP_BRIDGE_TIMEOUT', '0', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '-1', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', 'ten', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '1e9', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_TIMEOUT', '30s', 'seconds, 1 to 86400'],
+    ['MCP_BRIDGE_MEMORY', '63m', 'at least 64m'],
+    ['MCP_BRIDGE_MEMORY', '1t', 'at least 64m'],
+    ['MCP_BRIDGE_POOL', '17', 'a whole number, 0 to 16'],
+    ['MCP_BRIDGE_POOL', '1.5', 'a whole number, 0 to 16'],
+    ['MCP_BRIDGE_CPUS', '0', 'a number above 0'],
+    ['MCP_BRIDGE_IMAGE', '--privileged', 'an image name'],
+    ['MCP_BRIDGE_CONTAINER_USER', '1:2:3', 'user or user:group'],
+    ['MCP_BRIDGE_OCI_RUNTIME', '-v', 'the name or path of a runtime'],
+    ['MCP_BRIDGE_LEARN_TYPES', 'maybe', '1, true, yes, on, 0, false, no, off'],
+    ['MCP_BRIDGE_SOURCES', 'notepad', 'claude-code'],
+    ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
+    ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements or wheel files'],
+    ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
+  ])('refuses %s=%s', (variable, value, allowed) => {
+    const { code, message } = errorOf({ [variable]: value })
+    expect(code).toBe('CONFIG_INVALID')
+    expect(message).toContain(variable)
+    expect(message).toContain(allowed)
+    if (variable !== 'MCP_BRIDGE_EMBEDDINGS_URL') expect(message).toContain(JSON.stringify(value))
+  })
+
+  it('reports all bad values at once', () => {
+    const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_TIMEOUT: '300' })
+    expect(message.split('\n')).toHaveLength(3)
+    expect(message).toContain('MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT, 120')
+  })
+
+  it('lowers the default timeout to the greatest allowed one', () => {
+    expect(read({ MCP_BRIDGE_MAX_TIMEOUT: '10' }).timeoutMs).toBe(10_000)
+  })
+
+  it('does not repeat a value that may hold a password, nor the whole of a long one', () => {
+    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
+  })
+
+  it('warns of a variable that it does not know, with the nearest one it does', () => {
+    expect(read({ MCP_BRIDGE_MEMROY: '1g', MCP_BRIDGE_ZZZZZZZZZZ: '1', OTHER: '1' }).warnings).toEqual([
+      'MCP_BRIDGE_MEMROY is not a setting and is ignored. Did you mean MCP_BRIDGE_MEMORY?',
+      'MCP_BRIDGE_ZZZZZZZZZZ is not a setting and is ignored.',
+    ])
+  })
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(read({}))).toBe(true)
+  })
+
+  it.each([
+    [{ home: '/Users/ann', platform: 'darwin' }, {}, '/Users/ann/Library/Caches/sandbridge'],
+    [linux, { XDG_CACHE_HOME: '/var/cache/ann' }, '/var/cache/ann/sandbridge'],
+  ] as const)('keeps its cache where the system does: %j', (machine, env, expected) => {
+    expect(readSettings(env, machine).cacheDir).toBe(expected)
+  })
+})
+
+describe('docs/configuration.md', () => {
+  it('has a row for every setting, and none besides', () => {
+    const text = readFileSync(fileURLToPath(new URL('../../docs/configuration.md', import.meta.url)), 'utf8')
+    const rows = text.split('\n').filter((line) => /^\| `MCP_[A-Z_]+` \|/.test(line))
+    const expected = Object.values(SETTINGS).map(({ variable, meaning, defaultText, allowed }) => {
+      return `| \`${variable}\` | ${meaning} | ${defaultText} | ${allowed} |`
+    })
+    expect(rows.toSorted()).toEqual(expected.toSorted())
+  })
+})

@@ -1,0 +1,79 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTrustStore } from './trust.ts'
+
+let stateDir: string
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(path.join(tmpdir(), 'trust-'))
+})
+afterEach(() => rm(stateDir, { recursive: true, force: true }))
+
+const record = (): string => path.join(stateDir, '.sandbridge', 'trust.json')
+
+describe('createTrustStore', () => {
+  it('trusts nothing by itself', async () => {
+    expect(await createTrustStore(stateDir).isTrusted('/p/.mcp.json', '{}')).toBe(false)
+    expect(await readdir(stateDir)).toEqual([])
+  })
+
+  it('trusts this text at this path, and no other', async () => {
+    await createTrustStore(stateDir).trust('/p/.mcp.json', '{"a":1}')
+    const store = createTrustStore(stateDir)
+    expect(await store.isTrusted('/p/.mcp.json', '{"a":1}')).toBe(true)
+    expect(await store.isTrusted('/p/../p/.mcp.json', '{"a":1}')).toBe(true)
+    expect(await store.isTrusted('/p/.mcp.json', '{"a":2}')).toBe(false)
+    expect(await store.isTrusted('/q/.mcp.json', '{"a":1}')).toBe(false)
+    expect(await store.list()).toEqual(['/p/.mcp.json'])
+  })
+
+  it('takes trust back', async () => {
+    const store = createTrustStore(stateDir)
+    await store.trust('/p/.mcp.json', 'x')
+    expect(await store.untrust('/p/.mcp.json')).toBe(true)
+    expect(await store.untrust('/p/.mcp.json')).toBe(false)
+    expect(await store.isTrusted('/p/.mcp.json', 'x')).toBe(false)
+  })
+
+  it('keeps what another process has added', async () => {
+    const one = createTrustStore(stateDir)
+    await one.isTrusted('/a', 'a')
+    await createTrustStore(stateDir).trust('/b', 'b')
+    await one.trust('/a', 'a')
+    expect(await createTrustStore(stateDir).list()).toEqual(['/a', '/b'])
+  })
+
+  it('writes a file that only its owner can read, holds no text, and leaves nothing beside it', async () => {
+    await createTrustStore(stateDir).trust('/p/.mcp.json', 'CANARY')
+    expect((await stat(record())).mode & 0o777).toBe(0o600)
+    expect(await readFile(record(), 'utf8')).not.toContain('CANARY')
+    expect(await readdir(path.dirname(record()))).toEqual(['trust.json'])
+  })
+
+  it.each(['{half', '[]', '{"version":2,"files":{}}', '{"version":1}'])(
+    'trusts nothing when the record is damaged, and leaves it as it is: %s',
+    async (text) => {
+      await mkdir(path.dirname(record()))
+      await writeFile(record(), text)
+      const store = createTrustStore(stateDir)
+      expect(await store.isTrusted('/a', 'a')).toBe(false)
+      await expect(store.trust('/a', 'a')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+      expect(await readFile(record(), 'utf8')).toBe(text)
+    },
+  )
+
+  it('says so when the record cannot be written', async (context) => {
+    if (process.getuid?.() === 0) context.skip('root may write anywhere')
+    await mkdir(path.dirname(record()))
+    await chmod(path.dirname(record()), 0o500)
+    await expect(createTrustStore(stateDir).trust('/a', 'a')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  it('takes no entry that is not a hash', async () => {
+    await mkdir(path.dirname(record()))
+    await writeFile(record(), '{"version":1,"files":{"/a":true,"/b":null}}')
+    expect(await createTrustStore(stateDir).isTrusted('/a', 'a')).toBe(false)
+  })
+})

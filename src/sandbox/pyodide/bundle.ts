@@ -1,0 +1,160 @@
+// Owns the bundle: the folder of files that a sandbox process may read and nothing else. It is made once per installation in a cache folder, from the
+// installed `pyodide` package (whose code is not ours to redistribute), our own files in inside/ and the kernel. It starts no sandbox.
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { chmod, copyFile, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { makeGlue } from './glue.ts'
+import { insideFolder } from './paths.ts'
+
+const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js']
+const MANIFEST = 'manifest.json'
+
+/** Runs the sandbox process once in the unfinished folder and hands back what it made there. */
+export type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
+
+export interface BundleOptions {
+  /** The folder that holds all bundles, such as ~/.cache/sandbridge. */
+  cacheFolder: string
+  /** The folder that holds the package `sandbridge_kernel`. */
+  kernelFolder: string
+  /** Whether everybody on this machine may read the bundle. It holds no secret; a sandbox that runs as another user needs it. */
+  readableByAll: boolean
+  makeSnapshot: SnapshotMaker
+  onProgress?: ((message: string) => void) | undefined
+}
+
+type Manifest = Record<string, { bytes: number; sha256: string }>
+
+/**
+ * The folder of a whole and checked bundle, which is made first when it is missing or damaged. Any number of processes may do this at once: each
+ * builds in a folder of its own and the first one to finish gives it its name.
+ * @throws BridgeError SANDBOX_START_FAILED when the cache folder cannot be written or Python does not start.
+ */
+export async function ensureBundle(options: BundleOptions): Promise<string> {
+  const sources = await collectSources(options.kernelFolder)
+  const folder = join(options.cacheFolder, `pyodide-${sources.key}`)
+  if (await isWhole(folder)) return folder
+  options.onProgress?.('Preparing the embedded Python sandbox (once, a few seconds)')
+  const temporary = `${folder}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
+  try {
+    await writeBundle(temporary, sources, options)
+    await install(temporary, folder)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+  return folder
+}
+
+interface Sources {
+  key: string
+  packageFolder: string
+  version: string
+  glue: string
+  kernel: string
+}
+
+async function collectSources(kernelFolder: string): Promise<Sources> {
+  const packageFolder = dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
+  const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
+  const { version } = JSON.parse(await read('package.json')) as { version: string }
+  const glue = makeGlue({ version, loader: await read('pyodide.mjs'), runtime: await read('pyodide.asm.mjs') })
+  const kernel = JSON.stringify(await kernelSources(kernelFolder))
+  const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(insideFolder, name), 'utf8')))
+  const key = createHash('sha256')
+    .update(JSON.stringify([version, process.version, process.arch, process.platform, glue, kernel, ours]))
+    .digest('hex')
+    .slice(0, 24)
+  return { key, packageFolder, version, glue, kernel }
+}
+
+/** The kernel's Python files as [path, text] pairs, in a fixed order. */
+async function kernelSources(folder: string): Promise<[string, string][]> {
+  const entries = await readdir(folder, { recursive: true })
+  const names = entries.map((name) => name.replaceAll('\\', '/')).filter((name) => isKernelSource(name))
+  return Promise.all(
+    names.toSorted().map(async (name): Promise<[string, string]> => [name, await readFile(join(folder, name), 'utf8')]),
+  )
+}
+
+function isKernelSource(name: string): boolean {
+  return name.endsWith('.py') && name.startsWith('sandbridge_kernel/') && !name.includes('__pycache__')
+}
+
+async function writeBundle(folder: string, sources: Sources, options: BundleOptions): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 })
+  } catch (error) {
+    throw unwritable(options.cacheFolder, error)
+  }
+  const lock = JSON.parse(await readFile(join(sources.packageFolder, 'pyodide-lock.json'), 'utf8')) as { info: object }
+  const put = (name: string, data: string | Uint8Array): Promise<void> => writeFile(join(folder, name), data)
+  try {
+    await put('glue.js', sources.glue)
+    await put('kernel.json', sources.kernel)
+    await put('lock.json', JSON.stringify({ info: lock.info, packages: {} }))
+    for (const name of ['pyodide.asm.wasm', 'python_stdlib.zip']) {
+      await copyFile(join(sources.packageFolder, name), join(folder, name))
+    }
+    for (const name of OUR_FILES) await copyFile(join(insideFolder, name), join(folder, name))
+    const made = await options.makeSnapshot(folder)
+    await put('snapshot.bin', made.snapshot)
+    await put('glue.cache', made.codeCache)
+    const manifest: Manifest = {}
+    for (const name of await readdir(folder)) {
+      await chmod(join(folder, name), options.readableByAll ? 0o644 : 0o600)
+      manifest[name] = { bytes: (await stat(join(folder, name))).size, sha256: await sha256(join(folder, name)) }
+    }
+    await put(MANIFEST, JSON.stringify(manifest))
+  } catch (error) {
+    throw BridgeError.isInstance(error) ? error : unwritable(options.cacheFolder, error)
+  }
+}
+
+/** Give a finished folder its name. Whoever comes second finds a whole bundle there and keeps it; a damaged one is moved out of the way. */
+async function install(temporary: string, folder: string): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    try {
+      await rename(temporary, folder)
+      return
+    } catch (error) {
+      if (await isWhole(folder)) return
+      if (attempt === 4) throw unwritable(dirname(folder), error)
+      const aside = `${folder}.${process.pid}-${attempt}.old`
+      await rename(folder, aside).catch(() => {})
+      await rm(aside, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Whether every file of a bundle is there with the size and the content it was written with. */
+async function isWhole(folder: string): Promise<boolean> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
+    const expected = Object.entries(manifest)
+    if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
+    const checks = expected.map(async ([name, { bytes, sha256: hash }]) => {
+      const path = join(folder, name)
+      return (await stat(path)).size === bytes && (await sha256(path)) === hash
+    })
+    return (await Promise.all(checks)).every(Boolean)
+  } catch {
+    return false
+  }
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+function unwritable(folder: string, cause: unknown): BridgeError {
+  return new BridgeError(
+    'SANDBOX_START_FAILED',
+    `Cannot write the embedded Python to ${folder}: ${messageOf(cause)}`,
+    { hint: 'Make that folder writable, with 60 MB free, or set XDG_CACHE_HOME to a folder that is.', cause },
+  )
+}

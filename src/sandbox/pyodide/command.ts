@@ -1,0 +1,83 @@
+// The command line of a sandbox process: Node's flags, and the memory caps that follow from one number. Pure: it starts nothing.
+import { BridgeError } from '../../errors.ts'
+
+const MIB = 1 << 20
+const WASM_PAGE_BYTES = 65536
+
+/** How one number of bytes is divided. `data` is the hard cap on the whole process (RLIMIT_DATA), the rest are parts that end politely. */
+export interface MemoryPlan {
+  heapMaxBytes: number
+  filesMaxBytes: number
+  v8HeapMib: number
+  dataBytes: number
+}
+
+/** What Node, its threads and Python's fixed parts need beside Python's heap: measured, with headroom. */
+const FIXED_BYTES = 224 * MIB
+/** Python's heap right after the start, with room for a small program. */
+const SMALLEST_HEAP_BYTES = 64 * MIB
+export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
+
+/**
+ * Divide a sandbox's memory: three quarters of what is left beside the fixed part is Python's heap (MemoryError beyond), a quarter its files (ENOSPC).
+ * @throws BridgeError CONFIG_INVALID when it is too little for Python to start.
+ */
+export function planMemory(memoryBytes: number): MemoryPlan {
+  if (!(memoryBytes >= SMALLEST_MEMORY_BYTES)) {
+    throw new BridgeError(
+      'CONFIG_INVALID',
+      `The embedded sandbox cannot run in ${Math.floor(memoryBytes / MIB)} MiB: it needs ${SMALLEST_MEMORY_BYTES / MIB} MiB`,
+      { hint: `Give the sandbox at least ${SMALLEST_MEMORY_BYTES / MIB} MiB of memory.` },
+    )
+  }
+  const free = memoryBytes - FIXED_BYTES
+  const pages = Math.min(65535, Math.floor((free * 3) / 4 / WASM_PAGE_BYTES))
+  const heapMaxBytes = Math.max(pages * WASM_PAGE_BYTES, SMALLEST_HEAP_BYTES)
+  return {
+    heapMaxBytes,
+    filesMaxBytes: Math.floor(free / 4),
+    v8HeapMib: 128,
+    dataBytes: memoryBytes,
+  }
+}
+
+export interface NodeFacts {
+  version: string
+  /** `process.allowedNodeEnvironmentFlags` or anything else that knows which flags there are. */
+  allows: (flag: string) => boolean
+}
+
+export const thisNode: NodeFacts = {
+  version: process.version,
+  allows: (flag) => process.allowedNodeEnvironmentFlags.has(flag),
+}
+
+/** Node's flags for the sandbox process, which may read one folder and start threads, and do nothing else. */
+export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = thisNode): string[] {
+  const major = Number(/^v?(\d+)/.exec(node.version)?.[1])
+  return [
+    '--disallow-code-generation-from-strings',
+    '--frozen-intrinsics',
+    major < 22 ? '--experimental-permission' : '--permission',
+    '--allow-worker',
+    `--allow-fs-read=${folder}`,
+    // Without it a signal from inside opens the inspector of a process of ours.
+    ...(node.allows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
+    '--no-warnings',
+    `--max-old-space-size=${memory.v8HeapMib}`,
+    `--wasm-max-mem-pages=${memory.heapMaxBytes / WASM_PAGE_BYTES}`,
+  ]
+}
+
+/** What follows the flags: the program and its arguments. */
+export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe', memory: MemoryPlan): string[] {
+  const { heapMaxBytes, filesMaxBytes } = memory
+  return [`${folder}/child.mjs`, folder, mode, JSON.stringify({ heapMaxBytes, filesMaxBytes })]
+}
+
+/** A command under a hard cap on private memory and without core dumps, where there is a POSIX shell to set it. It becomes the command, by exec. */
+export function underMemoryCap(command: string[], memory: MemoryPlan, platform = process.platform): string[] {
+  if (platform !== 'linux') return command
+  const kib = Math.floor(memory.dataBytes / 1024)
+  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
+}

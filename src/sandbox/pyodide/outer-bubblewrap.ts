@@ -1,0 +1,104 @@
+// The outer wall on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside there is Node, its libraries and the bundle, read-only, and
+// nothing else: no /proc, no /dev, no network, no other process. Used when it is installed and a try shows that it works; never as real root.
+import { execFile } from 'node:child_process'
+import { access, constants, realpath } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { messageOf } from '../../errors.ts'
+import { seccompFilter } from '../bubblewrap/seccomp-filter.ts'
+import { spawnSandbox } from './spawn-sandbox.ts'
+
+/** What is wrapped around the sandbox's own command, and the paths that this command must use. */
+export interface OuterLayer {
+  /** One line for a person: in use, or why not. */
+  verdict: string
+  node: string
+  bundle: string
+  wrap(command: string[]): { command: string[]; extraInput?: Buffer }
+}
+
+const NOBODY = '65534'
+const INNER_NODE = '/node'
+const INNER_BUNDLE = '/bundle'
+const TRY_TIMEOUT_MS = 10_000
+const run = promisify(execFile)
+
+/** bubblewrap as the outer wall when it can be used here, else no wall and the reason. Never throws. */
+export async function findOuterLayer(node: string, bundle: string): Promise<OuterLayer> {
+  const without = (why: string): OuterLayer => ({
+    verdict: `bubblewrap: not in use (${why})`,
+    node,
+    bundle,
+    wrap: (command) => ({ command }),
+  })
+  if (process.platform !== 'linux') return without('Linux only')
+  if (process.arch !== 'x64' && process.arch !== 'arm64') return without(`no system call filter for ${process.arch}`)
+  const bwrap = await findProgram('bwrap')
+  if (bwrap === undefined) return without('not installed')
+  let dropRoot: string[] = []
+  if (process.getuid?.() === 0) {
+    // Inside a user namespace made by root, "nobody" is still root to the files of this machine.
+    const setpriv = await findProgram('setpriv')
+    if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
+    dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
+  }
+  try {
+    const wall = await bubblewrapArguments(node, bundle)
+    const extraInput = seccompFilter(process.arch)
+    const layer: OuterLayer = {
+      verdict: 'bubblewrap: own namespaces, no network, only Node and the bundle to read, system calls filtered',
+      node: INNER_NODE,
+      bundle: INNER_BUNDLE,
+      wrap: (command) => ({ command: [...dropRoot, bwrap, ...wall, '--', ...command], extraInput }),
+    }
+    await tryOut(layer)
+    return layer
+  } catch (error) {
+    return without(`a try failed: ${lastLine(error)}`)
+  }
+}
+
+async function bubblewrapArguments(node: string, bundle: string): Promise<string[]> {
+  const binds: string[] = []
+  for (const library of await librariesOf(node)) binds.push('--ro-bind', await realpath(library), library)
+  binds.push('--ro-bind', await realpath(node), INNER_NODE, '--ro-bind', bundle, INNER_BUNDLE)
+  return [
+    ...['--unshare-all', '--unshare-user', '--die-with-parent', '--new-session', '--clearenv'],
+    ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--uid', NOBODY, '--gid', NOBODY],
+    ...binds,
+    ...['--remount-ro', '/', '--chdir', '/', '--seccomp', '3'],
+  ]
+}
+
+/** The shared libraries of a program, with its loader, as `ldd` lists them. A static program has none. */
+async function librariesOf(program: string): Promise<string[]> {
+  const { stdout } = await run('ldd', [program]).catch(() => ({ stdout: '' }))
+  return [...stdout.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]!)
+}
+
+/** Start Node behind the wall once and let it read the bundle. */
+async function tryOut(layer: OuterLayer): Promise<void> {
+  const script = `require('fs').readFileSync('${INNER_BUNDLE}/manifest.json');process.stdout.write('through')`
+  const { command, extraInput } = layer.wrap([INNER_NODE, '--no-warnings', '-e', script])
+  const attempt = spawnSandbox(command, extraInput)
+  const timer = setTimeout(() => void attempt.dispose(), TRY_TIMEOUT_MS)
+  let said = ''
+  for await (const chunk of attempt.stdout) said += String(chunk)
+  const exit = await attempt.exited
+  clearTimeout(timer)
+  if (said !== 'through') throw new Error(exit.detail || `it ended with ${exit.signal ?? exit.code}`)
+}
+
+async function findProgram(name: string): Promise<string | undefined> {
+  const folders = new Set([...(process.env['PATH'] ?? '').split(':'), '/usr/local/bin', '/usr/bin', '/bin'])
+  for (const folder of folders) {
+    // A relative folder would make the program depend on where the bridge happens to be.
+    if (!folder.startsWith('/')) continue
+    const path = `${folder}/${name}`
+    if (await access(path, constants.X_OK).then(() => true, () => false)) return path
+  }
+  return undefined
+}
+
+function lastLine(error: unknown): string {
+  return messageOf(error).trim().split('\n').at(-1) ?? ''
+}

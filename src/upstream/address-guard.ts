@@ -1,0 +1,43 @@
+// Refuses to dial link-local and metadata addresses: on a cloud machine they hand out its credentials to whoever asks from inside.
+// The check is made on the address that is dialled, after the name was resolved, so that a name cannot be pointed elsewhere in between.
+import { lookup, type LookupAddress } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+const refused = new BlockList()
+refused.addSubnet('169.254.0.0', 16, 'ipv4') // link-local, RFC 3927; 169.254.169.254 serves metadata on most clouds
+refused.addSubnet('fe80::', 10, 'ipv6') // link-local, RFC 4291
+refused.addSubnet('fd00:ec2::', 32, 'ipv6') // metadata and other local services on AWS
+refused.addAddress('fd20:ce::254', 'ipv6') // metadata on Google Cloud
+refused.addAddress('100.100.100.200', 'ipv4') // metadata on Alibaba Cloud
+refused.addAddress('192.0.0.192', 'ipv4') // metadata on Oracle Cloud
+refused.addAddress('168.63.129.16', 'ipv4') // the platform's own endpoint on Azure
+refused.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6') // 169.254.0.0/16 through NAT64, RFC 6052
+
+/** Thrown, as an error with this code, in place of a connection. */
+export const ADDRESS_REFUSED = 'ERR_UPSTREAM_ADDRESS_REFUSED'
+
+/** Checks a host that may be an address itself: no name is looked up for those. @throws an error with code ADDRESS_REFUSED */
+export function assertHostAllowed(host: string): void {
+  const address = host.replace(/^\[|\]$/g, '')
+  if (isIP(address) && isRefused(address)) throw refusal()
+}
+
+/** Resolves a name as Node does, and fails when any of its addresses is refused. */
+export const guardedLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const first = addresses?.[0]
+    if (error || !first) return callback(error ?? new Error('no address'), '', 0)
+    if (addresses.some(({ address }) => isRefused(address))) return callback(refusal(), '', 0)
+    if (options.all) callback(null, addresses)
+    else callback(null, first.address, first.family)
+  })
+}
+
+function isRefused(address: string): boolean {
+  const plain = address.replace(/%.*$/, '')
+  return refused.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+}
+
+function refusal(): NodeJS.ErrnoException {
+  return Object.assign(new Error('the address is link-local or serves cloud metadata'), { code: ADDRESS_REFUSED })
+}

@@ -1,0 +1,188 @@
+// `fetch` over node:http, for remote upstreams. Node's own fetch gives up on an answer after five minutes, cannot check the address it dials
+// and knows no proxy. This one never follows redirects: the MCP client package does, within an origin.
+import http from 'node:http'
+import https from 'node:https'
+import type { Duplex } from 'node:stream'
+import tls from 'node:tls'
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { assertHostAllowed, guardedLookup } from './address-guard.ts'
+import { atMost, wholeLines } from './bounded-body.ts'
+import { proxyFor } from './proxy-settings.ts'
+
+/** How soon the system starts to ask whether a silent peer is still there. */
+const KEEP_ALIVE_MS = 15_000
+
+export interface HttpFetchOptions {
+  /** Dial link-local and metadata addresses, too. */
+  allowLinkLocal: boolean
+  /** Where proxy settings are read from. */
+  env: Record<string, string | undefined>
+  /** Told why a request or the body of an answer failed, before whoever waits for it is. */
+  onTrouble?: (error: unknown) => void
+  /** Called when an event stream ended or broke, and not when it was given up. */
+  onEventsEnd?: () => void
+}
+
+export interface HttpFetch {
+  fetch: FetchLike
+  /** Ends connections that wait for another request. */
+  close(): void
+}
+
+export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
+  const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
+  const tunnels = new Map<string, TunnelAgent>()
+  const lookup = options.allowLinkLocal ? {} : { lookup: guardedLookup }
+
+  const prepare = (url: URL): https.RequestOptions => {
+    if (!options.allowLinkLocal) assertHostAllowed(url.hostname)
+    const proxy = proxyFor(url, options.env)
+    if (!proxy) return { ...addressOf(url), agent: agents[url.protocol as 'http:' | 'https:'], ...lookup }
+    if (url.protocol === 'http:') {
+      return { ...addressOf(proxy), agent: agents['http:'], path: url.href, headers: proxyHeaders(proxy) }
+    }
+    const tunnel: TunnelAgent = tunnels.get(proxy.href) ?? new TunnelAgent(proxy)
+    tunnels.set(proxy.href, tunnel)
+    return { ...addressOf(url), agent: tunnel }
+  }
+
+  return {
+    fetch: async (input, init = {}) => {
+      const url = new URL(input)
+      if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Error('the address is not http or https')
+      try {
+        return toResponse(await send(url, prepare(url), init), options)
+      } catch (error) {
+        options.onTrouble?.(error)
+        throw error
+      }
+    },
+    close() {
+      for (const agent of [...Object.values(agents), ...tunnels.values()]) agent.destroy()
+    },
+  }
+}
+
+/** A request's target. `servername` must not be an address; the agents see to that. */
+function addressOf(url: URL): https.RequestOptions {
+  const { protocol, hostname, port, pathname, search, username, password } = url
+  const auth = username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : undefined
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return { protocol, host, port, path: `${pathname}${search}`, ...(auth !== undefined && { auth }) }
+}
+
+function send(url: URL, target: https.RequestOptions, init: RequestInit): Promise<http.IncomingMessage> {
+  const body = bodyText(init.body)
+  const headers: Record<string, string> = { ...(target.headers as Record<string, string>) }
+  for (const [name, value] of new Headers(init.headers)) headers[name] = value
+  headers['host'] = url.host
+  headers['accept-encoding'] = 'identity'
+  if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
+  return new Promise((resolve, reject) => {
+    // The protocol dialled is the target's: with a proxy, an http: URL may be sent to an https: one.
+    const request = (target.protocol === 'https:' ? https : http).request({
+      ...target,
+      method: init.method ?? 'GET',
+      headers,
+      ...(init.signal && { signal: init.signal }),
+    })
+    request.on('error', reject)
+    request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
+    request.on('response', resolve)
+    request.end(body)
+  })
+}
+
+function bodyText(body: RequestInit['body']): string | undefined {
+  if (body === undefined || body === null || typeof body === 'string') return body ?? undefined
+  if (body instanceof URLSearchParams) return body.toString()
+  throw new Error('only text can be sent')
+}
+
+function toResponse(message: http.IncomingMessage, options: HttpFetchOptions): Response {
+  const status = message.statusCode ?? 0
+  const headers = new Headers()
+  for (let i = 0; i + 1 < message.rawHeaders.length; i += 2) headers.append(message.rawHeaders[i]!, message.rawHeaders[i + 1]!)
+  const init = { status, statusText: message.statusMessage ?? '', headers }
+  if (status === 204 || status === 205 || status === 304) {
+    message.resume()
+    return new Response(null, init)
+  }
+  const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
+  const chunks = isEvents ? wholeLines(message) : atMost(message)
+  const stream = toStream(message, chunks, (error) => {
+    if (error !== undefined) options.onTrouble?.(error)
+    if (isEvents) options.onEventsEnd?.()
+  })
+  return new Response(stream, init)
+}
+
+function toStream(
+  message: http.IncomingMessage,
+  chunks: AsyncGenerator<Buffer>,
+  onEnd: (error?: unknown) => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next()
+        if (!done) return controller.enqueue(value)
+        controller.close()
+        onEnd()
+      } catch (error) {
+        message.destroy()
+        controller.error(error)
+        onEnd(error)
+      }
+    },
+    cancel: () => void message.destroy(),
+  })
+}
+
+function proxyHeaders(proxy: URL): Record<string, string> {
+  if (!proxy.username && !proxy.password) return {}
+  const { auth } = addressOf(proxy)
+  return { 'proxy-authorization': `Basic ${Buffer.from(auth!).toString('base64')}` }
+}
+
+/** Connects through a proxy's CONNECT, RFC 9110 section 9.3.6. The proxy resolves the name, so its address cannot be checked here. */
+class TunnelAgent extends https.Agent {
+  readonly #proxy: URL
+
+  constructor(proxy: URL) {
+    super({ keepAlive: true })
+    this.#proxy = proxy
+  }
+
+  override createConnection(
+    options: http.RequestOptions,
+    done?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    // Node's types want a stream even beside an error.
+    const callback = done as (error: Error | null, stream?: Duplex) => void
+    const host = options.host ?? ''
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${options.port || 443}`
+    const connect = (this.#proxy.protocol === 'https:' ? https : http).request({
+      ...addressOf(this.#proxy),
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      headers: { host: authority, ...proxyHeaders(this.#proxy) },
+    })
+    connect.on('error', callback)
+    connect.on('connect', (response, socket) => {
+      if (response.statusCode === 200) {
+        // `port` and `host` must not reach tls.connect beside a socket that is already connected.
+        const tlsOptions = options as tls.ConnectionOptions
+        const secure = tls.connect({ ...tlsOptions, socket, servername: tlsOptions.servername ?? '' })
+        secure.once('secureConnect', () => callback(null, secure))
+        secure.once('error', callback)
+        return
+      }
+      socket.destroy()
+      callback(new Error(`the proxy refused the connection with status ${response.statusCode}`))
+    })
+    connect.end()
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+// Sees to it that every request over Streamable HTTP comes to an end. The client package lets a request wait for ever when the stream that should
+// bring its answer ends without it, and leaves the stream of a cancelled request open.
+import type { Transport } from '@modelcontextprotocol/client'
+
+/** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
+export const ANSWER_LOST = -32_065
+
+/** Wraps a transport before it is given to a client. `why` says what is known about the latest trouble. */
+export function settleLostRequests(transport: Transport, why: () => string | undefined): void {
+  const open = new Map<number, AbortController>()
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    if (!('method' in message)) return send(message, options)
+    if (!('id' in message)) {
+      await send(message, options)
+      if (message.method === 'notifications/cancelled') open.get(Number(message.params?.requestId))?.abort()
+      return
+    }
+    // Requests with other ids are the package's own subscriptions, which it looks after itself.
+    if (typeof message.id !== 'number') return send(message, options)
+    const id = message.id
+    const abort = new AbortController()
+    open.set(id, abort)
+    try {
+      await send(message, {
+        ...options,
+        requestSignal: options?.requestSignal ? AbortSignal.any([options.requestSignal, abort.signal]) : abort.signal,
+        onRequestStreamEnd: () => {
+          if (!open.delete(id)) return
+          const text = `the connection broke before the answer came${why() ? `: ${why()}` : ''}`
+          transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: ANSWER_LOST, message: text } })
+        },
+      })
+    } catch (error) {
+      open.delete(id)
+      throw error
+    }
+  }
+  const before = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    before?.(message, extra)
+    if (!('method' in message)) open.delete(Number(message.id))
+  }
+}
