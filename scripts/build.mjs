@@ -1,12 +1,46 @@
-// Compiles src/ into dist/ from scratch, and makes the command executable.
-import { chmodSync, rmSync } from 'node:fs'
-import { spawnSync } from 'node:child_process'
+// Bundles src/ with what it imports into dist/. One folder of a few files loads in half the time of two hundred modules, which is
+// what a client waits for when it starts us, and whoever installs the package gets Pyodide and nothing else beside it.
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url))
+const dist = path.join(root, 'dist')
 
-rmSync(`${root}/dist`, { recursive: true, force: true })
-const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-if (status !== 0) process.exit(status ?? 1)
-chmodSync(`${root}/dist/cli.js`, 0o755)
+rmSync(dist, { recursive: true, force: true })
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/cli.ts'],
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  minify: true,
+  // Names of classes and functions show in error messages and logs.
+  keepNames: true,
+  external: ['pyodide'],
+  // Its CommonJS form looks for its own files at run time, which a bundle does not have.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  // Bundled CommonJS modules ask for Node's own modules with require().
+  banner: { js: "import { createRequire as $createRequire } from 'node:module'\nconst require = $createRequire(import.meta.url)" },
+  metafile: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+})
+chmodSync(path.join(dist, 'cli.js'), 0o755)
+writeFileSync(path.join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(Object.keys(metafile.inputs)))
+
+/** The licence of every package that was bundled, as each asks for. */
+function licences(inputs) {
+  const packages = new Set(inputs.flatMap((file) => file.match(/^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []))
+  const texts = [...packages].toSorted().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8'))
+    const file = readdirSync(path.join(root, folder)).find((entry) => /^(licen[sc]e|copying)/i.test(entry))
+    const text = file && existsSync(path.join(root, folder, file)) ? readFileSync(path.join(root, folder, file), 'utf8').trim() : ''
+    return `${name} ${version} (${license})\n\n${text}\n`
+  })
+  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+}

@@ -44,6 +44,11 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'The server broke the MCP protocol; report it to its author.',
   },
+  UPSTREAM_AUTH_REQUIRED: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Run `sandbridge login NAME`, or correct the credentials in the server’s headers.',
+  },
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },

@@ -1,6 +1,8 @@
-// The version in package.json, which lies beside src/ and dist/ alike.
+// The version in package.json.
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { PACKAGE_ROOT } from './package-root.ts'
 
-const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const packageJson = JSON.parse(readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }
 
 export const VERSION = packageJson.version

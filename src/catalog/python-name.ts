@@ -27,6 +27,7 @@ export function isPlainIdentifier(text: string): boolean {
  * @param fallback the identifier when nothing of the name is left
  */
 export function pythonName(name: string, fallback: string): string {
+  if (/^[A-Za-z]\w{0,127}$/.test(name) && !KEYWORDS.has(name)) return name
   const normal = name.slice(0, MAX_LENGTH).normalize('NFKC')
   let result = ''
   for (const char of normal) result += isIdentifierCharacter(char) ? char : '_'

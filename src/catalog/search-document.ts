@@ -1,12 +1,13 @@
 // What the search reads of a tool. Pure.
 import type { CatalogTool } from './catalog-tool.ts'
-import { isRecord, propertiesOf, type Schema } from './json-schema.ts'
-import { flattened } from './json-schema.ts'
+import { flattened, isRecord, propertiesOf, type Schema } from './json-schema.ts'
 import type { SearchDocument } from './search-index.ts'
 import { words } from './tokenize.ts'
 
 const MAX_PARAMETERS = 40
-const MAX_DESCRIPTION = 1200
+const MAX_DESCRIPTION = 700
+/** Parameters beyond this many characters of descriptions are found by their names only. */
+const MAX_PARAMETER_TEXT = 400
 
 const READING = new Set(
   'get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '),
@@ -44,22 +45,26 @@ function safetyOf({ definition, name }: CatalogTool): number {
 
 function parameterWords(inputSchema: unknown): { names: string; descriptions: string } {
   if (!isRecord(inputSchema)) return { names: '', descriptions: '' }
-  const names: string[] = []
-  const descriptions: string[] = []
-  const schema = flattened(inputSchema, inputSchema)
-  for (const [name, property] of propertiesOf(schema).slice(0, MAX_PARAMETERS)) {
-    names.push(name.slice(0, 80))
-    if (!isRecord(property)) continue
+  let names = ''
+  let descriptions = ''
+  let count = 0
+  for (const [name, property] of propertiesOf(flattened(inputSchema, inputSchema))) {
+    if ((count += 1) > MAX_PARAMETERS) break
+    names += ` ${name}`
+    if (descriptions.length > MAX_PARAMETER_TEXT || !isRecord(property)) continue
     // An enum tells what a tool can do as well as a name does.
-    for (const choice of choicesOf(property)) descriptions.push(choice)
-    descriptions.push(stringOf(property['description']).slice(0, 80))
+    descriptions += choicesOf(property)
+    const description = property['description']
+    if (typeof description === 'string') descriptions += ` ${description.slice(0, 60)}`
   }
-  return { names: names.join(' '), descriptions: descriptions.join(' ') }
+  return { names, descriptions }
 }
 
-function choicesOf(property: Schema): string[] {
-  const choices = Array.isArray(property['enum']) ? property['enum'] : []
-  return choices.slice(0, 12).filter((choice) => typeof choice === 'string' && choice.length <= 30)
+function choicesOf(property: Schema): string {
+  const choices = property['enum']
+  if (!Array.isArray(choices)) return ''
+  const short = choices.slice(0, 12).filter((choice) => typeof choice === 'string' && choice.length <= 30)
+  return ` ${short.join(' ')}`
 }
 
 function stringOf(value: unknown): string {

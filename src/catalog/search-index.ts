@@ -4,7 +4,7 @@
 import { editDistance } from './did-you-mean.ts'
 import { byCodeUnit, foldName } from './python-name.ts'
 import { Thesaurus } from './thesaurus.ts'
-import { stem, stems, words } from './tokenize.ts'
+import { stem, stems, tokens, words } from './tokenize.ts'
 
 /** What is searched of one tool. */
 export interface SearchDocument {
@@ -40,15 +40,17 @@ const FIELDS: Field[] = [
   { key: 'name', weight: 6, pivot: 3, limit: 160, isNames: true },
   { key: 'title', weight: 3, pivot: 4, limit: 160 },
   { key: 'summary', weight: 3, pivot: 12, limit: 240 },
-  { key: 'description', weight: 1, pivot: 60, limit: 500 },
+  { key: 'description', weight: 1, pivot: 40, limit: 320 },
   { key: 'parameters', weight: 1.6, pivot: 8, limit: 400, isNames: true },
-  { key: 'parameterDescriptions', weight: 0.5, pivot: 60, limit: 500 },
+  { key: 'parameterDescriptions', weight: 0.5, pivot: 50, limit: 400 },
   { key: 'server', weight: 2, pivot: 3, limit: 80 },
 ]
 
 const SATURATION = 3
 /** How much a second way to say the same adds to the best one. */
 const OTHER_WAYS = 0.2
+/** How much a word counts when it is said again. */
+const REPEATED = 0.3
 const STOP_WORDS = new Set(
   (
     'a an the of to in on at for with by from as into onto about and or but if so than then that this these those there it its is are was ' +
@@ -59,9 +61,19 @@ const STOP_WORDS = new Set(
   ).split(' '),
 )
 
+/** Where a term is, and how much it weighs there. */
 interface Posting {
   documents: number[]
   weights: number[]
+  /** The weight so far in the document that is being added. */
+  pending: number
+  pendingFor: number
+}
+
+/** The weight of one concept in every document, and which have any. */
+interface Best {
+  weights: Float64Array
+  documents: number[]
 }
 
 interface WeightedTerms {
@@ -100,38 +112,48 @@ export class SearchIndex<T> {
     const id = this.#items.push(item) - 1
     this.#documents.push(document)
     this.#folded.push(foldName(document.name))
-    const weights = new Map<string, number>()
+    const found: Posting[] = []
     for (const field of FIELDS) {
       const text = document[field.key].slice(0, field.limit)
-      const terms = stems(text)
-      if (terms.length === 0) continue
-      const share = field.weight / (0.65 + (0.35 * terms.length) / field.pivot)
-      if (field.isNames) for (const compound of compounds(text)) weights.set(compound, field.weight)
-      for (const term of terms) {
-        const before = weights.get(term)
-        // A word said again in the same text counts little more.
-        weights.set(term, before === undefined ? share : before + share * 0.3)
+      if (text === '') continue
+      const split = tokens(text)
+      const share = field.weight / (0.65 + (0.35 * split.length) / field.pivot)
+      for (const { word, stem: term } of split) {
+        const posting = this.#postings.get(term) ?? this.#newPosting(term, word)
+        // A word said again in the same document counts little more.
+        this.#note(posting, id, share, found)
+      }
+      if (!field.isNames) continue
+      for (const name of compounds(text)) {
+        this.#note(this.#postings.get(name) ?? this.#newPosting(name), id, field.weight, found)
       }
     }
-    this.#learnSpellings(document)
-    for (const [term, weight] of weights) {
-      const posting = this.#postings.get(term)
-      if (posting === undefined) {
-        this.#postings.set(term, { documents: [id], weights: [weight] })
-        this.#vocabulary = undefined
-      } else {
-        posting.documents.push(id)
-        posting.weights.push(weight)
-      }
+    for (const posting of found) {
+      posting.documents.push(id)
+      posting.weights.push(posting.pending)
     }
   }
 
-  #learnSpellings(document: SearchDocument): void {
-    for (const text of [document.name, document.title, document.summary, document.parameters]) {
-      for (const word of words(text.slice(0, 400))) {
-        if (word.length >= 4 && !this.#spellings.has(word)) this.#spellings.set(word, stem(word))
-      }
+  #note(posting: Posting, id: number, weight: number, found: Posting[]): void {
+    if (posting.pendingFor === id) {
+      posting.pending += weight * REPEATED
+      return
     }
+    posting.pendingFor = id
+    posting.pending = weight
+    found.push(posting)
+  }
+
+  #newPosting(term: string, word?: string): Posting {
+    const posting: Posting = { documents: [], weights: [], pending: 0, pendingFor: -1 }
+    this.#postings.set(term, posting)
+    this.#vocabulary = undefined
+    if (word !== undefined) this.#spell(word, term)
+    return posting
+  }
+
+  #spell(word: string, term: string): void {
+    if (word.length >= 4 && !/\d/.test(word)) this.#spellings.set(word, term)
   }
 
   /**
@@ -141,69 +163,92 @@ export class SearchIndex<T> {
    */
   search(query: string, limit: number, accepts: (item: T) => boolean = () => true): Hit<T>[] {
     const scores = this.#score(query)
-    const found: { id: number; score: number }[] = []
-    for (const [id, score] of scores) {
-      if (score > 0 && accepts(this.#items[id]!)) found.push({ id, score: this.#adjusted(id, score) })
+    for (const [id, item] of this.#items.entries()) {
+      if (scores[id]! > 0) scores[id] = accepts(item) ? scores[id]! * (1 + 0.02 * this.#documents[id]!.safety) : 0
     }
-    if (found.length === 0) found.push(...this.#anything(query, accepts))
+    let found = this.#top(scores, limit)
+    if (found.length === 0) found = this.#anything(query, accepts)
     found.sort((a, b) => b.score - a.score || this.#compare(a.id, b.id))
     return this.#spread(found, limit).map(({ id, score }) => ({ item: this.#items[id]!, score }))
   }
 
-  #score(query: string): Map<number, number> {
-    const concepts = this.#concepts(query)
-    const scores = new Map<number, number>()
-    const covered = new Map<number, number>()
+  /** A score for every document. */
+  #score(query: string): Float64Array {
+    const count = this.#items.length
+    const scores = new Float64Array(count)
+    const covered = new Float64Array(count)
     let total = 0
-    for (const concept of concepts) {
-      const best = new Map<number, number>()
+    for (const concept of this.#concepts(query)) {
+      const best: Best = { weights: new Float64Array(count), documents: [] }
       for (const way of concept.ways) this.#collect(way, best)
       const own = concept.own === undefined ? undefined : this.#postings.get(concept.own)
-      const rarity = this.#rarity(own === undefined ? best.size : Math.max(own.documents.length, best.size / 3))
+      const common = best.documents.length
+      const rarity = this.#rarity(own === undefined ? common : Math.max(own.documents.length, common / 3))
       total += rarity
-      for (const [id, weight] of best) {
+      for (const id of best.documents) {
+        const weight = best.weights[id]!
         const strength = weight / (SATURATION + weight)
-        scores.set(id, (scores.get(id) ?? 0) + rarity * strength)
-        covered.set(id, (covered.get(id) ?? 0) + rarity * Math.min(1, strength * 2))
+        scores[id]! += rarity * strength
+        covered[id]! += rarity * Math.min(1, strength * 2)
       }
     }
-    for (const [id, score] of scores) {
-      const coverage = (covered.get(id) ?? 0) / (total || 1)
-      scores.set(id, score * (0.5 + 0.5 * coverage))
-    }
+    for (let id = 0; id < count; id += 1) scores[id]! *= 0.5 + (0.5 * covered[id]!) / (total || 1)
     const folded = foldName(query)
-    if (folded !== '') {
-      for (const [id, name] of this.#folded.entries()) if (name === folded) scores.set(id, (scores.get(id) ?? 0) + 100)
-    }
+    if (folded !== '') for (const [id, name] of this.#folded.entries()) if (name === folded) scores[id]! += 100
     return scores
   }
 
-  /** For each document, the best of a concept's ways; all terms of a way must be in the document. */
-  #collect(way: WeightedTerms, best: Map<number, number>): void {
-    const postings = way.terms.map((term) => this.#postings.get(term))
-    const first = postings[0]
-    if (first === undefined || postings.includes(undefined)) return
-    if (postings.length === 1) {
-      for (const [index, id] of first.documents.entries()) {
-        raise(best, id, first.weights[index]! * way.weight)
+  /** The documents that can be among the best `limit`, and the best one of every server. In no order. */
+  #top(scores: Float64Array, limit: number): { id: number; score: number }[] {
+    const found = scores.filter((score) => score > 0).sort()
+    const least = found[Math.max(0, found.length - limit * 4)] ?? 0
+    const best = new Map<string, number>()
+    const ids = new Set<number>()
+    for (let id = 0; id < scores.length; id += 1) {
+      const score = scores[id]!
+      if (score <= 0) continue
+      if (score >= least) ids.add(id)
+      const { server } = this.#documents[id]!
+      const before = best.get(server)
+      if (
+        before === undefined ||
+        score > scores[before]! ||
+        (score === scores[before]! && this.#compare(id, before) < 0)
+      ) {
+        best.set(server, id)
       }
+    }
+    for (const id of best.values()) ids.add(id)
+    return [...ids].map((id) => ({ id, score: scores[id]! }))
+  }
+
+  /** For each document, the best of a concept's ways; all terms of a way must be in the document. */
+  #collect(way: WeightedTerms, best: Best): void {
+    const postings: Posting[] = []
+    for (const term of way.terms) {
+      const posting = this.#postings.get(term)
+      if (posting === undefined) return
+      postings.push(posting)
+    }
+    const [first, ...others] = postings
+    if (first === undefined) return
+    if (others.length === 0) {
+      for (const [index, id] of first.documents.entries()) raise(best, id, first.weights[index]! * way.weight)
       return
     }
-    const sums = new Map<number, { count: number; least: number }>()
-    for (const posting of postings) {
-      for (const [index, id] of posting!.documents.entries()) {
-        const before = sums.get(id)
-        const weight = posting!.weights[index]!
-        if (before === undefined) sums.set(id, { count: 1, least: weight })
-        else {
-          before.count += 1
-          before.least = Math.min(before.least, weight)
-        }
+    const least = new Map<number, number>()
+    for (const [index, id] of first.documents.entries()) least.set(id, first.weights[index]!)
+    for (const posting of others) {
+      const both = new Set<number>()
+      for (const [index, id] of posting.documents.entries()) {
+        const before = least.get(id)
+        if (before === undefined) continue
+        least.set(id, Math.min(before, posting.weights[index]!))
+        both.add(id)
       }
+      for (const id of least.keys()) if (!both.has(id)) least.delete(id)
     }
-    for (const [id, { count, least }] of sums) {
-      if (count === postings.length) raise(best, id, least * way.weight)
-    }
+    for (const [id, weight] of least) raise(best, id, weight * way.weight)
   }
 
   #rarity(documentCount: number): number {
@@ -329,10 +374,6 @@ export class SearchIndex<T> {
     return this.#postings.get(term)?.documents.length ?? 0
   }
 
-  #adjusted(id: number, score: number): number {
-    return score * (1 + 0.02 * this.#documents[id]!.safety)
-  }
-
   /** When no word fits: the names that look most like the query, else simply tools, the safe ones first. */
   #anything(query: string, accepts: (item: T) => boolean): { id: number; score: number }[] {
     const wanted = pairsOf(foldName(query).slice(0, 200))
@@ -376,17 +417,19 @@ export class SearchIndex<T> {
 }
 
 /** The best way counts, and the others a little. */
-function raise(best: Map<number, number>, id: number, weight: number): void {
-  const before = best.get(id) ?? 0
-  best.set(id, Math.max(before, weight) + Math.min(before, weight) * OTHER_WAYS)
+function raise(best: Best, id: number, weight: number): void {
+  const before = best.weights[id]!
+  if (before === 0) best.documents.push(id)
+  best.weights[id] = Math.max(before, weight) + Math.min(before, weight) * OTHER_WAYS
 }
 
 /** The names of several words in a text, folded: `toRevision` → `torevision`. */
 function compounds(text: string): string[] {
-  return text
-    .split(/[\s,;()]+/)
-    .filter((name) => /[\p{Ll}\p{N}]\p{Lu}|[\p{L}\p{N}][_-][\p{L}\p{N}]/u.test(name))
-    .map(foldName)
+  const found: string[] = []
+  for (const name of text.match(/[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g) ?? []) {
+    found.push(name.replace(/[_-]/g, '').toLowerCase())
+  }
+  return found
 }
 
 function pairsOf(text: string): Set<string> {

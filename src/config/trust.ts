@@ -8,7 +8,7 @@ import { isObject } from './config-document.ts'
 
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
-  isTrusted(file: string, text: string): Promise<boolean>
+  isTrusted(this: void, file: string, text: string): Promise<boolean>
   /** Trust this text of a file: the one that was shown to the user, not what the file may hold by now. */
   trust(file: string, text: string): Promise<void>
   /** Take trust in a file back. @returns whether there was any. */

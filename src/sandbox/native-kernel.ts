@@ -1,11 +1,11 @@
 // What a sandbox with a real python3 is started with: the text of its first process and the kernel's sources, sent over stdin.
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
+import { KERNEL_FOLDER } from '../package-root.ts'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { ProcessEnd } from './stdio-process.ts'
 import type { SandboxExit } from './provider.ts'
 
-const PYTHON_FOLDER = path.join(import.meta.dirname, '..', '..', 'python')
 const INIT_FILE = 'sandbox_init.py'
 
 // Partners of the codes in python/sandbox_init.py.
@@ -28,13 +28,13 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 }
 
 async function load(): Promise<NativeKernel> {
-  const files = (await readdir(PYTHON_FOLDER, { recursive: true }))
+  const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
     .filter((file) => file.endsWith('.py') && file !== INIT_FILE)
     .toSorted()
-  const texts = await Promise.all(files.map((file) => readFile(path.join(PYTHON_FOLDER, file), 'utf8')))
+  const texts = await Promise.all(files.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const init = await readFile(path.join(PYTHON_FOLDER, INIT_FILE), 'utf8')
+  const init = await readFile(path.join(KERNEL_FOLDER, INIT_FILE), 'utf8')
   return {
     sources,
     args: ({ memoryBytes, pidsCount }) => [

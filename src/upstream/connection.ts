@@ -1,67 +1,45 @@
-// One live connection to an upstream: its handshake, its requests, its end. It starts nothing again and remembers nothing; ManagedUpstream does.
-import type { Client, Implementation, RequestOptions, Transport } from '@modelcontextprotocol/client'
+// One live connection to an upstream: its requests and its end. It opens nothing and remembers nothing beyond itself; ManagedUpstream does.
+import type { CallToolRequestOptions, Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
-import { callFailure, type Circumstances } from './failures.ts'
-import { routeProgress, type ProgressRoutes } from './progress.ts'
-import { keepRawResults } from './raw-results.ts'
-import { looseResult, MODERN_REVISION, NO_TIMEOUT_MS, type LooseResult, type Sdk } from './sdk.ts'
+import type { Link } from './dial.ts'
+import { requestFailure, type Circumstances, type Failure } from './failures.ts'
+import type { ProgressRoutes } from './progress.ts'
+import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
+import { runAsTask } from './tasks.ts'
 import { readToolList, type ToolList } from './tool-list.ts'
-import type { CallOptions, ToolResult } from './upstream.ts'
+import type { CallOptions, ToolResult, UpstreamTool } from './upstream.ts'
 
-/** How long one page of a tool list may take. */
+/** How long one page of a tool list, or the answer to a ping, may take. */
 const LIST_TIMEOUT_MS = 60_000
+const PING_TIMEOUT_MS = 10_000
 
-/** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28). */
-export type Era = 'legacy' | 'modern'
+/** JSON-RPC error codes with which a server says that a tool must be called in another way. */
+const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
+const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task only
 
-export interface HandshakeOptions {
-  sdk: Sdk
-  transport: Transport
-  era: Era
-  clientInfo: Implementation
-  timeoutMs: number
-  signal: AbortSignal
-  /** What is known about the other side at the moment of asking, for errors. */
+export interface ConnectionParts {
+  client: Client
+  link: Link
+  progress: ProgressRoutes
   about: () => Circumstances
-  onToolsChanged: () => void
-  /** Called once, before the requests in flight fail. Not called when the handshake fails. */
-  onClose: () => void
-  onError: (message: string) => void
-}
-
-/**
- * Connects in the given era. On failure the transport has been told to close.
- * @throws whatever the MCP client package throws; see `startFailure`.
- */
-export async function handshake(options: HandshakeOptions): Promise<Connection> {
-  const { sdk, transport, era } = options
-  const modern = era === 'modern'
-  if (modern) keepRawResults(transport)
-  const progress = routeProgress(transport)
-  const client = new sdk.Client(options.clientInfo, {
-    versionNegotiation: { mode: modern ? { pin: MODERN_REVISION } : 'legacy' },
-  })
-  client.onerror = (error) => options.onError(error.message)
-  client.removeNotificationHandler('notifications/progress')
-  client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
-  await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal })
-  client.onclose = options.onClose
-  // It may have closed between the last answer and the line above; then nothing would ever say so.
-  if (client.transport === undefined) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
-  const connection = new Connection(client, progress, options.about)
-  if (modern) connection.subscribe(options.onError)
-  return connection
+  onFailure: (failure: Failure) => void
 }
 
 export class Connection {
+  /** The server has forgotten us: only a new handshake helps. */
+  sessionLost = false
+  readonly #parts: ConnectionParts
   readonly #client: Client
-  readonly #progress: ProgressRoutes
-  readonly #about: () => Circumstances
+  readonly #definitions = new Map<string, UpstreamTool>()
+  #taskTools = new Set<string>()
 
-  constructor(client: Client, progress: ProgressRoutes, about: () => Circumstances) {
-    this.#client = client
-    this.#progress = progress
-    this.#about = about
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts
+    this.#client = parts.client
+  }
+
+  get era(): 'legacy' | 'modern' {
+    return this.#client.getProtocolEra() ?? 'legacy'
   }
 
   get instructions(): string | undefined {
@@ -70,11 +48,12 @@ export class Connection {
 
   /** @throws BridgeError */
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
-    const what = `the call of '${tool}'`
-    const route = options.onProgress && this.#progress.add(options.onProgress)
+    const route = options.onProgress && this.#parts.progress.add(options.onProgress)
     const params = { name: tool, arguments: args, ...(route && { _meta: { progressToken: route.token } }) }
     try {
-      return await this.#request('tools/call', params, what, { timeout: NO_TIMEOUT_MS }, options.signal, tool)
+      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () =>
+        this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal)),
+      )
     } finally {
       route?.remove()
     }
@@ -82,39 +61,102 @@ export class Connection {
 
   /** @throws BridgeError */
   async listTools(signal?: AbortSignal): Promise<ToolList> {
-    const about = this.#about()
-    return readToolList(about.server, (cursor) => {
-      const params = cursor === undefined ? {} : { cursor }
-      return this.#request('tools/list', params, 'the listing of its tools', { timeout: LIST_TIMEOUT_MS }, signal)
-    })
+    const list = await this.#guard('the listing of its tools', signal, undefined, () =>
+      readToolList(this.#parts.about().server, (cursor) =>
+        this.#request('tools/list', cursor === undefined ? {} : { cursor }, requestOptions(LIST_TIMEOUT_MS, signal)),
+      ),
+    )
+    this.#taskTools = list.taskTools
+    this.#definitions.clear()
+    for (const tool of list.tools) this.#definitions.set(tool.name, tool)
+    return list
+  }
+
+  /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */
+  async ping(): Promise<void> {
+    if (this.era === 'modern') return
+    await this.#guard('a ping', undefined, undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
   /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */
   subscribe(onError: (message: string) => void): void {
-    if (!this.#client.getServerCapabilities()?.tools?.listChanged) return
+    if (this.era !== 'modern' || !this.#client.getServerCapabilities()?.tools?.listChanged) return
     this.#client.listen({ toolsListChanged: true }).catch((error: Error) => onError(error.message))
   }
 
-  /** Never rejects. Resolves when nothing of the other side is left that we started. */
+  /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
   async close(): Promise<void> {
-    await this.#client.close().catch(() => {})
+    const { link } = this.#parts
+    await link.sayGoodbye?.()
+    await link.transport.close().catch(() => {})
+    link.release?.()
   }
 
-  async #request(
-    method: string,
-    params: Record<string, unknown>,
-    what: string,
-    options: RequestOptions,
-    signal?: AbortSignal,
-    tool?: string,
-  ): Promise<LooseResult> {
-    if (signal) options.signal = signal
+  /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
+  async #send(params: { name: string; arguments: Record<string, unknown> }, options: RequestOptions): Promise<LooseResult> {
     try {
-      return await this.#client.request({ method, params }, looseResult, options)
+      return await this.#sendOnce(params, options)
     } catch (error) {
-      const about = this.#about()
-      if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
-      throw callFailure(error, what, about, tool)
+      const code = (error as { code?: unknown }).code
+      const mayHelp = (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
+      if (!mayHelp) throw error
+      await this.listTools(options.signal)
+      return this.#sendOnce(params, options)
     }
   }
+
+  #sendOnce(params: { name: string; arguments: Record<string, unknown> }, options: RequestOptions): Promise<LooseResult> {
+    const { name } = params
+    if (this.#taskTools.has(name) && this.#runsTasks) {
+      const { signal, ...rest } = options
+      const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
+        this.#request(method, body, { ...rest, ...(abort && { signal: abort }) })
+      return runAsTask(request, this.#parts.about().server, params, signal)
+    }
+    const definition = this.era === 'modern' ? this.#definitions.get(name) : undefined
+    if (definition && hasHeaderParameters(definition)) return this.#callWithHeaders(params, definition, options)
+    return this.#request('tools/call', params, options)
+  }
+
+  get #runsTasks(): boolean {
+    return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+  }
+
+  /** The package knows how parameters become headers, but only of a tool's definition; it must not check the result against that. */
+  async #callWithHeaders(
+    params: { name: string; arguments: Record<string, unknown> },
+    { name, inputSchema }: UpstreamTool,
+    options: RequestOptions,
+  ): Promise<LooseResult> {
+    const toolDefinition = { name, inputSchema } as Tool
+    const callOptions: CallToolRequestOptions = { ...options, toolDefinition }
+    return unwrapRaw(await this.#client.callTool(params, callOptions))
+  }
+
+  #request(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
+    return this.#client.request({ method, params }, looseResult, options)
+  }
+
+  /** Turns what a request throws into a BridgeError. */
+  async #guard<T>(what: string, signal: AbortSignal | undefined, tool: string | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      const about = this.#parts.about()
+      if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
+      const failure = requestFailure(error, what, about, tool)
+      if (failure.sessionLost) this.sessionLost = true
+      this.#parts.onFailure(failure)
+      throw failure.error
+    }
+  }
+}
+
+function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {
+  return { timeout, ...(signal && { signal }) }
+}
+
+/** Revision 2026-07-28, Streamable HTTP: parameters whose schema says `x-mcp-header` are repeated in a header. */
+function hasHeaderParameters({ inputSchema }: UpstreamTool): boolean {
+  return inputSchema !== undefined && JSON.stringify(inputSchema).includes('"x-mcp-header"')
 }

@@ -1,9 +1,11 @@
 // Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, type BridgeErrorOptions, type ErrorCode } from '../errors.ts'
+import { BodyTooLongError } from './bounded-body.ts'
+import { ANSWER_LOST } from './http-streams.ts'
 import type { Redactor } from './redact.ts'
-import type { ProcessExit } from './stdio-transport.ts'
-import { MESSAGE_TOO_LONG } from './stdio-transport.ts'
+import { remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
+import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio-transport.ts'
 
 /** How much of a server's last words an error carries. */
 const SHOWN_CHARS = 4096
@@ -12,58 +14,115 @@ const SHOWN_CHARS = 4096
 export interface Circumstances {
   server: string
   redact: Redactor
+  remote: boolean
   exit?: ProcessExit | undefined
   /** As written by the server, not redacted. */
-  lastWords?: string
+  lastWords?: string | undefined
+}
+
+/** A failure as a BridgeError, and what its handling depends on beside it. */
+export interface Failure {
+  error: BridgeError
+  /** The server is alive and does not want to be spoken to in this way: another era or transport may do. */
+  refused?: boolean
+  /** The server has forgotten the session, and did not act on the request. */
+  sessionLost?: boolean
+  /** JSON-RPC error code, when the server answered with one. */
+  rpcCode?: number
+  retryAfterMs?: number | undefined
 }
 
 /** @param timeoutMs the start timeout, for the message. */
-export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): BridgeError {
-  if (BridgeError.isInstance(error)) return error
+export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
+  if (BridgeError.isInstance(error)) return { error }
+  const { server, remote } = about
+  if (needsLogin(error)) return { error: loginNeeded(server) }
   const words = lastWords(about)
   if (isTimeout(error)) {
-    const hint = 'It may be downloading what it needs: try again in a moment.'
-    const what = `did not answer within ${timeoutMs / 1000} s of its start`
-    return new BridgeError('UPSTREAM_TIMEOUT', `Server '${about.server}' ${what}.${words}`, { hint })
+    const hint = remote
+      ? 'It may be overloaded: try again in a moment.'
+      : 'It may be downloading what it needs: try again in a moment.'
+    const what = remote ? 'did not answer within' : 'did not answer after its start within'
+    return {
+      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, { hint }),
+    }
   }
-  // Tells the caller that the server is alive and may know another era.
-  const data = { refused: rpcErrorOf(error) !== undefined }
+  const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `it ${describeExit(about.exit)} before it answered` : reasonOf(error, about)
-  return new BridgeError('UPSTREAM_UNREACHABLE', `Server '${about.server}' could not be started: ${why}.${words}`, {
-    data,
-  })
+  const failure = remote ? 'could not be reached' : 'could not be started'
+  const hint = remote ? 'It is tried again on the next use. Check its url with `sandbridge servers`.' : undefined
+  return {
+    error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint),
+    refused: rpcCode !== undefined || isHttpRefusal(error) || sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED',
+    retryAfterMs: retryAfterOf(error),
+  }
 }
 
-/** @param what the call as words, such as "the call of 'echo'". */
-export function callFailure(error: unknown, what: string, about: Circumstances, tool?: string): BridgeError {
-  if (BridgeError.isInstance(error)) return error
-  const server = about.server
+/** @param what the request in words, such as "the call of 'echo'". */
+export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
+  if (BridgeError.isInstance(error)) return { error }
+  const { server } = about
+  const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
+    error: new BridgeError(code, `Server '${server}' ${text}`, options),
+  })
+  if (needsLogin(error)) return { error: loginNeeded(server) }
   const rpc = rpcErrorOf(error)
-  if (rpc?.code === MESSAGE_TOO_LONG) {
-    const message = `Server '${server}' answered ${what} with ${rpc.message}`
-    return new BridgeError('FRAME_TOO_LARGE', message)
+  if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
+  if (rpc?.code === ANSWER_LOST) {
+    return { error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${rpc.message}`) }
   }
   if (rpc) {
     const text = about.redact(rpc.message)
-    const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }], rpcCode: rpc.code }
-    return new BridgeError('TOOL_FAILED', `Server '${server}' refused ${what}: ${text} (${rpc.code})`, { data })
+    const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }] }
+    return { ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }), rpcCode: rpc.code }
   }
-  if (isTimeout(error)) {
-    return new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' did not answer ${what} in time`)
+  if (isTimeout(error)) return fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`)
+  if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
+  const sdkCode = sdkCodeOf(error)
+  if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
+    return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${about.redact(messageLine(error))}`)
   }
-  if (sdkCodeOf(error) === 'INVALID_RESULT' || sdkCodeOf(error) === 'UNSUPPORTED_RESULT_TYPE') {
-    const why = about.redact(messageLine(error))
-    return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered ${what} with nonsense: ${why}`)
+  if (about.remote) {
+    const reason = remoteReason(error) ?? about.redact(messageLine(error))
+    return {
+      error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${reason}`),
+      sessionLost: isSessionLost(error),
+      retryAfterMs: retryAfterOf(error),
+    }
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
-  const message = `Server '${server}' ${ended} during ${what}; whether it took effect is unknown.${lastWords(about)}`
-  return new BridgeError('UPSTREAM_UNREACHABLE', message)
+  return { error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`) }
 }
 
-/** True when the server answered with a JSON-RPC error rather than failing on the way. */
-export function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
-  if (!(error instanceof Error)) return undefined
-  const code = (error as { code?: unknown }).code
+function unreachable(message: string, hint?: string): BridgeError {
+  return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
+}
+
+function loginNeeded(server: string): BridgeError {
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
+    hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
+  })
+}
+
+function needsLogin(error: unknown): boolean {
+  return statusOf(error) === 401 || (error instanceof Error && error.name === 'UnauthorizedError')
+}
+
+/** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
+function isHttpRefusal(error: unknown): boolean {
+  return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
+}
+
+/** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
+function isSessionLost(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && /session/i.test(messageLine(error)))
+}
+
+function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
+  // The older HTTP+SSE transport's errors have an HTTP status as their code, and an event.
+  if (!(error instanceof Error) || 'event' in error) return undefined
+  const { code } = error as { code?: unknown }
   return typeof code === 'number' ? { code, message: error.message } : undefined
 }
 
@@ -73,31 +132,27 @@ function describeExit({ code, signal }: ProcessExit): string {
 
 function lastWords({ lastWords: words, redact }: Circumstances): string {
   if (!words) return ''
-  const shown = redact(words).slice(-SHOWN_CHARS).trim()
-  return ` Its last words: ${shown}`
+  return ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}`
 }
 
-/** A reason for a failed start that holds nothing of the command: Node's own messages quote it. */
+/** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */
 function reasonOf(error: unknown, about: Circumstances): string {
-  switch ((error as NodeJS.ErrnoException | undefined)?.code) {
-    case 'ENOENT':
-      return 'its command was not found'
-    case 'EACCES':
-    case 'EPERM':
-      return 'its command may not be executed'
-    case 'ENOTDIR':
-      return 'its working directory does not exist'
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'EAGAIN':
-      return 'this machine is out of processes or file descriptors'
-    case 'ERR_INVALID_ARG_VALUE':
-    case 'ERR_INVALID_ARG_TYPE':
-      return 'its definition holds a character that no command can have'
-  }
   const rpc = rpcErrorOf(error)
   if (rpc) return `it refused to initialize: ${about.redact(rpc.message)} (${rpc.code})`
-  return about.redact(messageLine(error))
+  const words = about.remote ? remoteReason(error) : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
+  return words ?? about.redact(messageLine(error))
+}
+
+const SPAWN_WORDS: Record<string, string> = {
+  ENOENT: 'its command was not found',
+  EACCES: 'its command may not be executed',
+  EPERM: 'its command may not be executed',
+  ENOTDIR: 'its working directory does not exist',
+  EMFILE: 'this machine is out of file descriptors',
+  ENFILE: 'this machine is out of file descriptors',
+  EAGAIN: 'this machine is out of processes',
+  ERR_INVALID_ARG_VALUE: 'its definition holds a character that no command can have',
+  ERR_INVALID_ARG_TYPE: 'its definition holds something that is no text',
 }
 
 function messageLine(error: unknown): string {

@@ -1,47 +1,74 @@
-// One configured upstream over its whole life: started on first need, shared, its tool list kept, started again on the next use after it died.
-import type { Implementation } from '@modelcontextprotocol/client'
-import type { ServerDefinition } from '../config/server-definition.ts'
+// One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
+// How it is reached is openUpstream's business, what is said to it Connection's.
+import type { Implementation, OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log, LogLevel } from '../log.ts'
-import { handshake, type Connection, type Era } from './connection.ts'
-import { startFailure, type Circumstances } from './failures.ts'
+import { Circuit } from './circuit.ts'
+import type { Connection } from './connection.ts'
+import type { Circumstances, Failure } from './failures.ts'
+import type { ServerMessage } from './handshake.ts'
+import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createRedactor, type Redactor } from './redact.ts'
-import { loadSdk } from './sdk.ts'
-import { StdioTransport } from './stdio-transport.ts'
+import type { UpstreamRequests } from './requests.ts'
+import { ToolCache } from './tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from './upstream.ts'
+import type { Verdicts } from './verdicts.ts'
 
-/** Changes come in bursts, and some servers announce one with every listing: the list is read again once they pause. */
-const RELIST_DELAY_MS = 200
+/** How long a remote connection may be silent before we ask whether it is still there. */
+const PING_AFTER_MS = 5 * 60_000
+const KEPT_MESSAGES_COUNT = 100
 
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
   startTimeoutMs: number
-  /** Where a server without a `cwd` of its own is started. */
-  cwd?: string
+  cwd: string | undefined
+  /** How long to stay running without being used; 0 means for ever. */
+  idleMs: number
+  allowLinkLocal: boolean
+  env: Record<string, string | undefined>
+  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
+  requests: () => UpstreamRequests
+  authProvider: (definition: ServerDefinition, transport: RemoteServer) => OAuthClientProvider | undefined
+  verdicts: Verdicts
+  now: () => number
+  random: () => number
   log: Log
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
+  /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
+  beforeStart: () => Promise<void>
 }
 
 export class ManagedUpstream {
   readonly definition: ServerDefinition
+  /** When it was last used, by `now`. */
+  lastUsed = 0
   readonly #options: ManagedUpstreamOptions
-  readonly #redact: Redactor
+  readonly #circuit: Circuit
+  readonly #tools: ToolCache
   readonly #shutdown = new AbortController()
+  readonly #messages: ServerMessage[] = []
+  #redact: Redactor
   #connection: Connection | undefined
   #starting: Promise<Connection> | undefined
   #closing: Promise<void> | undefined
   #failed = false
-  #era: Era = 'legacy'
   #instructions: string | undefined
-  #tools: UpstreamTool[] | undefined
-  #listing: Promise<UpstreamTool[]> | undefined
-  #listVersion = 0
-  #relistTimer: NodeJS.Timeout | undefined
+  #openCallCount = 0
+  #timer: NodeJS.Timeout | undefined
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
     this.#options = options
-    this.#redact = createRedactor(definition)
+    this.#redact = createRedactor(definition.transport)
+    this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
+    this.#tools = new ToolCache({
+      onList: ({ tools, skippedCount }) => {
+        if (skippedCount > 0) this.#log('warning', 'Tools without a name, or named twice, were left out', { skippedCount })
+        options.onTools(tools, this.#instructions)
+      },
+      onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
+    })
   }
 
   get state(): UpstreamState {
@@ -54,144 +81,195 @@ export class ManagedUpstream {
     return this.#instructions
   }
 
-  async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
-    const connection = this.#connection ?? (await this.#connect(options.signal))
-    return connection.callTool(tool, args, options)
+  /** The latest log messages of the server, oldest first, redacted. */
+  get messages(): readonly ServerMessage[] {
+    return this.#messages
+  }
+
+  get isProcess(): boolean {
+    return this.definition.transport.type === 'stdio'
+  }
+
+  get isIdle(): boolean {
+    return this.#openCallCount === 0 && this.#connection !== undefined
+  }
+
+  callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#use(options.signal, (connection) => connection.callTool(tool, args, this.#withTimeout(options)))
   }
 
   /** Concurrent callers share one listing, so one of them giving up does not end it. */
-  async listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
-    const connection = this.#connection ?? (await this.#connect(signal))
-    if (this.#tools) return this.#tools
-    this.#listing ??= this.#list(connection).finally(() => (this.#listing = undefined))
-    return unlessAborted(this.#listing, signal, this.definition.name)
+  listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
+    return this.#use(signal, (connection) => unlessAborted(this.#tools.list(connection), signal, this.definition.name))
   }
 
-  /** Ends it for good. Idempotent; never rejects. */
+  /** End it; it starts again on its next use. Never rejects. */
+  async stop(): Promise<void> {
+    const connection = this.#connection
+    if (connection) await this.#drop(connection)
+  }
+
+  /** End it for good. Idempotent; never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   async #close(): Promise<void> {
-    clearTimeout(this.#relistTimer)
     this.#shutdown.abort(new Error('the bridge is ending'))
-    await Promise.allSettled([this.#connection?.close(), this.#starting])
+    await Promise.allSettled([this.stop(), this.#starting])
+  }
+
+  /** Runs work on a live connection, and once more on a new one when the server has forgotten the old one. */
+  async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    this.#circuit.check()
+    this.#openCallCount += 1
+    try {
+      const connection = this.#connection ?? (await this.#connect(signal))
+      try {
+        return await work(connection)
+      } catch (error) {
+        // Nothing was done with the request, so it may be sent again.
+        if (!connection.sessionLost || signal?.aborted) throw error
+        await this.#drop(connection)
+        return await work(await this.#connect(signal))
+      }
+    } finally {
+      this.#openCallCount -= 1
+      this.lastUsed = this.#options.now()
+      this.#watchIdle()
+    }
+  }
+
+  #withTimeout(options: CallOptions): CallOptions {
+    const { callTimeoutMs } = this.definition
+    if (callTimeoutMs === undefined) return options
+    const limit = AbortSignal.timeout(callTimeoutMs)
+    return { ...options, signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit }
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
-    if (this.#shutdown.signal.aborted)
-      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
-    if (signal?.aborted) throw cancelled(this.definition.name)
+    const { name, trusted } = this.definition
+    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (signal?.aborted) throw cancelled(name)
+    if (trusted === false) {
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
+        hint: 'Ask the user to run `sandbridge servers` in the project, and to trust it there.',
+      })
+    }
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
-    return unlessAborted(this.#starting, signal, this.definition.name)
+    return unlessAborted(this.#starting, signal, name)
   }
 
   async #start(): Promise<Connection> {
     try {
-      const connection = await this.#openInItsEra()
-      this.#instructions = textOrNothing(connection.instructions)
+      if (this.isProcess) await this.#options.beforeStart()
+      const connection = await this.#open()
+      this.#circuit.succeeded()
       this.#failed = false
-      this.#tools = undefined
-      this.#log('info', 'A server was started', { era: this.#era })
+      this.#connection = connection
+      const instructions: unknown = connection.instructions
+      this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
+      this.#log('info', 'A server was started', { era: connection.era })
       return connection
     } catch (error) {
       this.#failed = true
-      throw error
+      if (!(error instanceof StartFailedError)) throw error
+      this.#countFailure(error.failure)
+      throw error.failure.error
     }
   }
 
-  /** Nearly all servers still know the legacy era, and asking costs those that do nothing; a server that refuses it is remembered. */
-  async #openInItsEra(): Promise<Connection> {
-    try {
-      return await this.#open(this.#era)
-    } catch (error) {
-      if (this.#shutdown.signal.aborted || !isRefusal(error)) throw error
-      const other: Era = this.#era === 'legacy' ? 'modern' : 'legacy'
-      // The first refusal says more than that of an era the server may never have heard of.
-      const connection = await this.#open(other).catch(() => Promise.reject(error))
-      this.#era = other
-      return connection
-    }
-  }
-
-  async #open(era: Era): Promise<Connection> {
-    const { transport: server, name } = this.definition
-    if (server.type !== 'stdio') {
-      throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' is remote, and remote servers cannot be reached`)
-    }
-    const transport = new StdioTransport(server, this.#options.cwd)
-    const about = (): Circumstances => ({
-      server: name,
+  async #open(): Promise<Connection> {
+    const { definition } = this
+    const transport = this.#options.resolveTransport(definition)
+    this.#redact = createRedactor(transport)
+    let connection: Connection | undefined
+    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(definition, transport)
+    connection = await openUpstream({
+      definition,
+      transport,
       redact: this.#redact,
-      exit: transport.exit,
-      lastWords: transport.lastWords(),
+      cwd: this.#options.cwd,
+      verdicts: this.#options.verdicts,
+      clientInfo: this.#options.clientInfo,
+      requests: this.#options.requests(),
+      allowLinkLocal: this.#options.allowLinkLocal,
+      env: this.#options.env,
+      ...(authProvider && { authProvider }),
+      timeoutMs: definition.startTimeoutMs ?? this.#options.startTimeoutMs,
+      signal: this.#shutdown.signal,
+      onToolsChanged: () => this.#tools.changed(),
+      onMessage: (message) => this.#keepMessage(message),
+      onFailure: (failure) => this.#countFailure(failure),
+      onClose: (about) => connection && this.#lost(connection, about),
+      onError: (message) => this.#log('debug', 'Trouble with a server', { detail: this.#redact(message.slice(0, 2000)) }),
     })
-    const timeoutMs = this.#options.startTimeoutMs
-    try {
-      const sdk = await loadSdk()
-      this.#shutdown.signal.throwIfAborted()
-      const connection = await handshake({
-        sdk,
-        transport,
-        era,
-        clientInfo: this.#options.clientInfo,
-        timeoutMs,
-        signal: this.#shutdown.signal,
-        about,
-        onToolsChanged: () => this.#toolsChanged(),
-        onClose: () => this.#lost(connection, about()),
-        onError: (message) =>
-          this.#log('debug', 'Trouble with a server', { detail: this.#redact(message.slice(0, 2000)) }),
-      })
-      this.#connection = connection
-      return connection
-    } catch (error) {
-      const exitBefore = transport.exit
-      await transport.close()
-      if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending')
-      throw startFailure(error, { ...about(), exit: exitBefore }, timeoutMs)
-    }
+    return connection
+  }
+
+  /** Of a remote server every failure to reach it counts; a process that dies in a call is simply started again. */
+  #countFailure({ error, retryAfterMs, sessionLost }: Failure): void {
+    if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_TIMEOUT') return
+    if (sessionLost || (this.isProcess && this.#connection)) return
+    this.#circuit.failed(error, retryAfterMs)
   }
 
   #lost(connection: Connection, about: Circumstances): void {
     if (this.#connection !== connection) return
-    this.#connection = undefined
-    this.#tools = undefined
-    clearTimeout(this.#relistTimer)
-    if (this.#shutdown.signal.aborted) return
+    this.#forget()
     this.#failed = true
     this.#log('warning', 'A server ended by itself; it is started again on its next use', { ...about.exit })
   }
 
-  async #list(connection: Connection): Promise<UpstreamTool[]> {
-    const version = this.#listVersion
-    const { tools, skippedCount } = await connection.listTools(this.#shutdown.signal)
-    if (skippedCount > 0) this.#log('warning', 'Tools without a name, or named twice, were left out', { skippedCount })
-    // A change announced meanwhile makes this list an old one: good enough to answer with, not to keep.
-    if (version === this.#listVersion && connection === this.#connection) this.#tools = tools
-    this.#options.onTools(tools, this.#instructions)
-    return tools
+  async #drop(connection: Connection): Promise<void> {
+    if (this.#connection === connection) this.#forget()
+    await connection.close()
   }
 
-  #toolsChanged(): void {
-    this.#listVersion += 1
-    this.#tools = undefined
-    clearTimeout(this.#relistTimer)
-    this.#relistTimer = setTimeout(() => {
-      if (!this.#connection || this.#shutdown.signal.aborted) return
-      this.listTools().catch((error: Error) => this.#log('warning', 'A changed tool list could not be read', { error }))
-    }, RELIST_DELAY_MS).unref()
+  #forget(): void {
+    this.#connection = undefined
+    this.#tools.reset()
+    clearTimeout(this.#timer)
+  }
+
+  /** Stops a server that nobody uses, and asks a remote one from time to time whether it is still there. */
+  #watchIdle(): void {
+    clearTimeout(this.#timer)
+    const connection = this.#connection
+    if (!connection || this.#openCallCount > 0) return
+    const { idleMs } = this.#options
+    const pingFirst = !this.isProcess && (idleMs === 0 || idleMs > PING_AFTER_MS)
+    if (!pingFirst && idleMs === 0) return
+    const idleForMs = this.#options.now() - this.lastUsed
+    this.#timer = setTimeout(
+      () => {
+        if (idleMs > 0 && this.#options.now() - this.lastUsed >= idleMs) {
+          this.#log('info', 'A server that nobody used was stopped')
+          void this.stop()
+          return
+        }
+        // A failure has been counted by now; there is nobody to tell.
+        connection.ping().then(
+          () => this.#watchIdle(),
+          () => this.#drop(connection),
+        )
+      },
+      Math.max(0, pingFirst ? Math.min(PING_AFTER_MS, idleMs > 0 ? idleMs - idleForMs : PING_AFTER_MS) : idleMs - idleForMs),
+    ).unref()
+  }
+
+  #keepMessage({ level, logger, data }: ServerMessage): void {
+    const shown = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+    const message = { level, ...(logger !== undefined && { logger }), data: this.#redact(shown.slice(0, 4096)) }
+    this.#messages.push(message)
+    if (this.#messages.length > KEPT_MESSAGES_COUNT) this.#messages.shift()
+    this.#log('debug', 'A server says', { level, data: message.data })
   }
 
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
     this.#options.log[level](message, { server: this.definition.name, ...fields })
   }
-}
-
-/** True when the server is alive and answered that it does not speak this era. */
-function isRefusal(error: unknown): boolean {
-  return BridgeError.isInstance(error) && (error.data as { refused?: boolean } | undefined)?.refused === true
 }
 
 function cancelled(server: string): BridgeError {
@@ -207,8 +285,4 @@ function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal | undefined, s
     signal.addEventListener('abort', onAbort, { once: true })
     shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,5 +1,5 @@
 // Keeps tool lists and tool results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
-// The package is handed a hollow result that is certainly valid, with the true one attached under a symbol; `looseResult` picks it up again.
+// The package is handed a hollow result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { RAW } from './sdk.ts'
 

@@ -44,22 +44,22 @@ describe('redactor', () => {
     ['one line of a key', 'near MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'],
     ['the command', 'sh: /opt/vendor/bin/serve: broken'],
   ])('takes out %s', (_what, text) => {
-    const shown = createRedactor(stdio)(text)
+    const shown = createRedactor(stdio.transport)(text)
     expect(shown).toContain('[redacted]')
     expect(shown).not.toMatch(/sk-1234|ssw0rd|abcdef|slash|MIIE|vendor/)
   })
 
   test('takes out the parts of a header and of a URL', () => {
-    const shown = createRedactor(remote)('401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4')
+    const shown = createRedactor(remote.transport)('401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4')
     expect(shown).toBe('401 for [redacted] at [redacted], key [redacted]')
   })
 
   test('takes out the longer of two secrets as a whole', () => {
-    expect(createRedactor(stdio)('tok-aaaa-bbbb')).toBe('[redacted]')
+    expect(createRedactor(stdio.transport)('tok-aaaa-bbbb')).toBe('[redacted]')
   })
 
   test('leaves other text, and values too short to be secrets, as they are', () => {
     const text = 'DEBUG is 1, -v was given, short'
-    expect(createRedactor(stdio)(text)).toBe(text)
+    expect(createRedactor(stdio.transport)(text)).toBe(text)
   })
 })

@@ -1,6 +1,6 @@
-// Takes a definition's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
-// It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets the definition does not hold.
-import type { ServerDefinition } from '../config/server-definition.ts'
+// Takes a server's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
+// It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
+import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
 
 /** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
@@ -11,9 +11,9 @@ const REPLACEMENT = '[redacted]'
 
 export type Redactor = (text: string) => string
 
-export function createRedactor(definition: ServerDefinition): Redactor {
+export function createRedactor(transport: StdioServer | RemoteServer): Redactor {
   const secrets = new Set<string>()
-  for (const value of valuesOf(definition)) {
+  for (const value of valuesOf(transport)) {
     for (const part of partsOf(value)) {
       if (part.length < MIN_SECRET_LENGTH) continue
       secrets.add(part)
@@ -30,7 +30,7 @@ export function createRedactor(definition: ServerDefinition): Redactor {
   }
 }
 
-function valuesOf({ transport }: ServerDefinition): string[] {
+function valuesOf(transport: StdioServer | RemoteServer): string[] {
   if (transport.type === 'stdio') return [transport.command, ...transport.args, ...Object.values(transport.env)]
   return [transport.url, ...Object.values(transport.headers)]
 }

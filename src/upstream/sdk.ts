@@ -17,8 +17,8 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1
 /** The revision spoken to servers that no longer know `initialize`. */
 export const MODERN_REVISION = '2026-07-28'
 
-/** Where `keepRawResults` leaves a result as it was received. */
-export const RAW = Symbol('raw result')
+/** Where `keepRawResults` leaves a result as it was received. A text, because the package's schemas drop symbols. */
+export const RAW = 'sandbridge/raw'
 
 export type LooseResult = Record<string, unknown>
 
@@ -30,12 +30,16 @@ export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
   '~standard': {
     version: 1,
     vendor: 'sandbridge',
-    validate(value) {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        return { issues: [{ message: 'the result is not an object' }] }
-      }
-      const raw = (value as { [RAW]?: LooseResult })[RAW]
-      return { value: raw ?? (value as LooseResult) }
-    },
+    validate: (value) =>
+      isRecord(value) ? { value: unwrapRaw(value) } : { issues: [{ message: 'the result is not an object' }] },
   },
+}
+
+export function unwrapRaw(result: LooseResult): LooseResult {
+  const raw = result[RAW]
+  return isRecord(raw) ? raw : result
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

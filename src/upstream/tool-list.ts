@@ -9,6 +9,8 @@ const MAX_TOOLS = 10_000
 
 export interface ToolList {
   tools: UpstreamTool[]
+  /** Names of the tools that run only as a task (protocol revision 2025-11-25). */
+  taskTools: Set<string>
   /** How many entries were left out because they have no usable name or repeat one. */
   skippedCount: number
 }
@@ -22,6 +24,7 @@ export async function readToolList(
   request: (cursor: string | undefined) => Promise<LooseResult>,
 ): Promise<ToolList> {
   const tools = new Map<string, UpstreamTool>()
+  const taskTools = new Set<string>()
   let skippedCount = 0
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -29,12 +32,16 @@ export async function readToolList(
     if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
     for (const entry of result.tools as unknown[]) {
       const tool = toTool(entry)
-      if (!tool || tools.has(tool.name)) skippedCount += 1
-      else tools.set(tool.name, tool)
+      if (!tool || tools.has(tool.name)) {
+        skippedCount += 1
+        continue
+      }
+      tools.set(tool.name, tool)
+      if (needsTask(entry)) taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`)
     const next = result.nextCursor
-    if (typeof next !== 'string' || next === '') return { tools: [...tools.values()], skippedCount }
+    if (typeof next !== 'string' || next === '') return { tools: [...tools.values()], taskTools, skippedCount }
     if (next === cursor) throw protocolError(server, 'a page of its tool list names itself as the next page')
     cursor = next
   }
@@ -58,6 +65,10 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const annotations = toAnnotations(raw.annotations)
   if (annotations) tool.annotations = annotations
   return tool
+}
+
+function needsTask(entry: unknown): boolean {
+  return (entry as { execution?: { taskSupport?: unknown } }).execution?.taskSupport === 'required'
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const

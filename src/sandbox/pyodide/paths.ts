@@ -1,13 +1,10 @@
-// Where things are: the kernel's Python files and our own files for the sandbox process, from src/ as well as from dist/, and the cache folder.
+// Where things are: our own files for the sandbox process, and the cache folder.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-/** The folder that holds the package `sandbridge_kernel`. */
-export const kernelFolder = fileURLToPath(new URL('../../../python/', import.meta.url))
+import { PACKAGE_ROOT } from '../../package-root.ts'
 
 /** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
-export const insideFolder = fileURLToPath(new URL('./inside/', import.meta.url))
+export const insideFolder = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
 export interface Machine {
   platform: NodeJS.Platform

@@ -5,7 +5,8 @@ import { BridgeError } from '../../errors.ts'
 import { ensureBundle } from './bundle.ts'
 import { SMALLEST_MEMORY_BYTES, childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
-import { defaultCacheFolder, kernelFolder, thisMachine } from './paths.ts'
+import { KERNEL_FOLDER } from '../../package-root.ts'
+import { defaultCacheFolder, thisMachine } from './paths.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
 
@@ -30,7 +31,7 @@ export class PyodideProvider implements Provider {
   constructor(options: PyodideOptions = {}) {
     this.#options = {
       cacheFolder: options.cacheFolder ?? defaultCacheFolder(thisMachine()),
-      kernelFolder: options.kernelFolder ?? kernelFolder,
+      kernelFolder: options.kernelFolder ?? KERNEL_FOLDER,
       node: options.node ?? process.execPath,
     }
   }

@@ -1,0 +1,90 @@
+// Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
+import type { Client, Implementation } from '@modelcontextprotocol/client'
+import { Connection } from './connection.ts'
+import type { Link } from './dial.ts'
+import type { Circumstances, Failure } from './failures.ts'
+import { routeProgress } from './progress.ts'
+import { keepRawResults } from './raw-results.ts'
+import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
+import { MODERN_REVISION, type Sdk } from './sdk.ts'
+
+/** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` asks which. */
+export type Era = 'legacy' | 'modern' | 'auto'
+
+/** A `notifications/message` of a server. */
+export interface ServerMessage {
+  level: string
+  logger?: string
+  data: unknown
+}
+
+export interface HandshakeOptions {
+  sdk: Sdk
+  link: Link
+  era: Era
+  clientInfo: Implementation
+  requests: UpstreamRequests
+  timeoutMs: number
+  signal: AbortSignal
+  /** What is known about the other side at the moment of asking, for errors. */
+  about: () => Circumstances
+  onToolsChanged: () => void
+  onMessage: (message: ServerMessage) => void
+  /** A request failed, and is about to throw its error. */
+  onFailure: (failure: Failure) => void
+  /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
+  onClose: () => void
+  onError: (message: string) => void
+}
+
+/**
+ * On failure the transport is closed.
+ * @throws whatever the MCP client package throws; see `startFailure`.
+ */
+export async function handshake(options: HandshakeOptions): Promise<Connection> {
+  const { sdk, link, requests } = options
+  if (options.era !== 'legacy') keepRawResults(link.transport)
+  const progress = routeProgress(link.transport)
+  const client = new sdk.Client(options.clientInfo, {
+    capabilities: capabilitiesFor(requests),
+    versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
+  })
+  client.onerror = (error) => options.onError(error.message)
+  client.removeNotificationHandler('notifications/progress')
+  client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
+  client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
+  serveRequests(sdk, client, options.about().server, requests)
+  try {
+    await withinTime(options, client)
+    // It may have closed since the last answer; then nothing would ever say so.
+    if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
+  } catch (error) {
+    await closeLink(link)
+    throw error
+  }
+  client.onclose = options.onClose
+  const connection = new Connection({ client, link, progress, about: options.about, onFailure: options.onFailure })
+  connection.subscribe(options.onError)
+  return connection
+}
+
+export async function closeLink(link: Link): Promise<void> {
+  await link.transport.close().catch(() => {})
+  link.release?.()
+}
+
+/** The package limits its requests, but not how long a transport takes to open: an event stream may never begin. */
+async function withinTime({ sdk, link, timeoutMs, signal }: HandshakeOptions, client: Client): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')), timeoutMs)
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  const connecting = client.connect(link.transport, { timeout: timeoutMs, signal })
+  connecting.catch(() => {})
+  try {
+    await Promise.race([connecting, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,42 @@
+// What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. Whoever opened the upstreams answers;
+// what nobody answers is not offered, and is declined at once when a server asks for it all the same.
+import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
+import type { Sdk } from './sdk.ts'
+
+/** Each is passed the name of the server that asks; `params` and results are those of the MCP specification, unchecked. */
+export interface UpstreamRequests {
+  /** `roots/list` */
+  roots?: (server: string) => Promise<{ uri: string; name?: string }[]>
+  /** `elicitation/create`, with a form or a URL. */
+  elicit?: (server: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
+  /** `sampling/createMessage` */
+  sample?: (server: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
+}
+
+export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities {
+  return {
+    ...(requests.roots && { roots: {} }),
+    ...(requests.elicit && { elicitation: { form: {}, url: {} } }),
+    ...(requests.sample && { sampling: {} }),
+  }
+}
+
+/** Lets `requests` answer what the server behind `client` asks for. */
+export function serveRequests(sdk: Sdk, client: Client, server: string, requests: UpstreamRequests): void {
+  const { roots, elicit, sample } = requests
+  if (roots) client.setRequestHandler('roots/list', async () => ({ roots: await roots(server) }))
+  if (elicit) {
+    client.setRequestHandler('elicitation/create', (request, context) =>
+      elicit(server, request.params, context.mcpReq.signal) as never,
+    )
+  }
+  if (sample) {
+    client.setRequestHandler('sampling/createMessage', (request, context) =>
+      sample(server, request.params, context.mcpReq.signal) as never,
+    )
+  }
+  client.fallbackRequestHandler = (request) => {
+    const reason = `nobody is here to answer ${request.method}: it was not among this client's capabilities`
+    return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, reason))
+  }
+}

@@ -1,0 +1,333 @@
+// Discovery on real files: what bad files cost, whose names win, what is trusted, and that no secret leaves a definition.
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_CONFIG_FILE_BYTES } from '../../src/config/config-file.ts'
+import { describeServers } from '../../src/config/describe-servers.ts'
+import { discoverServers } from '../../src/config/discover.ts'
+import type { DiscoverOptions } from '../../src/config/discover.ts'
+import type { DiscoveredServers } from '../../src/config/server-definition.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import { createTrustStore } from '../../src/config/trust.ts'
+
+let root: string
+let home: string
+let project: string
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'discover-'))
+  home = path.join(root, 'home')
+  project = path.join(root, 'project')
+  await mkdir(path.join(home, 'MCPs'), { recursive: true })
+  await mkdir(project)
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+async function write(folder: string, file: string, content: unknown): Promise<string> {
+  const full = path.join(folder, file)
+  await mkdir(path.dirname(full), { recursive: true })
+  const data = typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content)
+  await writeFile(full, data)
+  return full
+}
+
+const one = (name: string, command: string): object => ({ mcpServers: { [name]: { command } } })
+
+function discover(env: Record<string, string> = {}, more: Partial<DiscoverOptions> = {}): Promise<DiscoveredServers> {
+  const settings = readSettings(env, { home })
+  return discoverServers({ settings, env, home, cwd: project, platform: 'linux', ...more })
+}
+
+const names = (found: DiscoveredServers): string[] => found.servers.map(({ name }) => name)
+const reasons = (found: DiscoveredServers): Record<string, string> =>
+  Object.fromEntries(found.skipped.map(({ file, reason }) => [path.basename(file), reason]))
+
+describe('bad files', () => {
+  it('cost nothing but themselves', async () => {
+    const mcps = path.join(home, 'MCPs')
+    await write(mcps, 'good.json', one('good', 'x'))
+    await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
+    await write(mcps, 'half.json', '{"mcpServers": {"half": {"comm')
+    await write(mcps, 'list.json', '[1]')
+    await write(mcps, 'deep.json', '['.repeat(200_000))
+    await write(mcps, 'deep-entry.json', `{"mcpServers": {"a": {"env": ${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`)
+    await write(mcps, 'other.json', '{"servers": {}}')
+    await write(mcps, 'empty.json', '')
+    await write(mcps, 'huge.json', ' '.repeat(MAX_CONFIG_FILE_BYTES + 1))
+    await write(mcps, 'latin1.json', Buffer.from('{"mcpServers": {"caf\xe9": {"command": "x"}}}', 'latin1'))
+    await write(mcps, 'bom.json', `\uFEFF${JSON.stringify(one('bom', 'x'))}`)
+    await write(mcps, 'utf16.json', Buffer.from(`\uFEFF${JSON.stringify(one('utf16', 'x'))}`, 'utf16le'))
+    await write(mcps, 'notes.txt', 'not a config file')
+    await write(mcps, '.hidden.json', one('hidden', 'x'))
+    await mkdir(path.join(mcps, 'folder.json'))
+    await symlink('loop.json', path.join(mcps, 'loop.json'))
+    await symlink('gone', path.join(mcps, 'dangling.json'))
+    execFileSync('mkfifo', [path.join(mcps, 'pipe.json')])
+
+    const found = await discover({ MCP_SERVERS_CONFIG: path.join(home, 'missing.json') })
+    expect(names(found)).toEqual(['bom', 'comments', 'good', 'utf16'])
+    expect(reasons(found)).toEqual({
+      'missing.json': 'does not exist',
+      'deep.json': 'is nested too deeply',
+      'deep-entry.json': 'is nested too deeply',
+      'empty.json': 'has no "mcpServers"',
+      'folder.json': 'is a folder, not a file',
+      'half.json': expect.stringMatching(/^is not valid JSON: \w+ at line 1, column 26$/),
+      'huge.json': expect.stringContaining('is too big'),
+      'latin1.json': 'is not UTF-8 text; save it as UTF-8',
+      'list.json': 'holds a list or a single value, not an object',
+      'loop.json': 'is a symbolic link that leads back to itself',
+      'other.json': 'has no "mcpServers"',
+      'pipe.json': 'is not an ordinary file',
+    })
+  })
+
+  it('are told when nobody may read them', async (context) => {
+    if (process.getuid?.() === 0) context.skip('root may read everything')
+    await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
+    expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
+  })
+
+  it('are told whatever the file system says', async () => {
+    const fileSystem = {
+      readdir: () => Promise.resolve(['a.json', 'b.json', 'c.json']),
+      readFile: (file: string) => {
+        if (file.endsWith('b.json')) return Promise.resolve(Buffer.from(JSON.stringify(one('b', 'x'))))
+        const code = file.endsWith('a.json') ? 'EACCES' : 'EIO'
+        return Promise.reject(Object.assign(new Error(`${code}: secret`), { code }))
+      },
+    }
+    const found = await discover({ MCP_BRIDGE_SOURCES: 'mcps' }, { fileSystem })
+    expect(names(found)).toEqual(['b'])
+    expect(reasons(found)).toEqual({ 'a.json': 'cannot be read: permission denied', 'c.json': 'cannot be read: EIO' })
+  })
+
+  it('cost nothing in TOML and YAML either', async () => {
+    await write(home, '.codex/config.toml', '[mcp_servers.x]\ncommand = CANARY')
+    await write(home, '.config/goose/config.yaml', 'extensions:\n  a: [CANARY\n  b: "')
+    await write(home, '.cursor/mcp.json', one('good', 'x'))
+    const found = await discover()
+    expect(names(found)).toEqual(['good'])
+    expect(reasons(found)).toEqual({
+      'config.toml': expect.stringMatching(/^is not valid TOML, at line 2, column \d+$/),
+      'config.yaml': expect.stringMatching(/^is not valid YAML: [A-Z_]+ at line \d+, column \d+$/),
+    })
+  })
+
+  it('cannot fill the memory with YAML aliases', async () => {
+    const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
+    await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
+    expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
+  })
+})
+
+describe('bad entries', () => {
+  it.each([
+    [{}, 'has neither a command nor a url'],
+    [{ command: 'x', url: 'https://h' }, 'has both a command and a url, and no type'],
+    [{ command: '' }, 'has no command'],
+    [{ command: ['x'] }, 'has a command that is not text'],
+    [{ command: 'x\0' }, 'has a command with a NUL character in it'],
+    [{ command: 'x', args: 'y' }, 'has args that are not a list'],
+    [{ command: 'x', args: [{}] }, 'has text of another kind in an item of args'],
+    [{ command: 'x', env: ['A=1'] }, 'has env that are not a table of names and texts'],
+    [{ command: 'x', env: { A: {} } }, 'has text of another kind in env.A'],
+    [{ command: 'x', cwd: 3 }, 'has a cwd that is not text'],
+    [{ type: 'stdio', url: 'https://h' }, 'has no command'],
+    [{ type: 'websocket', url: 'wss://h' }, 'has a type that is none of stdio, http and sse'],
+    [{ type: 'constructor', url: 'https://h' }, 'has a type that is none of stdio, http and sse'],
+    [{ url: 'file:///etc/passwd' }, 'has a url that is not an http or https address'],
+    [{ url: 'https://h', headers: 'K: v' }, 'has headers that are not a table of names and texts'],
+    [{ command: 'x', callTimeoutMs: -1 }, 'has a timeout that is not a number above 0'],
+    [{ command: 'x', disabled: true }, 'is disabled in this file'],
+    [{ command: 'x', enabled: false }, 'is disabled in this file'],
+    [null, 'is not an object'],
+    ['npx x', 'is not an object'],
+  ])('%j', async (entry, reason) => {
+    await write(home, 'MCPs/a.json', { mcpServers: { bad: entry, good: { command: 'x' } } })
+    const found = await discover()
+    expect(names(found)).toEqual(['good'])
+    expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason }])
+  })
+
+  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('with the name %j', async (name) => {
+    await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })
+    const found = await discover()
+    expect(names(found)).toEqual(['good'])
+    expect(found.skipped[0]?.name?.length).toBeLessThanOrEqual(128)
+    expect(found.skipped[0]?.name).not.toContain('\n')
+  })
+
+  it('cannot reach the prototype of anything', async () => {
+    await write(home, 'MCPs/a.json', '{"mcpServers": {"__proto__": {"command": "x", "env": {"__proto__": "v"}}}}')
+    const found = await discover()
+    expect(names(found)).toEqual(['__proto__'])
+    const transport = found.servers[0]?.transport
+    expect(transport?.type === 'stdio' ? Object.entries(transport.env) : undefined).toEqual([['__proto__', 'v']])
+    expect(({} as Record<string, unknown>)['command']).toBeUndefined()
+  })
+})
+
+describe('this bridge itself', () => {
+  const self = { mcpServers: { bridge: { command: 'npx', args: ['-y', 'sandbridge'] }, other: { command: 'x' } } }
+
+  it('is left out, and kept when asked for', async () => {
+    await write(home, 'MCPs/a.json', self)
+    const found = await discover()
+    expect(names(found)).toEqual(['other'])
+    expect(found.skipped[0]).toMatchObject({
+      name: 'bridge',
+      reason: expect.stringContaining('would start this bridge'),
+    })
+    expect(names(await discover({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' }))).toEqual(['bridge', 'other'])
+  })
+
+  it('is recognised by the path it was started by', async () => {
+    await write(home, 'MCPs/a.json', { mcpServers: { bridge: { command: 'node', args: ['/opt/here.js'] } } })
+    expect(names(await discover({}, { ownPaths: ['/opt/here.js'] }))).toEqual([])
+    expect(names(await discover({}, { ownPaths: ['/opt/there.js'] }))).toEqual(['bridge'])
+  })
+})
+
+describe('sources', () => {
+  it('come in order of precedence and are told', async () => {
+    await write(home, 'MCPs/a.json', one('a', 'from-mcps'))
+    await write(home, 'MCPs/b.json', one('a', 'from-mcps-2'))
+    await write(home, '.cursor/mcp.json', one('a', 'from-cursor'))
+    await write(home, '.claude.json', one('a', 'from-mcps'))
+    const file = await write(home, 'extra.json', one('a', 'from-env'))
+    const found = await discover({ MCP_SERVERS_CONFIG: file })
+    expect(found.servers.map(({ name, transport }) => [name, 'command' in transport && transport.command])).toEqual([
+      ['a', 'from-env'],
+      ['a@mcps', 'from-mcps'],
+      ['a@mcps-2', 'from-mcps-2'],
+      ['a@cursor', 'from-cursor'],
+    ])
+    expect(found.files.map(({ client, serverCount }) => [client, serverCount])).toEqual([
+      ['servers-config', 1],
+      ['mcps', 1],
+      ['mcps', 1],
+      ['claude-code', 1],
+      ['cursor', 1],
+    ])
+  })
+
+  it('are those that MCP_BRIDGE_SOURCES names', async () => {
+    await write(home, 'MCPs/a.json', one('a', 'x'))
+    await write(home, '.cursor/mcp.json', one('b', 'x'))
+    expect(names(await discover({ MCP_BRIDGE_SOURCES: 'cursor' }))).toEqual(['b'])
+    expect(names(await discover({ MCP_BRIDGE_SOURCES: '-cursor' }))).toEqual(['a'])
+  })
+
+  it('are read from another state folder', async () => {
+    await write(root, 'state/a.json', one('a', 'x'))
+    expect(names(await discover({ MCP_BRIDGE_STATE_DIR: path.join(root, 'state') }))).toEqual(['a'])
+  })
+})
+
+describe("a project's servers", () => {
+  it('are listed, and not among those that may be started', async () => {
+    await write(project, '.mcp.json', one('evil', 'rm'))
+    await write(project, 'mcp-servers/x.json', one('also', 'x'))
+    const found = await discover()
+    expect(found.servers).toEqual([])
+    expect(found.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
+      ['evil', false],
+      ['also', false],
+    ])
+    expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
+  })
+
+  it('may be started once the file is trusted, until it changes', async () => {
+    const file = await write(project, '.mcp.json', one('a', 'x'))
+    const store = createTrustStore(path.join(home, 'MCPs'))
+    await store.trust(file, JSON.stringify(one('a', 'x')))
+    expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
+    await write(project, '.mcp.json', one('a', 'y'))
+    const changed = await discover({}, { isTrusted: store.isTrusted })
+    expect(changed.servers).toEqual([])
+    expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
+  })
+
+  it('take no name away from the user, trusted or not', async () => {
+    // Claude Code comes before Cursor, and still the user's own file comes first.
+    await write(project, '.mcp.json', one('github', 'theirs'))
+    await write(home, '.cursor/mcp.json', one('github', 'mine'))
+    const untrusted = await discover()
+    expect(untrusted.servers).toMatchObject([{ name: 'github', transport: { command: 'mine' } }])
+    expect(untrusted.untrusted).toMatchObject([{ name: 'github@claude-code' }])
+    const trusted = await discover({}, { isTrusted: () => true })
+    expect(trusted.servers).toMatchObject([
+      { name: 'github', transport: { command: 'mine' } },
+      { name: 'github@claude-code', transport: { command: 'theirs' } },
+    ])
+  })
+
+  it("are the user's own where the project is the home folder", async () => {
+    await write(home, '.cursor/mcp.json', one('a', 'x'))
+    const found = await discover({}, { cwd: home })
+    expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
+  })
+})
+
+describe('secrets', () => {
+  // A canary in every field that may hold a secret, in good entries and in bad ones, in good files and in broken ones.
+  const canary = (n: number): string => `CANARY${n}`
+  const entries = {
+    stdio: {
+      command: `/opt/${canary(1)}/server`,
+      args: ['--token', canary(2), `--key=${canary(3)}`],
+      env: { KEY: canary(4) },
+      cwd: `/${canary(5)}`,
+      envFile: `/${canary(6)}`,
+    },
+    line: { command: `server --token ${canary(7)} /x/${canary(8)}` },
+    assignment: { command: `TOKEN=${canary(9)} server` },
+    remote: {
+      url: `https://ann:${canary(10)}@example.com:8443/${canary(11)}?key=${canary(12)}#${canary(13)}`,
+      headers: { Authorization: `Bearer ${canary(14)}` },
+    },
+    badUrl: { url: `${canary(15)}://example.com` },
+    badEnv: { command: canary(16), env: { KEY: [canary(17)] } },
+    badArgs: { command: canary(18), args: canary(19) },
+    badHeaders: { url: `https://${canary(20)}`, headers: { A: { b: canary(21) } } },
+    badType: { type: canary(22), command: canary(23) },
+    badTimeout: { command: canary(24), callTimeoutMs: canary(25) },
+    both: { command: canary(26), url: canary(27) },
+    self: { command: 'npx', args: ['sandbridge', canary(28)] },
+    off: { command: canary(29), disabled: true },
+    text: canary(30),
+  }
+
+  it('are in no list, no reason and no word about a file', async () => {
+    await write(home, 'MCPs/a.json', { mcpServers: entries })
+    await write(home, 'MCPs/broken.json', `{"mcpServers": {"a": {"env": {"K": "${canary(31)}" "x"`)
+    await write(home, 'MCPs/word.json', canary(32))
+    await write(home, '.codex/config.toml', `[mcp_servers.a]\nenv = { K = "${canary(33)}\n`)
+    await write(home, '.config/goose/config.yaml', `extensions:\n  a:\n    ? [${canary(34)}]\n    : "${canary(35)}\n`)
+    await write(project, '.mcp.json', { mcpServers: { untrusted: entries.stdio } })
+    const found = await discover()
+
+    expect(names(found)).toEqual(['stdio', 'line', 'assignment', 'remote'])
+    expect(found.untrusted).toHaveLength(1)
+    expect(found.skipped).toHaveLength(14)
+    const told = JSON.stringify([describeServers([...found.servers, ...found.untrusted]), found.skipped, found.files])
+    expect(told).not.toContain('CANARY')
+    // The canaries are there to be told: the definitions themselves hold those of good entries.
+    expect(JSON.stringify(found.servers).match(/CANARY/g)).toHaveLength(14)
+  })
+
+  it('leave enough to recognise a server by', async () => {
+    await write(home, 'MCPs/a.json', { mcpServers: entries })
+    const file = path.join(home, 'MCPs', 'a.json')
+    const common = { client: 'mcps', file, trusted: true }
+    expect(describeServers((await discover()).servers)).toEqual([
+      { name: 'stdio', ...common, type: 'stdio', command: 'server', argsCount: 3, env: ['KEY'] },
+      { name: 'line', ...common, type: 'stdio', command: 'server', argsCount: 0, env: [] },
+      { name: 'assignment', ...common, type: 'stdio', command: '', argsCount: 0, env: [] },
+      { name: 'remote', ...common, type: 'http', origin: 'https://example.com:8443', headers: ['Authorization'] },
+    ])
+  })
+})
