@@ -5,9 +5,9 @@ import type { SearchDocument } from './search-index.ts'
 import { words } from './tokenize.ts'
 
 const MAX_PARAMETERS = 40
-const MAX_DESCRIPTION = 700
+const MAX_DESCRIPTION = 600
 /** Parameters beyond this many characters of descriptions are found by their names only. */
-const MAX_PARAMETER_TEXT = 400
+const MAX_PARAMETER_TEXT = 240
 
 const READING = new Set(
   'get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '),

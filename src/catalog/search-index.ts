@@ -40,9 +40,9 @@ const FIELDS: Field[] = [
   { key: 'name', weight: 6, pivot: 3, limit: 160, isNames: true },
   { key: 'title', weight: 3, pivot: 4, limit: 160 },
   { key: 'summary', weight: 3, pivot: 12, limit: 240 },
-  { key: 'description', weight: 1, pivot: 40, limit: 320 },
+  { key: 'description', weight: 1, pivot: 35, limit: 260 },
   { key: 'parameters', weight: 1.6, pivot: 8, limit: 400, isNames: true },
-  { key: 'parameterDescriptions', weight: 0.5, pivot: 50, limit: 400 },
+  { key: 'parameterDescriptions', weight: 0.5, pivot: 35, limit: 240 },
   { key: 'server', weight: 2, pivot: 3, limit: 80 },
 ]
 
@@ -90,7 +90,7 @@ interface Concept {
 export class SearchIndex<T> {
   readonly #thesaurus: Thesaurus
   readonly #items: T[] = []
-  readonly #documents: SearchDocument[] = []
+  readonly #documents: Pick<SearchDocument, 'server' | 'name' | 'safety'>[] = []
   readonly #postings = new Map<string, Posting>()
   /** All terms in order, for completing words; made when needed. */
   #vocabulary: string[] | undefined
@@ -110,7 +110,9 @@ export class SearchIndex<T> {
 
   add(item: T, document: SearchDocument): void {
     const id = this.#items.push(item) - 1
-    this.#documents.push(document)
+    // The texts are not kept: of ten thousand tools they would be most of the memory.
+    const { server, name, safety } = document
+    this.#documents.push({ server, name, safety })
     this.#folded.push(foldName(document.name))
     const found: Posting[] = []
     for (const field of FIELDS) {
@@ -124,8 +126,8 @@ export class SearchIndex<T> {
         this.#note(posting, id, share, found)
       }
       if (!field.isNames) continue
-      for (const name of compounds(text)) {
-        this.#note(this.#postings.get(name) ?? this.#newPosting(name), id, field.weight, found)
+      for (const whole of compounds(text)) {
+        this.#note(this.#postings.get(whole) ?? this.#newPosting(whole), id, field.weight, found)
       }
     }
     for (const posting of found) {
@@ -366,7 +368,7 @@ export class SearchIndex<T> {
   }
 
   #sortedVocabulary(): string[] {
-    this.#vocabulary ??= [...this.#postings.keys()].toSorted(byCodeUnit)
+    this.#vocabulary ??= [...this.#postings.keys()].filter((term) => !/^\d/.test(term)).toSorted(byCodeUnit)
     return this.#vocabulary
   }
 

@@ -1,25 +1,35 @@
-// From the text of a config file to plain values: JSON with comments, TOML or YAML. Pure.
-// A parser's own message can quote the file, and the file holds secrets: only the kind of error and its place go into a reason.
+// From the text of a config file to plain values, whatever its format, and the few ways in which readers look at such values. Pure.
+import type { Parsed } from './formats/parsed.ts'
+
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
 
 /** A value from a config file about which nothing is known but that it is an object. */
 export type ConfigObject = Record<string, unknown>
 
-/** The values of a text, or the reason why it has none. Blank text is an empty object. Parsers are loaded on first need. */
+/** The values of a text, or the reason why it has none. Blank text is an empty object. */
 export async function parseDocument(
   text: string,
   format: ConfigFormat,
 ): Promise<{ document: ConfigObject } | { reason: string }> {
   if (text.trim() === '') return { document: {} }
-  const parsed = await parsers[format](text).catch((error: unknown) => {
-    // Values nested deeper than the stack is high. Anything else is a fault of ours.
-    if (error instanceof RangeError) return { reason: 'is nested too deeply' }
-    throw error
-  })
+  const parsed = await parsers[format](text)
   if ('reason' in parsed) return parsed
   return isObject(parsed.value)
     ? { document: parsed.value }
     : { reason: 'holds a list or a single value, not an object' }
+}
+
+// Parsers are loaded on first need, each through a file of ours: a bundle has no named exports for an import() of CommonJS.
+const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
+  async jsonc(text) {
+    try {
+      return { value: JSON.parse(text) as unknown }
+    } catch {
+      return (await import('./formats/jsonc.ts')).parseJsonc(text)
+    }
+  },
+  toml: async (text) => (await import('./formats/toml.ts')).parseToml(text),
+  yaml: async (text) => (await import('./formats/yaml.ts')).parseYaml(text),
 }
 
 export function isObject(value: unknown): value is ConfigObject {
@@ -34,51 +44,4 @@ export function valueAt(value: unknown, ...keys: string[]): unknown {
     at = at[key]
   }
   return at
-}
-
-type Parser = (text: string) => Promise<{ value: unknown } | { reason: string }>
-
-const parsers: Record<ConfigFormat, Parser> = {
-  async jsonc(text) {
-    try {
-      return { value: JSON.parse(text) as unknown }
-    } catch {
-      // Not plain JSON: comments and trailing commas are fine, and anything else gets a place.
-    }
-    const { parse, printParseErrorCode } = await import('jsonc-parser')
-    const errors: import('jsonc-parser').ParseError[] = []
-    const value: unknown = parse(text, errors, { allowTrailingComma: true })
-    const [first] = errors
-    if (first === undefined) return { value }
-    return { reason: `is not valid JSON: ${printParseErrorCode(first.error)} ${placeOf(text, first.offset)}` }
-  },
-  async toml(text) {
-    const { parse, TomlError } = await import('smol-toml')
-    try {
-      return { value: parse(text) }
-    } catch (error) {
-      if (!(error instanceof TomlError)) throw error
-      return { reason: `is not valid TOML, at line ${error.line}, column ${error.column}` }
-    }
-  },
-  async yaml(text) {
-    const { parseDocument: parseYaml } = await import('yaml')
-    const yaml = parseYaml(text, { logLevel: 'error' })
-    const [first] = yaml.errors
-    if (first !== undefined) {
-      return { reason: `is not valid YAML: ${first.code} ${placeOf(text, first.pos[0])}` }
-    }
-    try {
-      return { value: yaml.toJS() as unknown }
-    } catch {
-      // Aliases that refer to each other so often that the values would fill the memory.
-      return { reason: 'has YAML aliases that cannot be resolved' }
-    }
-  },
-}
-
-function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset)
-  const line = before.split('\n').length
-  return `at line ${line}, column ${offset - before.lastIndexOf('\n')}`
 }

@@ -48,7 +48,7 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   const found = await Promise.all(
     chosenReaders(settings.sources).map(async (reader) => {
       const locations = await filesOf(reader, place, fileSystem)
-      return Promise.all(locations.map((location) => readOne(reader, location, place, options)))
+      return Promise.all(locations.map((location) => readOrSkip(reader, location, place, options)))
     }),
   )
   // What the user configured comes before what a project brings along, so that a project cannot take a name away.
@@ -80,6 +80,18 @@ async function filesOf(
   return files.filter((file, index) => files.findIndex((other) => other.path === file.path) === index)
 }
 
+/** A file that brings down its parser or its reader costs no other file anything. */
+async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServers> {
+  try {
+    return await readOne(...args)
+  } catch (error) {
+    // A message can quote the file. A RangeError is the stack's: the values are nested deeper than it is high.
+    const name = error instanceof Error ? error.name : 'unknown error'
+    const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be understood (${name})`
+    return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason }] }
+  }
+}
+
 async function readOne(
   reader: Reader,
   location: ConfigLocation & { reason?: string },
@@ -99,14 +111,7 @@ async function readOne(
   if ('reason' in read) return nothing(read.reason)
   const parsed = await parseDocument(read.text, reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)
-  let entries: NamedEntry[] | undefined
-  try {
-    entries = reader.entries(parsed.document, place)
-  } catch (error) {
-    // Values nested deeper than the stack is high. Anything else is a fault of ours.
-    if (error instanceof RangeError) return nothing('is nested too deeply')
-    throw error
-  }
+  const entries = reader.entries(parsed.document, place)
   if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
 
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)

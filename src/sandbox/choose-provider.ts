@@ -1,13 +1,11 @@
 // Which provider makes the sandboxes: the one that is set, or the first usable one. Decided at the first need, since asking engines takes time.
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
+import { findProvider } from './detect.ts'
 import type { Provider } from './provider.ts'
 
-/** A function that answers with the same provider every time, once one was found. */
-export function chooseProvider(_settings: Settings, _log: Log): () => Promise<Provider> {
+/** A function that answers with the same provider every time. */
+export function chooseProvider(settings: Settings, log: Log): () => Promise<Provider> {
   let chosen: Promise<Provider> | undefined
-  return () => {
-    chosen ??= import('./pyodide/provider.ts').then(({ PyodideProvider }) => new PyodideProvider())
-    return chosen
-  }
+  return () => (chosen ??= findProvider(settings, log))
 }

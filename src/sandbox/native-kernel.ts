@@ -4,7 +4,8 @@ import { KERNEL_FOLDER } from '../package-root.ts'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { ProcessEnd } from './stdio-process.ts'
-import type { SandboxExit } from './provider.ts'
+import { BridgeError } from '../errors.ts'
+import type { SandboxExit, SandboxLimits } from './provider.ts'
 
 const INIT_FILE = 'sandbox_init.py'
 
@@ -60,6 +61,14 @@ export function kernelEnvironment(threads: number): Record<string, string> {
     OMP_NUM_THREADS: String(threads),
     OPENBLAS_NUM_THREADS: String(threads),
   }
+}
+
+/** @throws BridgeError CONFIG_INVALID for a limit that no Python fits in */
+export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
+  if (Number.isSafeInteger(memoryBytes) && memoryBytes >= 64 * 2 ** 20) return
+  throw new BridgeError('CONFIG_INVALID', `A sandbox needs 64 MiB of memory or more, not ${memoryBytes} bytes.`, {
+    hint: 'Set MCP_BRIDGE_MEMORY to 64m or more.',
+  })
 }
 
 /** How a native sandbox ended, as far as its first process knows. */

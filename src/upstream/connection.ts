@@ -93,19 +93,26 @@ export class Connection {
   }
 
   /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
-  async #send(params: { name: string; arguments: Record<string, unknown> }, options: RequestOptions): Promise<LooseResult> {
+  async #send(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: RequestOptions,
+  ): Promise<LooseResult> {
     try {
       return await this.#sendOnce(params, options)
     } catch (error) {
       const code = (error as { code?: unknown }).code
-      const mayHelp = (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
+      const mayHelp =
+        (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
       if (!mayHelp) throw error
       await this.listTools(options.signal)
       return this.#sendOnce(params, options)
     }
   }
 
-  #sendOnce(params: { name: string; arguments: Record<string, unknown> }, options: RequestOptions): Promise<LooseResult> {
+  #sendOnce(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: RequestOptions,
+  ): Promise<LooseResult> {
     const { name } = params
     if (this.#taskTools.has(name) && this.#runsTasks) {
       const { signal, ...rest } = options
@@ -138,7 +145,12 @@ export class Connection {
   }
 
   /** Turns what a request throws into a BridgeError. */
-  async #guard<T>(what: string, signal: AbortSignal | undefined, tool: string | undefined, work: () => Promise<T>): Promise<T> {
+  async #guard<T>(
+    what: string,
+    signal: AbortSignal | undefined,
+    tool: string | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
       return await work()
     } catch (error) {

@@ -1,12 +1,16 @@
-// All configured upstreams under their names. What one of them does is ManagedUpstream's business.
+// All configured upstreams under their names, and the bound on how many processes they are. What one of them does is ManagedUpstream's business.
 import { setMaxListeners } from 'node:events'
+import type { OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import { ManagedUpstream } from './managed-upstream.ts'
+import type { UpstreamRequests } from './requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
+import { createVerdicts } from './verdicts.ts'
 
 const START_TIMEOUT_MS = 30_000
+const MAX_PROCESSES = 100
 
 export interface UpstreamsOptions {
   /** Names are unique. */
@@ -16,23 +20,67 @@ export interface UpstreamsOptions {
   log: Log
   /** Where servers without a `cwd` of their own are started; the bridge's own directory when missing. */
   cwd?: string
-  /** How long a server may take from its start to its first answer. */
+  /** How long a server may take from its start to its first answer, when its definition does not say. */
   startTimeoutMs?: number
+  /** How long a server stays running without being used; 0 or missing means for ever. */
+  idleMs?: number
+  /** How many processes may run at once. Beyond that, the one that was used longest ago and is not in use is stopped. */
+  maxProcesses?: number
+  /** Fills in a definition's placeholders when its server is started. Missing means that there are none. @throws BridgeError */
+  resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer
+  /** Who answers what servers ask of us; asked anew for every connection. */
+  requests?: () => UpstreamRequests
+  /** Who authorizes us at a remote server that wants it. */
+  authProvider?: (definition: ServerDefinition, transport: RemoteServer) => OAuthClientProvider | undefined
+  /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
+  verdictsFile?: string
+  /** Dial link-local and metadata addresses of remote servers, too. */
+  allowLinkLocal?: boolean
+  /** Where proxy settings are read from; the bridge's own environment when missing. */
+  env?: Record<string, string | undefined>
+  /** The clock, in milliseconds. */
+  now?: () => number
+  random?: () => number
 }
 
 /** Starts nothing by itself. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
+  const verdicts = createVerdicts(options.verdictsFile)
+  const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
+
+  const makeRoom = async (newcomer: string): Promise<void> => {
+    const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
+    const processes = others.filter(
+      ({ isProcess, state }) => isProcess && (state === 'running' || state === 'starting'),
+    )
+    if (processes.length < maxProcesses) return
+    const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
+    if (oldest) return oldest.stop()
+    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers run already, and all of them are in use`
+    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Try again when some calls have ended.' })
+  }
+
   for (const definition of options.definitions) {
     const upstream = new ManagedUpstream(definition, {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      cwd: options.cwd,
+      idleMs: options.idleMs ?? 0,
+      allowLinkLocal: options.allowLinkLocal ?? false,
+      env: options.env ?? process.env,
+      resolveTransport: options.resolveTransport ?? (({ transport }) => transport),
+      requests: options.requests ?? (() => ({})),
+      authProvider: options.authProvider ?? (() => undefined),
+      verdicts,
+      now: options.now ?? (() => performance.now()),
+      random: options.random ?? Math.random,
       log: options.log,
       onTools: (tools, instructions) => {
         for (const listener of listeners) listener(definition.name, tools, instructions)
       },
+      beforeStart: () => makeRoom(definition.name),
     })
     upstreams.set(definition.name, upstream)
   }
@@ -47,6 +95,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     definitions: options.definitions,
     state: (server) => find(server).state,
     instructions: (server) => find(server).instructions,
+    messages: (server) => find(server).messages,
     listTools: async (server, signal) => {
       allowManyListeners(signal)
       return find(server).listTools(signal)

@@ -4,7 +4,7 @@ import { BridgeError, type BridgeErrorOptions, type ErrorCode } from '../errors.
 import { BodyTooLongError } from './bounded-body.ts'
 import { ANSWER_LOST } from './http-streams.ts'
 import type { Redactor } from './redact.ts'
-import { remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
+import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio-transport.ts'
 
 /** How much of a server's last words an error carries. */
@@ -53,7 +53,7 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
   const hint = remote ? 'It is tried again on the next use. Check its url with `sandbridge servers`.' : undefined
   return {
     error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint),
-    refused: rpcCode !== undefined || isHttpRefusal(error) || sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED',
+    refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
     retryAfterMs: retryAfterOf(error),
   }
 }
@@ -85,13 +85,17 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (about.remote) {
     const reason = remoteReason(error) ?? about.redact(messageLine(error))
     return {
-      error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${reason}`),
+      error: unreachable(
+        `Server '${server}' failed during ${what}${hadNoEffect(error) ? '' : ', whose effect is unknown'}: ${reason}`,
+      ),
       sessionLost: isSessionLost(error),
       retryAfterMs: retryAfterOf(error),
     }
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
-  return { error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`) }
+  return {
+    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`),
+  }
 }
 
 function unreachable(message: string, hint?: string): BridgeError {
@@ -111,6 +115,11 @@ function needsLogin(error: unknown): boolean {
 /** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
 function isHttpRefusal(error: unknown): boolean {
   return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
+}
+
+/** The package reports outages during the negotiation with the same code, and a cause. */
+function isEraRefusal(error: unknown): boolean {
+  return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && remoteReason(error) === undefined
 }
 
 /** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
@@ -139,7 +148,9 @@ function lastWords({ lastWords: words, redact }: Circumstances): string {
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
   if (rpc) return `it refused to initialize: ${about.redact(rpc.message)} (${rpc.code})`
-  const words = about.remote ? remoteReason(error) : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
+  const words = about.remote
+    ? remoteReason(error)
+    : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
   return words ?? about.redact(messageLine(error))
 }
 

@@ -76,9 +76,11 @@ export async function closeLink(link: Link): Promise<void> {
 /** The package limits its requests, but not how long a transport takes to open: an event stream may never begin. */
 async function withinTime({ sdk, link, timeoutMs, signal }: HandshakeOptions, client: Client): Promise<void> {
   let timer: NodeJS.Timeout | undefined
+  let onAbort = (): void => {}
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')), timeoutMs)
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    onAbort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort)
   })
   const connecting = client.connect(link.transport, { timeout: timeoutMs, signal })
   connecting.catch(() => {})
@@ -86,5 +88,6 @@ async function withinTime({ sdk, link, timeoutMs, signal }: HandshakeOptions, cl
     await Promise.race([connecting, limit])
   } finally {
     clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -102,7 +102,8 @@ function bodyText(body: RequestInit['body']): string | undefined {
 function toResponse(message: http.IncomingMessage, options: HttpFetchOptions): Response {
   const status = message.statusCode ?? 0
   const headers = new Headers()
-  for (let i = 0; i + 1 < message.rawHeaders.length; i += 2) headers.append(message.rawHeaders[i]!, message.rawHeaders[i + 1]!)
+  for (let i = 0; i + 1 < message.rawHeaders.length; i += 2)
+    headers.append(message.rawHeaders[i]!, message.rawHeaders[i + 1]!)
   const init = { status, statusText: message.statusMessage ?? '', headers }
   if (status === 204 || status === 205 || status === 304) {
     message.resume()

@@ -64,7 +64,8 @@ export class ManagedUpstream {
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount }) => {
-        if (skippedCount > 0) this.#log('warning', 'Tools without a name, or named twice, were left out', { skippedCount })
+        if (skippedCount > 0)
+          this.#log('warning', 'Tools without a name, or named twice, were left out', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
       onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
@@ -94,8 +95,19 @@ export class ManagedUpstream {
     return this.#openCallCount === 0 && this.#connection !== undefined
   }
 
-  callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#use(options.signal, (connection) => connection.callTool(tool, args, this.#withTimeout(options)))
+  async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+    const { name, callTimeoutMs } = this.definition
+    const call = (given: CallOptions): Promise<ToolResult> =>
+      this.#use(given.signal, (connection) => connection.callTool(tool, args, given))
+    if (callTimeoutMs === undefined) return call(options)
+    const limit = AbortSignal.timeout(callTimeoutMs)
+    try {
+      return await call({ ...options, signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit })
+    } catch (error) {
+      if (!limit.aborted || options.signal?.aborted) throw error
+      const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
+      throw new BridgeError('UPSTREAM_TIMEOUT', text)
+    }
   }
 
   /** Concurrent callers share one listing, so one of them giving up does not end it. */
@@ -141,16 +153,10 @@ export class ManagedUpstream {
     }
   }
 
-  #withTimeout(options: CallOptions): CallOptions {
-    const { callTimeoutMs } = this.definition
-    if (callTimeoutMs === undefined) return options
-    const limit = AbortSignal.timeout(callTimeoutMs)
-    return { ...options, signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit }
-  }
-
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
-    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted)
+      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
       throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
@@ -201,18 +207,18 @@ export class ManagedUpstream {
       signal: this.#shutdown.signal,
       onToolsChanged: () => this.#tools.changed(),
       onMessage: (message) => this.#keepMessage(message),
-      onFailure: (failure) => this.#countFailure(failure),
+      // A process that dies in a call is simply started again.
+      onFailure: (failure) => this.isProcess || this.#countFailure(failure),
       onClose: (about) => connection && this.#lost(connection, about),
-      onError: (message) => this.#log('debug', 'Trouble with a server', { detail: this.#redact(message.slice(0, 2000)) }),
+      onError: (message) =>
+        this.#log('debug', 'Trouble with a server', { detail: this.#redact(message.slice(0, 2000)) }),
     })
     return connection
   }
 
-  /** Of a remote server every failure to reach it counts; a process that dies in a call is simply started again. */
   #countFailure({ error, retryAfterMs, sessionLost }: Failure): void {
-    if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_TIMEOUT') return
-    if (sessionLost || (this.isProcess && this.#connection)) return
-    this.#circuit.failed(error, retryAfterMs)
+    const isOutage = error.code === 'UPSTREAM_UNREACHABLE' || error.code === 'UPSTREAM_TIMEOUT'
+    if (isOutage && !sessionLost) this.#circuit.failed(error, retryAfterMs)
   }
 
   #lost(connection: Connection, about: Circumstances): void {
@@ -238,25 +244,22 @@ export class ManagedUpstream {
     clearTimeout(this.#timer)
     const connection = this.#connection
     if (!connection || this.#openCallCount > 0) return
-    const { idleMs } = this.#options
-    const pingFirst = !this.isProcess && (idleMs === 0 || idleMs > PING_AFTER_MS)
-    if (!pingFirst && idleMs === 0) return
-    const idleForMs = this.#options.now() - this.lastUsed
-    this.#timer = setTimeout(
-      () => {
-        if (idleMs > 0 && this.#options.now() - this.lastUsed >= idleMs) {
-          this.#log('info', 'A server that nobody used was stopped')
-          void this.stop()
-          return
-        }
-        // A failure has been counted by now; there is nobody to tell.
-        connection.ping().then(
-          () => this.#watchIdle(),
-          () => this.#drop(connection),
-        )
-      },
-      Math.max(0, pingFirst ? Math.min(PING_AFTER_MS, idleMs > 0 ? idleMs - idleForMs : PING_AFTER_MS) : idleMs - idleForMs),
-    ).unref()
+    const { idleMs, now } = this.#options
+    const leftMs = idleMs > 0 ? this.lastUsed + idleMs - now() : Infinity
+    const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
+    if (waitMs === Infinity) return
+    this.#timer = setTimeout(() => {
+      if (waitMs === leftMs) {
+        this.#log('info', 'A server that nobody used was stopped')
+        void this.stop()
+        return
+      }
+      // A failed ping has been counted by now, and nobody waits to be told.
+      connection.ping().then(
+        () => this.#watchIdle(),
+        () => this.#drop(connection),
+      )
+    }, waitMs).unref()
   }
 
   #keepMessage({ level, logger, data }: ServerMessage): void {

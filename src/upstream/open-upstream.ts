@@ -9,7 +9,8 @@ import type { Redactor } from './redact.ts'
 import { loadSdk } from './sdk.ts'
 import type { Verdict, Verdicts } from './verdicts.ts'
 
-export interface OpenOptions extends Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'onClose'>, Omit<RemoteOptions, 'sdk'> {
+export interface OpenOptions
+  extends Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'onClose'>, Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
@@ -65,7 +66,8 @@ export async function openUpstream(options: OpenOptions): Promise<Connection> {
     if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
     // The first refusal says more than those of eras and transports that the server may never have heard of.
     first ??= outcome.failure
-    if (!outcome.failure.refused) throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
+    if (!outcome.failure.refused)
+      throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
   }
   throw new StartFailedError(first!)
 }
@@ -77,7 +79,10 @@ function inOrder(type: Via, remembered: Verdict | undefined): Approach[] {
   return [remembered, ...known.filter((approach) => !same(approach))]
 }
 
-async function attempt(options: OpenOptions, { via, era }: Approach): Promise<{ connection: Connection } | { failure: Failure }> {
+async function attempt(
+  options: OpenOptions,
+  { via, era }: Approach,
+): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, redact, timeoutMs } = options
   let link: Link | undefined
   const about = (): Circumstances => ({
@@ -110,5 +115,10 @@ function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Link {
   const { transport } = options
   if (transport.type === 'stdio') return dialProcess(transport, options.cwd)
   const { allowLinkLocal, env, authProvider } = options
-  return dialRemote(transport, via === 'sse' ? 'sse' : 'http', { sdk, allowLinkLocal, env, ...(authProvider && { authProvider }) })
+  return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
+    sdk,
+    allowLinkLocal,
+    env,
+    ...(authProvider && { authProvider }),
+  })
 }

@@ -50,7 +50,9 @@ describe('redactor', () => {
   })
 
   test('takes out the parts of a header and of a URL', () => {
-    const shown = createRedactor(remote.transport)('401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4')
+    const shown = createRedactor(remote.transport)(
+      '401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4',
+    )
     expect(shown).toBe('401 for [redacted] at [redacted], key [redacted]')
   })
 

@@ -21,10 +21,14 @@ export function failureOf(response: Response, now = Date.now()): RemoteFailure |
   const { status, headers } = response
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
   const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
-  if (status === 429) return new RemoteFailure(status, `it has had too many requests from us (HTTP 429)${wait}`, retryAfterMs)
+  if (status === 429)
+    return new RemoteFailure(status, `it has had too many requests from us (HTTP 429)${wait}`, retryAfterMs)
   if (status >= 500) return new RemoteFailure(status, `it failed with HTTP ${status}${wait}`, retryAfterMs)
   if (status === 200 && headers.get('content-type')?.includes('text/html')) {
-    return new RemoteFailure(status, 'it answered with a web page: the address may be wrong, or a login page is in between')
+    return new RemoteFailure(
+      status,
+      'it answered with a web page: the address may be wrong, or a login page is in between',
+    )
   }
   return undefined
 }
@@ -40,7 +44,7 @@ export function parseRetryAfter(value: string | null, now: number): number | und
 export function remoteReason(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof RemoteFailure || cause instanceof BodyTooLongError) return cause.message
-    const words = WORDS[String((cause as { code?: unknown }).code)]
+    const words = WORDS[codeOf(cause)]
     if (words !== undefined) return words
     if (cause.message.startsWith('the proxy ')) return cause.message
   }
@@ -52,6 +56,13 @@ export function remoteReason(error: unknown): string | undefined {
   if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
   if (status !== undefined) return `it answered with HTTP ${status}`
   return undefined
+}
+
+/** True when the request certainly was not acted on: it never arrived, or was turned away. */
+export function hadNoEffect(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return status >= 300 && status < 500
+  return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
 }
 
 /** The HTTP status at the bottom of an error, when there is one. */
@@ -79,14 +90,30 @@ function causesOf(error: unknown): Error[] {
   let current = error
   while (current instanceof Error && causes.length < 10) {
     causes.push(current)
-    const { cause, data, event } = current as { cause?: unknown; data?: { cause?: unknown }; event?: { error?: unknown } }
+    const { cause, data, event } = current as {
+      cause?: unknown
+      data?: { cause?: unknown }
+      event?: { error?: unknown }
+    }
     if (current instanceof AggregateError) current = current.errors[0]
     else current = cause ?? data?.cause ?? event?.error
   }
   return causes
 }
 
-const NOT_TRUSTED = 'its certificate is not from an authority that this machine trusts; NODE_EXTRA_CA_CERTS can name one'
+function codeOf(error: Error): string {
+  const code = String((error as { code?: unknown }).code)
+  // OpenSSL's own name for this is in the message only.
+  return code === 'EPROTO' && /wrong version number|packet length too long/.test(error.message) ? NO_TLS : code
+}
+
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER'
+
+/** Codes of connections that broke when a request may have been on its way. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+
+const NOT_TRUSTED =
+  'its certificate is not from an authority that this machine trusts; NODE_EXTRA_CA_CERTS can name one'
 
 const WORDS: Record<string, string> = {
   [ADDRESS_REFUSED]: 'its address is link-local or serves cloud metadata, which is not dialled',
@@ -107,7 +134,7 @@ const WORDS: Record<string, string> = {
   UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there; the address may need http: instead of https:',
+  [NO_TLS]: 'it does not speak TLS there; the address may need http: instead of https:',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; the address may need http: instead of https:',
   EPROTO: 'the TLS handshake failed',
 }

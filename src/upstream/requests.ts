@@ -26,13 +26,15 @@ export function serveRequests(sdk: Sdk, client: Client, server: string, requests
   const { roots, elicit, sample } = requests
   if (roots) client.setRequestHandler('roots/list', async () => ({ roots: await roots(server) }))
   if (elicit) {
-    client.setRequestHandler('elicitation/create', (request, context) =>
-      elicit(server, request.params, context.mcpReq.signal) as never,
+    client.setRequestHandler(
+      'elicitation/create',
+      (request, context) => elicit(server, request.params, context.mcpReq.signal) as never,
     )
   }
   if (sample) {
-    client.setRequestHandler('sampling/createMessage', (request, context) =>
-      sample(server, request.params, context.mcpReq.signal) as never,
+    client.setRequestHandler(
+      'sampling/createMessage',
+      (request, context) => sample(server, request.params, context.mcpReq.signal) as never,
     )
   }
   client.fallbackRequestHandler = (request) => {

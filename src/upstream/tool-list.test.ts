@@ -43,7 +43,7 @@ test('reads every page and leaves out what has no name of its own', async () => 
     's',
     pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
   )
-  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], skippedCount: 4 })
+  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], taskTools: new Set(), skippedCount: 4 })
 })
 
 test.each([

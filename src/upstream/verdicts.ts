@@ -45,7 +45,9 @@ export function createVerdicts(file?: string): Verdicts {
 }
 
 function keyOf({ name, transport }: ServerDefinition): string {
-  return createHash('sha256').update(JSON.stringify([name, transport])).digest('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([name, transport]))
+    .digest('hex')
 }
 
 async function read(file: string): Promise<Stored> {

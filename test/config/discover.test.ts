@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import { MAX_CONFIG_FILE_BYTES } from '../../src/config/config-file.ts'
 import { describeServers } from '../../src/config/describe-servers.ts'
 import { discoverServers } from '../../src/config/discover.ts'
@@ -317,6 +319,19 @@ describe('secrets', () => {
     expect(told).not.toContain('CANARY')
     // The canaries are there to be told: the definitions themselves hold those of good entries.
     expect(JSON.stringify(found.servers).match(/CANARY/g)).toHaveLength(14)
+  })
+
+  it('would be told by the parsers themselves', () => {
+    // What goes wrong without our own words: these messages quote the text.
+    const messageOf = (parse: () => unknown): string => {
+      try {
+        return String(parse())
+      } catch (error) {
+        return String(error)
+      }
+    }
+    expect(messageOf(() => parseToml(`[a]\nK = "${canary(33)}\n`))).toContain('CANARY')
+    expect(messageOf(() => parseYaml(`a:\n  b: ["${canary(34)}"\nc: }`))).toContain('CANARY')
   })
 
   it('leave enough to recognise a server by', async () => {

@@ -73,7 +73,7 @@ describe('starting', () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
-      message: "Server 'hang' did not answer within 0.7 s of its start. Its last words: loading a very large model",
+      message: "Server 'hang' did not answer after its start within 0.7 s. Its last words: loading a very large model",
     })
     expect(upstreams.state('hang')).toBe('failed')
   })
@@ -261,7 +261,7 @@ describe('calls', () => {
       await expect(upstreams.callTool('dies', 'pid', {})).rejects.toMatchObject({
         code: 'UPSTREAM_UNREACHABLE',
         message:
-          "Server 'dies' exited with code 9 during the call of 'pid'; whether it took effect is unknown. " +
+          "Server 'dies' exited with code 9 during the call of 'pid', whose effect is unknown. " +
           'Its last words: out of luck',
       })
       expect(upstreams.state('dies')).toBe('failed')

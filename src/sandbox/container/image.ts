@@ -1,12 +1,17 @@
 // Finds the image that containers are made from, and pulls it when it is not there. Never takes another one instead.
 import { BridgeError } from '../../errors.ts'
-import { runCommand } from './engine-command.ts'
+import { runCommand } from '../run-command.ts'
 import type { Engine } from './probe-engine.ts'
 
 export interface Image {
   /** Containers are made from the id, so that a tag that moves does not change a running bridge. */
   id: string
   volumes: string[]
+}
+
+interface Inspected {
+  Id: string
+  Config?: { Volumes?: Record<string, unknown> | null }
 }
 
 const PULL_TIMEOUT_MS = 30 * 60_000
@@ -46,8 +51,9 @@ function missing(name: string, reason: string): BridgeError {
 async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {
   const { code, stdout } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{json .}}', name])
   if (code !== 0) return undefined
-  const { Id, Config } = JSON.parse(stdout) as { Id: string; Config?: { Volumes?: Record<string, unknown> | null } }
-  return { id: Id, volumes: Object.keys(Config?.Volumes ?? {}) }
+  // docker answers with one object, podman with a list.
+  const [inspected] = [JSON.parse(stdout) as Inspected | Inspected[]].flat()
+  return inspected && { id: inspected.Id, volumes: Object.keys(inspected.Config?.Volumes ?? {}) }
 }
 
 /**

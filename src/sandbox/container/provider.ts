@@ -3,11 +3,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
+import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { ProcessEnd } from '../stdio-process.ts'
-import { runCommand } from './engine-command.ts'
+import { runCommand } from '../run-command.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
@@ -33,8 +33,6 @@ interface Prepared {
   image: Image
   seccompProfilePath: string
 }
-
-const MIB = 1 << 20
 
 export class ContainerProvider implements Provider {
   readonly name: EngineName
@@ -63,11 +61,7 @@ export class ContainerProvider implements Provider {
 
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
-    if (!Number.isSafeInteger(limits.memoryBytes) || limits.memoryBytes < 64 * MIB) {
-      throw new BridgeError('CONFIG_INVALID', `A sandbox needs 64 MiB of memory or more, not ${limits.memoryBytes} bytes.`, {
-        hint: 'Set MCP_BRIDGE_MEMORY to 64m or more.',
-      })
-    }
+    checkMemoryLimit(limits)
     const [{ engine, image, seccompProfilePath }, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
     const { user, cpus, ociRuntime, pidsCount } = this.#options
     const name = newContainerName()

@@ -13,13 +13,14 @@ export interface MemoryPlan {
 }
 
 /** What Node, its threads and Python's fixed parts need beside Python's heap: measured, with headroom. */
-const FIXED_BYTES = 224 * MIB
+const FIXED_BYTES = 208 * MIB
 /** Python's heap right after the start, with room for a small program. */
 const SMALLEST_HEAP_BYTES = 64 * MIB
 export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
 
 /**
- * Divide a sandbox's memory: three quarters of what is left beside the fixed part is Python's heap (MemoryError beyond), a quarter its files (ENOSPC).
+ * Divide a sandbox's memory. Of what is left beside the fixed part, five eighths are Python's heap (MemoryError beyond) and one eighth its files
+ * (ENOSPC beyond): a growing file is copied, so for a moment it takes twice its size. The rest is slack.
  * @throws BridgeError CONFIG_INVALID when it is too little for Python to start.
  */
 export function planMemory(memoryBytes: number): MemoryPlan {
@@ -31,11 +32,11 @@ export function planMemory(memoryBytes: number): MemoryPlan {
     )
   }
   const free = memoryBytes - FIXED_BYTES
-  const pages = Math.min(65535, Math.floor((free * 3) / 4 / WASM_PAGE_BYTES))
+  const pages = Math.min(65535, Math.floor((free * 5) / 8 / WASM_PAGE_BYTES))
   const heapMaxBytes = Math.max(pages * WASM_PAGE_BYTES, SMALLEST_HEAP_BYTES)
   return {
     heapMaxBytes,
-    filesMaxBytes: Math.floor(free / 4),
+    filesMaxBytes: Math.floor(free / 8),
     v8HeapMib: 128,
     dataBytes: memoryBytes,
   }
@@ -64,6 +65,7 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
     // Without it a signal from inside opens the inspector of a process of ours.
     ...(node.allows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
     '--no-warnings',
+    '--v8-pool-size=1',
     `--max-old-space-size=${memory.v8HeapMib}`,
     `--wasm-max-mem-pages=${memory.heapMaxBytes / WASM_PAGE_BYTES}`,
   ]
@@ -79,5 +81,5 @@ export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe'
 export function underMemoryCap(command: string[], memory: MemoryPlan, platform = process.platform): string[] {
   if (platform !== 'linux') return command
   const kib = Math.floor(memory.dataBytes / 1024)
-  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
+  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -s 2048; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
 }

@@ -13,28 +13,50 @@
     'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
     'textwrap, time, traceback, types, typing, urllib.parse, uuid, zoneinfo\n'
 
-  // Everything that leads from Python to JavaScript: the finders, the modules, and every proxy object still held by a dict, list or cell.
-  const STRIP = `
-def strip():
+  // Everything that leads from Python to JavaScript is taken out of the heap before it is written to the snapshot: the finder and its modules, and
+  // every proxy of a JavaScript object, wherever it is held. Slow and thorough, once. Pyodide counts on some of them when it restores a snapshot, so
+  // they stay alive in one list, which is dropped before the kernel starts.
+  const TAKE_OUT_PROXIES = `
+def take_out_proxies():
     import gc, sys
-    for finder in list(sys.meta_path):
-        if hasattr(finder, 'jsproxies'):
-            finder.jsproxies.clear()
-            sys.meta_path.remove(finder)
-    for name in list(sys.modules):
-        if name in ('js', 'pyodide_js') or name.partition('.')[0] in ('pyodide', '_pyodide', '_pyodide_core'):
-            del sys.modules[name]
+    held = []
     def is_proxy(value):
         return any(base.__name__ == 'JsProxy' for base in type(value).__mro__)
+    for finder in list(sys.meta_path):
+        if hasattr(finder, 'jsproxies'):
+            held.extend(finder.jsproxies.values())
+            finder.jsproxies.clear()
+            sys.meta_path.remove(finder)
+    for name in ('js', 'pyodide_js', 'pyodide_js._api'):
+        held.append(sys.modules.pop(name, None))
     for holder in gc.get_objects():
-        kind = type(holder)
-        if kind is dict:
+        if holder is held:
+            continue
+        if type(holder) is dict:
             for key in [key for key, value in list(holder.items()) if is_proxy(value)]:
-                del holder[key]
-        elif kind is list:
+                held.append(holder.pop(key))
+        elif type(holder) is list:
+            held.extend(value for value in holder if is_proxy(value))
             holder[:] = [value for value in holder if not is_proxy(value)]
-strip()
-del strip
+        else:
+            for key in [key for key, value in list(getattr(holder, '__dict__', {}).items()) if is_proxy(value)]:
+                held.append(getattr(holder, key))
+                delattr(holder, key)
+    sys.held_proxies = held
+    gc.collect()
+take_out_proxies()
+del take_out_proxies
+`
+  // Pyodide's own modules must stay until it has started; a program need not see them.
+  const FORGET_PYODIDE = `
+def forget():
+    import sys
+    for name in list(sys.modules):
+        if name.partition('.')[0] in ('js', 'pyodide_js', 'pyodide', '_pyodide', '_pyodide_core'):
+            del sys.modules[name]
+    del sys.held_proxies
+forget()
+del forget
 `
 
   const files = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
@@ -74,7 +96,7 @@ del strip
   const enter = "import sys\nif '/usr/lib/sandbridge' not in sys.path: sys.path.append('/usr/lib/sandbridge')\n"
 
   if (building) {
-    pyodide.runPython(`${PRELOAD}${enter}import sandbridge_kernel.pyodide_main\n`)
+    pyodide.runPython(`${PRELOAD}${enter}import sandbridge_kernel.pyodide_main\n${TAKE_OUT_PROXIES}`)
     const snapshot = pyodide.makeMemorySnapshot()
     return { snapshot }
   }
@@ -86,7 +108,7 @@ del strip
     /** Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1 when memory ran out, 2 for anything else. */
     serve() {
       try {
-        pyodide.runPython(`${enter}${STRIP}import sandbridge_kernel.pyodide_main as main\nmain.serve()\n`)
+        pyodide.runPython(`${enter}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main as main\nmain.serve()\n`)
         return 0
       } catch (error) {
         return error instanceof RangeError ? 1 : 2

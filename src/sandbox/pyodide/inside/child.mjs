@@ -3,6 +3,7 @@
 // Arguments: the bundle's folder, then 'serve' or 'build', then the sizes as JSON.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { randomFillSync } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
 import vm from 'node:vm'
 import { Worker } from 'node:worker_threads'
 
@@ -106,6 +107,11 @@ if (building) {
   }
   process.exit(0)
 }
+
+// The snapshot and the other files have been copied into Python's memory: give theirs back.
+setFlagsFromString('--expose-gc')
+vm.runInNewContext('gc')()
+setFlagsFromString('--no-expose-gc')
 
 // From here on only code inside the context runs on this thread.
 const ended = python.serve()

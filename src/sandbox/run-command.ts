@@ -1,6 +1,6 @@
-// Runs one short command of an engine's command line and collects what it says. Long-lived sandboxes are not its business.
+// Runs one short command and collects what it says: an engine's command line, or a Python that is asked what it is. Long-lived sandboxes are not its business.
 import { spawn } from 'node:child_process'
-import { messageOf } from '../../errors.ts'
+import { messageOf } from '../errors.ts'
 
 /** Output beyond this is dropped: no command here says that much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20

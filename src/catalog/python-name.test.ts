@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { foldName, isPythonKeyword, pythonName, pythonNames, serverAlias } from './python-name.ts'
+
+test.each([
+  ['create_issue', 'create_issue'],
+  ['create-issue', 'create_issue'],
+  ['API-get-user', 'API_get_user'],
+  ['files.read:v2', 'files_read_v2'],
+  ['3d-render', '_3d_render'],
+  ['from', 'from_'],
+  ['None', 'None_'],
+  ['__debug__', 'debug'],
+  ['__class__', 'class_'],
+  ['créer ticket', 'créer_ticket'],
+  ['ﬁle', 'file'],
+  ['検索', '検索'],
+  ['🔥', 'tool'],
+  ['', 'tool'],
+])('%j becomes %j', (name, expected) => {
+  expect(pythonName(name, 'tool')).toBe(expected)
+})
+
+test('a server alias is in lower case', () => {
+  expect(serverAlias('GitHub Enterprise', 'server')).toBe('github_enterprise')
+})
+
+test('names that collide stay apart, and an identifier keeps its own name', () => {
+  const names = pythonNames(['a-b', 'a.b', 'a_b', 'a b'], 'tool')
+  expect(Object.fromEntries(names)).toEqual({ a_b: 'a_b', 'a b': 'a_b_2', 'a-b': 'a_b_3', 'a.b': 'a_b_4' })
+})
+
+test('a number that is taken is passed over', () => {
+  const names = pythonNames(['x-y', 'x_y', 'x_y_2'], 'tool')
+  expect(names.get('x-y')).toBe('x_y_3')
+})
+
+test('thousands of colliding names do not take for ever', () => {
+  const names = Array.from({ length: 20_000 }, (_, index) => '-'.repeat(1 + (index % 2)) + '🔥'.repeat(index % 50) + `-${index % 7}`)
+  expect(new Set(pythonNames(names, 'tool').values()).size).toBe(new Set(names).size)
+})
+
+test('whatever the names: valid, no keyword, all different, and the order of the list does not matter', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 30 }), fc.nat(), (names, turn) => {
+      const found = pythonNames(names, 'tool')
+      const turned = [...names.slice(turn % (names.length || 1)), ...names.slice(0, turn % (names.length || 1))]
+      expect(pythonNames(turned.toReversed(), 'tool')).toEqual(found)
+      expect(new Set(found.values()).size).toBe(names.length)
+      for (const identifier of found.values()) {
+        expect(identifier).toMatch(/^[\p{XID_Start}_][\p{XID_Continue}]*$/u)
+        expect(isPythonKeyword(identifier)).toBe(false)
+        expect(identifier.normalize('NFKC')).toBe(identifier)
+      }
+    }),
+  )
+})
+
+test('folding brings the spellings of a name together', () => {
+  expect(new Set(['createIssue', 'create_issue', 'create-issue', 'Create Issue'].map(foldName)).size).toBe(1)
+})

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { typeText } from './schema-type.ts'
+import { FULL, parametersText, SHORT, signatureOf, signatureSource } from './signature.ts'
+
+const type = (schema: unknown, limit = 200): string => typeText(schema, schema, limit)
+const short = (schema: unknown): string => parametersText(signatureOf(schema), SHORT)
+
+test.each([
+  [{ type: 'string' }, 'str'],
+  [{ type: 'integer' }, 'int'],
+  [{ type: ['string', 'null'] }, 'str | None'],
+  [{ type: 'string', nullable: true }, 'str | None'],
+  [{ enum: ['open', 'closed', null] }, "Literal['open', 'closed'] | None"],
+  [{ const: 'a"b\'c\n' }, `Literal['a"b\\'c\\n']`],
+  [{ enum: ['right\u202eleft'] }, "Literal['right\\u202eleft']"],
+  [{ type: 'array', items: { type: 'string' } }, 'list[str]'],
+  [{ type: 'array' }, 'list'],
+  [{ type: 'array', prefixItems: [{ type: 'number' }, { type: 'string' }] }, '[float, str]'],
+  [{ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] }, "Literal['a', 'b'] | None"],
+  [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 'float'],
+  [{ anyOf: [{ type: 'string' }, {}] }, 'Any'],
+  [{ type: 'object', additionalProperties: { type: 'integer' } }, 'dict[str, int]'],
+  [{ type: 'object', patternProperties: { '^x': { type: 'string' } } }, 'dict[str, str]'],
+  [{ type: 'object' }, 'dict'],
+  [{ properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['b'] }, "{b: int, 'a?': str}"],
+  [{ properties: { class: { type: 'string' } }, required: ['class'] }, "{'class': str}"],
+  [{ allOf: [{ properties: { a: { type: 'string' } } }, { required: ['a'] }] }, '{a: str}'],
+  [true, 'Any'],
+  [false, 'Never'],
+  [null, 'Any'],
+  ['nonsense', 'Any'],
+  [{ type: 'strin' }, 'Any'],
+  [{ not: { type: 'string' } }, 'Any'],
+  [{ $ref: '#/nowhere' }, 'Any'],
+  [{ $ref: 'https://example.com/schema' }, 'Any'],
+  [{ $ref: '#' }, 'Any'],
+])('the type of %j', (schema, expected) => {
+  expect(type(schema)).toBe(expected)
+})
+
+test('references are followed, through escapes too', () => {
+  const root = { $defs: { 'a/b': { type: 'string' }, c: { $ref: '#/$defs/a~1b' } }, items: { $ref: '#/$defs/c' }, type: 'array' }
+  expect(type(root)).toBe('list[str]')
+})
+
+test('a schema that contains itself ends', () => {
+  const root = { type: 'object', properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } } }
+  expect(type(root, 100_000)).toMatch(/list\[dict\]/)
+  const twins = { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' }
+  expect(type(twins)).toBe('Any')
+})
+
+test('a schema that doubles at every step costs neither time nor text', () => {
+  const $defs: Record<string, unknown> = { d0: { type: 'string' } }
+  for (let level = 1; level <= 40; level += 1) {
+    const next = { $ref: `#/$defs/d${level - 1}` }
+    $defs[`d${level}`] = { anyOf: [{ type: 'array', items: next }, { type: 'object', properties: { a: next, b: next } }] }
+  }
+  expect(type({ $defs, $ref: '#/$defs/d40' }).length).toBeLessThanOrEqual(200)
+})
+
+test('a long type becomes a shallower one before it becomes too long', () => {
+  const properties = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`property_${index}`, { type: 'string' }]))
+  const schema = { type: 'array', items: { type: 'object', properties } }
+  expect(type(schema, 200)).toContain("'property_4?': str")
+  expect(type(schema, 90)).toBe("list[{'property_0?': str, 'property_1?': str, 'property_2?': str, **more}]")
+  expect(type(schema, 20)).toBe('list[dict]')
+})
+
+test('required parameters come first, defaults are shown', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      page: { type: 'integer', default: 1 },
+      body: { type: 'string' },
+      title: { type: 'string' },
+      state: { enum: ['open', 'closed'], default: 'open' },
+    },
+    required: ['title'],
+  }
+  expect(short(schema)).toBe("*, title: str, page: int = 1, body: str = ..., state: Literal['open', 'closed'] = 'open'")
+})
+
+test('a parameter that is required and has a default may be left out', () => {
+  const schema = { type: 'object', properties: { page: { type: 'integer', default: 1 } }, required: ['page'] }
+  expect(short(schema)).toBe('*, page: int = 1')
+})
+
+test('optional parameters that do not fit are `**more`, required ones are all there', () => {
+  const names = Array.from({ length: 2000 }, (_, index) => `parameter_${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const text = short({ type: 'object', properties, required: names.slice(0, 3) })
+  expect(text).toMatch(/^\*, parameter_0: str, parameter_1: str, parameter_2: str, parameter_3: str = \.\.\., .*, \*\*more$/)
+  expect(text.length).toBeLessThan(SHORT.total + 20)
+  expect(parametersText(signatureOf({ type: 'object', properties }), FULL).length).toBeLessThan(FULL.total + 50)
+})
+
+test('names that Python does not take are replaced', () => {
+  const schema = { type: 'object', properties: { from: {}, 'a-b': {}, a_b: {}, '': {} }, required: ['from'] }
+  expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = ..., a_b: Any = ..., arg: Any = ...')
+})
+
+test.each([
+  [{ type: 'object', properties: {} }, ''],
+  [{ type: 'object' }, ''],
+  [{ type: 'object', additionalProperties: true }, '**arguments'],
+  [{}, '**arguments'],
+  [undefined, '**arguments'],
+  [true, '**arguments'],
+  ['nonsense', '**arguments'],
+  [{ type: 'object', properties: 'nonsense', required: 'nonsense' }, ''],
+  [{ type: 'object', required: ['ghost'] }, '*, ghost: Any'],
+  [{ properties: { never: false, a: true } }, '*, a: Any = ...'],
+])('the parameters of %j', (schema, expected) => {
+  expect(short(schema)).toBe(expected)
+})
+
+test('the branches of a top-level anyOf are put together', () => {
+  const a = { properties: { a: { type: 'string' }, both: { type: 'string' } }, required: ['a', 'both'] }
+  const b = { properties: { b: { type: 'string' }, both: { type: 'string' } }, required: ['b', 'both'] }
+  expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = ..., b: str = ...')
+})
+
+test('the source of a signature', () => {
+  const signature = signatureOf({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] })
+  expect(signatureSource('lambda', signature, 'dict')).toBe('async def lambda_(*, a: str) -> dict: ...')
+})

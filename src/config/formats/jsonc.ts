@@ -1,0 +1,13 @@
+// JSON with comments and trailing commas. The parser is loaded only when a text is not plain JSON.
+import { parse, printParseErrorCode } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
+import type { Parsed } from './parsed.ts'
+import { placeOf } from './parsed.ts'
+
+export function parseJsonc(text: string): Parsed {
+  const errors: ParseError[] = []
+  const value: unknown = parse(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first === undefined) return { value }
+  return { reason: `is not valid JSON: ${printParseErrorCode(first.error)} ${placeOf(text, first.offset)}` }
+}

@@ -1,0 +1,12 @@
+// TOML, for Codex. Loaded only when there is such a file.
+import { parse, TomlError } from 'smol-toml'
+import type { Parsed } from './parsed.ts'
+
+export function parseToml(text: string): Parsed {
+  try {
+    return { value: parse(text) }
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    return { reason: `is not valid TOML, at line ${error.line}, column ${error.column}` }
+  }
+}

@@ -1,0 +1,93 @@
+// Finds out whether bubblewrap can make sandboxes here, by making one, and puts the answer in words.
+import { arch as machineArch, release } from 'node:os'
+import { findPrograms } from '../find-program.ts'
+import { runCommand } from '../run-command.ts'
+import { findHostPython } from './host-python.ts'
+import type { HostPython } from './host-python.ts'
+
+export interface Bubblewrap {
+  /** What is started: bwrap, or setpriv that becomes an unprivileged user first. */
+  command: string
+  /** Arguments before those of bwrap. */
+  before: string[]
+  python: HostPython
+}
+
+export interface BubblewrapProbe {
+  /** Missing when bubblewrap cannot be used. */
+  bubblewrap?: Bubblewrap
+  /** One sentence: what was found, or what is wrong and what to do. */
+  verdict: string
+}
+
+const NOBODY = '65534'
+
+/** Probe bubblewrap. Starts a few processes that end at once; changes nothing. */
+export async function probeBubblewrap(): Promise<BubblewrapProbe> {
+  if (process.platform !== 'linux') return { verdict: 'bubblewrap runs on Linux only' }
+  if (machineArch() !== 'x64' && machineArch() !== 'arm64') {
+    return { verdict: `bubblewrap is not used on ${machineArch()}: there is no system call filter for it` }
+  }
+  // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
+  if (!isAtLeast(release(), 5, 14)) return { verdict: `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}` }
+  const [bwrap] = await findPrograms('bwrap')
+  if (bwrap === undefined) return { verdict: 'bubblewrap is not installed' }
+  const asUser = await becomeUnprivileged()
+  if (typeof asUser === 'string') return { verdict: asUser }
+  const python = await findHostPython(asUser)
+  if (typeof python === 'string') return { verdict: `bubblewrap has no Python to run: ${python}` }
+  const [command = '', ...before] = [...asUser, bwrap]
+  const bubblewrap = { command, before, python }
+  const args = [...before, ...bubblewrapArguments(bubblewrap, {}), '--', python.executable, '-I', '-c', 'print("through")']
+  const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
+  if (stdout !== 'through') return { verdict: `bubblewrap does not work here: ${stderr || 'it said nothing'}` }
+  const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
+  return { bubblewrap, verdict: `bubblewrap with ${python.executable}, ${user}` }
+}
+
+/** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. */
+export function bubblewrapArguments(
+  { python }: Pick<Bubblewrap, 'python'>,
+  { environment = {}, seccomp = false }: { environment?: Record<string, string>; seccomp?: boolean },
+): string[] {
+  return [
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
+    ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--uid', NOBODY, '--gid', NOBODY],
+    ...['--ro-bind', '/usr', '/usr'],
+    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => usrLink(name)),
+    ...python.folders.flatMap((folder) => ['--ro-bind', folder, folder]),
+    // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
+    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => ['--ro-bind-try', file, file]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...tmpfs('/dev/shm', 64),
+    ...tmpfs('/tmp', 64),
+    ...tmpfs('/workspace', 128),
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/workspace'],
+    '--clearenv',
+    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...(seccomp ? ['--seccomp', '3'] : []),
+  ]
+}
+
+function tmpfs(path: string, mebibytes: number): string[] {
+  return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
+}
+
+/** /bin and the like: links into /usr on merged systems, folders of their own on others. */
+function usrLink(name: string): string[] {
+  return ['--ro-bind-try', `/${name}`, `/${name}`]
+}
+
+/** The command that becomes an unprivileged user, empty when this process is one; a reason when it cannot be done. */
+async function becomeUnprivileged(): Promise<string[] | string> {
+  if (process.getuid?.() !== 0) return []
+  // In a user namespace made by root, "nobody" is still root to the files of this machine.
+  const [setpriv] = await findPrograms('setpriv')
+  if (setpriv === undefined) return 'bubblewrap must not run as root, and setpriv, which would change that, is not installed'
+  return [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [, a = '0', b = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  return Number(a) > major || (Number(a) === major && Number(b) >= minor)
+}

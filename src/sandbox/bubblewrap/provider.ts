@@ -1,0 +1,73 @@
+// Sandboxes out of this machine's own python3, in bubblewrap: no engine, no image, and up in milliseconds. Linux only.
+// There is no cgroup: memory and processes are limited by rlimits, and watched by the sandbox's first process.
+import { arch, availableParallelism } from 'node:os'
+import { randomBytes } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
+import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
+import { StdioProcess } from '../stdio-process.ts'
+import type { ProcessEnd } from '../stdio-process.ts'
+import { bubblewrapArguments, probeBubblewrap } from './bubblewrap.ts'
+import type { Bubblewrap } from './bubblewrap.ts'
+import { seccompFilter } from './seccomp-filter.ts'
+
+export interface BubblewrapOptions {
+  pidsCount: number
+}
+
+export class BubblewrapProvider implements Provider {
+  readonly name = 'bubblewrap'
+  readonly #options: BubblewrapOptions
+  #found: Promise<Bubblewrap> | undefined
+
+  constructor(options: BubblewrapOptions) {
+    this.#options = options
+  }
+
+  /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
+  async prepare(): Promise<void> {
+    await this.#find()
+  }
+
+  /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
+  async start(limits: SandboxLimits): Promise<Sandbox> {
+    checkMemoryLimit(limits)
+    const [bubblewrap, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
+    const { pidsCount } = this.#options
+    const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', ...kernelEnvironment(Math.min(4, availableParallelism())) }
+    return new StdioProcess({
+      id: `bubblewrap-${randomBytes(6).toString('hex')}`,
+      provider: 'bubblewrap',
+      command: bubblewrap.command,
+      args: [
+        ...bubblewrap.before,
+        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true }),
+        '--',
+        bubblewrap.python.executable,
+        ...kernel.args({ memoryBytes: limits.memoryBytes, pidsCount }),
+      ],
+      preamble: kernel.sources,
+      extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64')],
+      explain,
+    })
+  }
+
+  #find(): Promise<Bubblewrap> {
+    this.#found ??= probeBubblewrap()
+      .then(({ bubblewrap, verdict }) => {
+        if (bubblewrap) return bubblewrap
+        throw new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${verdict}.`)
+      })
+      .catch((error: unknown) => {
+        this.#found = undefined
+        throw error
+      })
+    return this.#found
+  }
+}
+
+function explain(end: ProcessEnd): Pick<SandboxExit, 'reason' | 'detail'> {
+  const explained = explainEnd(end)
+  if (end.spoke || explained.reason !== 'exited') return explained
+  return { reason: 'failed-to-start', detail: `Python in bubblewrap did not come up: ${end.stderr}` }
+}

@@ -1,0 +1,85 @@
+// What can make sandboxes on this machine, each with a verdict in words, and which of them `auto` takes. Asked at the first need:
+// an engine takes a moment to answer. Loads the provider that is taken and no other.
+import type { Settings } from '../config/settings.ts'
+import type { Log } from '../log.ts'
+import type { Provider, ProviderName } from './provider.ts'
+
+/** A provider as it was found on this machine. */
+export interface Candidate {
+  name: ProviderName
+  usable: boolean
+  /** One sentence for a person: what was found, or what is wrong and what to do. */
+  verdict: string
+  /** Usable after something slow that `prepare` does: Podman's virtual machine has to be started. */
+  asleep?: boolean
+}
+
+type Probe = () => Promise<Candidate>
+
+/** In the order in which `auto` tries them. */
+const PROBES: Record<ProviderName, Probe> = {
+  podman: () => probeContainerEngine('podman'),
+  docker: () => probeContainerEngine('docker'),
+  bubblewrap: async () => {
+    const { probeBubblewrap } = await import('./bubblewrap/bubblewrap.ts')
+    const { bubblewrap, verdict } = await probeBubblewrap()
+    return { name: 'bubblewrap', usable: bubblewrap !== undefined, verdict }
+  },
+  pyodide: async () => ({ name: 'pyodide', usable: true, verdict: 'the embedded sandbox, which needs nothing but Node' }),
+}
+
+/** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
+export function probeProviders(): Promise<Candidate[]> {
+  return Promise.all(Object.values(PROBES).map((probe) => probe()))
+}
+
+/**
+ * The provider that the settings ask for. One that is named is taken as it is: whether it works shows in `prepare`, as an error that says why.
+ * @param probes replaced in tests of machines that a test cannot have
+ */
+export async function findProvider(settings: Settings, log: Log, probes: Iterable<Probe> = Object.values(PROBES)): Promise<Provider> {
+  if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings)
+  const { name, verdict, passedOver } = await firstUsable([...probes].map((probe) => probe()))
+  log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
+  return createProvider(name, settings)
+}
+
+/** The first one that is up and usable; failing that, one that has to be woken first, but only when nothing else isolates as well. */
+export async function firstUsable(
+  probes: readonly Promise<Candidate>[],
+): Promise<Pick<Candidate, 'name' | 'verdict'> & { passedOver: string[] }> {
+  const passedOver: string[] = []
+  let asleep: Candidate | undefined
+  for (const probe of probes) {
+    const candidate = await probe
+    if (candidate.usable && !(candidate.name === 'pyodide' && asleep)) return { ...candidate, passedOver }
+    if (candidate.asleep) asleep ??= candidate
+    passedOver.push(`${candidate.name}: ${candidate.verdict}`)
+  }
+  return asleep ? { ...asleep, passedOver } : { name: 'pyodide', verdict: 'nothing else is usable', passedOver }
+}
+
+async function createProvider(name: ProviderName, settings: Settings): Promise<Provider> {
+  switch (name) {
+    case 'pyodide': {
+      const { PyodideProvider } = await import('./pyodide/provider.ts')
+      return new PyodideProvider({ cacheFolder: settings.cacheDir })
+    }
+    case 'bubblewrap': {
+      const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
+      return new BubblewrapProvider({ pidsCount: settings.pidsCount })
+    }
+    case 'podman':
+    case 'docker': {
+      const { ContainerProvider } = await import('./container/provider.ts')
+      const { image, containerUser: user, pidsCount, cpus, ociRuntime } = settings
+      return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime })
+    }
+  }
+}
+
+async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {
+  const { probeEngine } = await import('./container/probe-engine.ts')
+  const { engine, verdict, stoppedMachine } = await probeEngine(name)
+  return { name, usable: engine !== undefined, verdict, ...(stoppedMachine && { asleep: true }) }
+}

@@ -1,0 +1,31 @@
+// The built bridge reads every format: parsers are bundled, and some of them only work when they are bundled in the right way.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { CLI, bridgeEnv, makeHome } from '../support/bridge-process.ts'
+
+const FILES = {
+  '.cursor/mcp.json': '{"mcpServers": {"in-jsonc": {}}} // a comment',
+  '.codex/config.toml': '[mcp_servers.in-toml]\n',
+  '.config/goose/config.yaml': 'extensions:\n  in-yaml: {}\n',
+}
+
+it('the built bridge reads JSON with comments, TOML and YAML', () => {
+  const home = makeHome()
+  for (const [file, text] of Object.entries(FILES)) {
+    mkdirSync(path.dirname(path.join(home, file)), { recursive: true })
+    writeFileSync(path.join(home, file), text)
+  }
+  // With nobody at its other end, the bridge tells what it has skipped, and ends.
+  const { stderr } = spawnSync(process.execPath, [CLI, 'run'], {
+    cwd: home,
+    env: bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'warning' }),
+    input: '',
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  rmSync(home, { recursive: true, force: true })
+  for (const name of ['in-jsonc', 'in-toml', 'in-yaml']) expect(stderr).toContain(name)
+  expect(stderr.match(/has neither a command nor a url/g)).toHaveLength(3)
+})

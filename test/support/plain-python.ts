@@ -1,0 +1,41 @@
+// A kernel in a bare python3, with no isolation at all: for tests of the kernel, and the unprotected control that attacks must succeed against.
+// A fixture, never a provider: whatever a cell does, it does to this machine.
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
+import type { Sandbox } from '../../src/sandbox/provider.ts'
+
+const PYTHON_FOLDER = path.join(import.meta.dirname, '..', '..', 'python')
+
+/** The interpreter to test with; another one is named by SANDBRIDGE_TEST_PYTHON. */
+const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
+
+let count = 0
+
+/** Start a kernel. The caller disposes of it. */
+export function startPlainPython(): Sandbox {
+  count += 1
+  const { PATH, HOME } = process.env
+  return new StdioProcess({
+    id: `plain-python-${count}`,
+    provider: 'bubblewrap', // the nearest there is: a native Python on this machine
+    command: PYTHON,
+    args: ['-I', '-B', PYTHON_FOLDER],
+    env: { PATH, HOME, LANG: 'C.UTF-8' },
+    explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
+  })
+}
+
+/** Run a Python program outside any kernel, to its end. */
+export function runPython(args: string[], options: { cwd?: string; input?: string } = {}) {
+  return spawnSync(PYTHON, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options })
+}
+
+/** Why kernels cannot be tested natively on this machine; undefined when they can. */
+export function whyNoPython(): string | undefined {
+  if (process.platform !== 'linux') return `the native kernel needs Linux, this is ${process.platform}`
+  const { status, stdout } = runPython(['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])
+  if (status !== 0) return `there is no ${PYTHON}`
+  const [major, minor] = stdout.trim().split('.').map(Number)
+  return major === 3 && minor! >= 10 ? undefined : `${PYTHON} is Python ${stdout.trim()}, the kernel needs 3.10`
+}

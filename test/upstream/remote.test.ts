@@ -1,0 +1,414 @@
+import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import { describe, expect, test } from 'vitest'
+import { bodyOf, error, everythingOver, json, listen, rawRemote, remote, result } from './remote-server.ts'
+import { open, textOf, until } from './support.ts'
+
+const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })
+
+/** A server made with the MCP server package, which speaks both eras. */
+async function bothEras(legacy: 'stateless' | 'reject'): Promise<string> {
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: 'both', version: '1' }, { instructions: 'speaks both' })
+      const inputSchema = fromJsonSchema<{ text: string; region?: string }>({
+        type: 'object',
+        properties: { text: { type: 'string' }, region: { type: 'string', 'x-mcp-header': 'Region' } },
+      } as never)
+      server.registerTool('echo', { inputSchema }, ({ text }) => ({ content: [{ type: 'text', text }] }))
+      server.registerTool('slow', { inputSchema }, async (_args, context) => {
+        await new Promise((resolve) => context.mcpReq.signal.addEventListener('abort', resolve))
+        aborted += 1
+        return { content: [] }
+      })
+      return server
+    },
+    { legacy },
+  )
+  return listen(async (request, response) => {
+    const body = await bodyOf(request)
+    const abort = new AbortController()
+    response.on('close', () => abort.abort())
+    const answer = await handler.fetch(
+      new Request(`http://127.0.0.1${request.url}`, {
+        method: request.method!,
+        headers: request.headers as Record<string, string>,
+        signal: abort.signal,
+        ...(body && { body }),
+      }),
+    )
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    response.flushHeaders()
+    for await (const chunk of answer.body ?? []) response.write(chunk)
+    response.end()
+  })
+}
+let aborted = 0
+
+describe('transports and eras', () => {
+  test.each([
+    ['streamableHttp', '/mcp', 'http'],
+    ['sse', '/sse', 'sse'],
+    ['sse', '/sse', 'http'],
+    ['streamableHttp', '/mcp', 'sse'],
+  ] as const)('everything over %s is reached at %s when the definition says %s', async (mode, path, type) => {
+    const url = await everythingOver(mode)
+    const upstreams = open([remote('r', url + path, {}, type)])
+    const progress: number[] = []
+    expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
+    await upstreams.callTool(
+      'r',
+      'trigger-long-running-operation',
+      { duration: 0.2, steps: 4 },
+      { onProgress: (step) => progress.push(step.progress) },
+    )
+    expect(progress).toEqual([1, 2, 3, 4])
+    expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
+    expect(upstreams.logged.join('')).toContain('era="legacy"')
+  })
+
+  test.each(['stateless', 'reject'] as const)(
+    'a server that speaks 2026-07-28 is spoken to in it (legacy: %s)',
+    async (legacy) => {
+      const upstreams = open([remote('r', await bothEras(legacy))])
+      expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+      expect(upstreams.instructions('r')).toBe('speaks both')
+      expect(upstreams.logged.join('')).toContain('era="modern"')
+      // This tool wants one of its parameters repeated in a header, which only its definition tells.
+      expect(textOf(await upstreams.callTool('r', 'echo', { text: 'hi', region: 'eu' }))).toBe('hi')
+    },
+  )
+
+  test('an aborted call is cancelled at a 2026-07-28 server', async () => {
+    const upstreams = open([remote('r', await bothEras('stateless'))])
+    await upstreams.listTools('r')
+    const before = aborted
+    const abort = new AbortController()
+    const call = upstreams.callTool('r', 'slow', { text: '' }, { signal: abort.signal })
+    setTimeout(() => abort.abort(), 50)
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+    await until(() => aborted > before)
+  })
+
+  test('what was found out is remembered: the second connection asks for nothing twice', async () => {
+    const server = await rawRemote()
+    const upstreams = open([remote('r', server.url)])
+    await echo(upstreams, 'a')
+    expect(server.received.map(({ rpc }) => rpc)).toContain('server/discover')
+    server.sessions.clear()
+    server.received.length = 0
+    expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+    const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
+    expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
+  })
+})
+
+describe('requests', () => {
+  test('carry the headers of the definition, and redirects are followed within the origin only', async () => {
+    const server = await rawRemote()
+    const elsewhere = await rawRemote()
+    const front = await listen(async (request, response) => {
+      const to = request.url === '/same' ? '/moved' : elsewhere.url
+      if (request.url !== '/moved') return void response.writeHead(307, { location: to }).end()
+      const headers = { ...request.headers, host: undefined } as unknown as Record<string, string>
+      const answer = await fetch(server.url, {
+        method: request.method!,
+        headers,
+        body: (await bodyOf(request)) || null,
+      })
+      response.writeHead(
+        answer.status,
+        Object.fromEntries([...answer.headers].filter(([name]) => !/^(content-length|connection|transfer)/.test(name))),
+      )
+      response.end(await answer.text())
+    })
+    const headers = { Authorization: 'Bearer s3cr3t-token', 'X-Team': 'blue' }
+    const upstreams = open([remote('r', `${front}/same`, headers), remote('other', `${front}/other`, headers)])
+    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+    expect(server.received.at(-1)!.headers).toMatchObject({ authorization: 'Bearer s3cr3t-token', 'x-team': 'blue' })
+
+    const failure = await upstreams.listTools('other').catch((reason: unknown) => reason)
+    expect(failure).toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining('redirects to another address'),
+    })
+    expect(elsewhere.received).toEqual([])
+    expect(JSON.stringify([failure, upstreams.logged])).not.toContain('s3cr3t')
+  })
+
+  test('link-local and metadata addresses are not dialled', async () => {
+    const { assertHostAllowed } = await import('../../src/upstream/address-guard.ts')
+    const hosts = [
+      '169.254.169.254',
+      '[fe80::1]',
+      '[::ffff:169.254.169.254]',
+      '100.100.100.200',
+      '[fd00:ec2::254]',
+      '[64:ff9b::a9fe:a9fe]',
+    ]
+    for (const host of hosts) {
+      expect(() => assertHostAllowed(host), host).toThrow('link-local')
+      const upstreams = open([remote('r', `http://${host}/mcp`)])
+      await expect(upstreams.listTools('r')).rejects.toMatchObject({
+        code: 'UPSTREAM_UNREACHABLE',
+        message: expect.stringContaining('link-local or serves cloud metadata'),
+      })
+    }
+    for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', 'example.com', '169.253.1.1']) assertHostAllowed(host)
+  })
+
+  test('a name that leads to such an address is not dialled either, and is when that is allowed', async () => {
+    const { guardedLookup } = await import('../../src/upstream/address-guard.ts')
+    const resolve = (host: string) =>
+      new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
+    // Names that are addresses resolve to themselves, so that no name server is needed.
+    expect(await resolve('169.254.169.254')).toMatchObject({ code: 'ERR_UPSTREAM_ADDRESS_REFUSED' })
+    expect(await resolve('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }])
+    const { createHttpFetch } = await import('../../src/upstream/http-fetch.ts')
+    const abort = AbortSignal.timeout(300)
+    const http = createHttpFetch({ allowLinkLocal: true, env: {} })
+    const outcome = await http
+      .fetch('http://169.254.169.254/', { signal: abort })
+      .catch((reason: NodeJS.ErrnoException) => reason.code)
+    expect(outcome).not.toBe('ERR_UPSTREAM_ADDRESS_REFUSED')
+  })
+
+  test('go through the proxy that the environment names', async () => {
+    const server = await rawRemote()
+    const seen: string[] = []
+    const proxy = await listen(async (request, response) => {
+      seen.push(`${request.headers['proxy-authorization']} ${request.url}`)
+      const headers = { ...request.headers, host: undefined, 'proxy-authorization': undefined } as unknown as Record<
+        string,
+        string
+      >
+      const answer = await fetch(server.url, {
+        method: request.method!,
+        headers,
+        body: (await bodyOf(request)) || null,
+      })
+      response.writeHead(
+        answer.status,
+        Object.fromEntries([...answer.headers].filter(([name]) => !/^(content-length|connection|transfer)/.test(name))),
+      )
+      response.end(await answer.text())
+    })
+    const env = { http_proxy: proxy.replace('://', '://user:pw@'), NO_PROXY: 'direct.example' }
+    const upstreams = open([remote('r', 'http://mcp.example/mcp')], { env })
+    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+    expect(new Set(seen)).toEqual(new Set(['Basic dXNlcjpwdw== http://mcp.example/mcp']))
+  })
+})
+
+describe('failures', () => {
+  const cases: [string, number, Record<string, string>, string, { code: string; text: string }][] = [
+    ['401', 401, {}, 'no', { code: 'UPSTREAM_AUTH_REQUIRED', text: 'wants to know who is asking' }],
+    ['403', 403, {}, 'no', { code: 'UPSTREAM_UNREACHABLE', text: 'denied access (HTTP 403)' }],
+    ['404', 404, {}, 'no', { code: 'UPSTREAM_UNREACHABLE', text: 'no MCP server at its address (HTTP 404)' }],
+    [
+      '429',
+      429,
+      { 'retry-after': '7' },
+      'no',
+      { code: 'UPSTREAM_UNREACHABLE', text: 'too many requests from us (HTTP 429) and asks to wait 7 s' },
+    ],
+    ['500', 500, {}, '{"secret":"stack"}', { code: 'UPSTREAM_UNREACHABLE', text: 'failed with HTTP 500' }],
+    ['503', 503, { 'retry-after': 'nonsense' }, '', { code: 'UPSTREAM_UNREACHABLE', text: 'failed with HTTP 503' }],
+    [
+      'a web page',
+      200,
+      { 'content-type': 'text/html' },
+      '<html>',
+      { code: 'UPSTREAM_UNREACHABLE', text: 'answered with a web page' },
+    ],
+    [
+      'nonsense',
+      200,
+      { 'content-type': 'application/json' },
+      '{"a":',
+      { code: 'UPSTREAM_UNREACHABLE', text: 'could not be reached' },
+    ],
+  ]
+
+  test.each(cases)('%s at the start is said in words', async (_what, status, headers, body, expected) => {
+    const url = await listen((_request, response) => void response.writeHead(status, headers).end(body))
+    await expect(open([remote('r', url)]).listTools('r')).rejects.toMatchObject({
+      code: expected.code,
+      message: expect.stringContaining(expected.text),
+    })
+  })
+
+  test.each(cases.filter(([what]) => what !== '404'))(
+    '%s in a call is said in words',
+    async (_what, status, headers, body, expected) => {
+      const server = await rawRemote(({ response }) => void response.writeHead(status, headers).end(body))
+      const code = _what === 'nonsense' ? 'UPSTREAM_PROTOCOL' : expected.code
+      const text = _what === 'nonsense' ? 'nonsense' : expected.text
+      const failure = await echo(open([remote('r', server.url)]), 'x').catch((reason: unknown) => reason)
+      expect(failure).toMatchObject({ code, message: expect.stringContaining(text) })
+      expect(JSON.stringify(failure)).not.toContain('stack')
+    },
+  )
+
+  test.each([
+    ['nothing listens', 'http://127.0.0.1:1/mcp', 'nothing listens at its address'],
+    ['the name does not exist', 'http://does-not-exist.invalid/mcp', 'its host name'],
+  ])('%s', async (_what, url, text) => {
+    await expect(open([remote('r', url)]).listTools('r')).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining(text),
+    })
+  })
+
+  test('TLS where there is none', async () => {
+    const { url } = await rawRemote()
+    await expect(open([remote('r', url.replace('http:', 'https:'))]).listTools('r')).rejects.toThrow(
+      'does not speak TLS there',
+    )
+  })
+
+  test('a server that never answers is given up on', async () => {
+    const url = await listen(() => {})
+    for (const type of ['http', 'sse'] as const) {
+      await expect(open([remote('r', url, {}, type)], { startTimeoutMs: 300 }).listTools('r')).rejects.toMatchObject({
+        code: 'UPSTREAM_TIMEOUT',
+      })
+    }
+  })
+
+  test('a stream that ends, or breaks, before the answer fails the call', async () => {
+    for (const stop of ['end', 'destroy'] as const) {
+      const server = await rawRemote(({ response }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(': hello\n\n', () => (stop === 'end' ? response.end() : response.destroy()))
+      })
+      await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
+        code: 'UPSTREAM_UNREACHABLE',
+        message: expect.stringContaining('whose effect is unknown: the connection broke before the answer came'),
+      })
+    }
+  })
+
+  test('a stream that breaks after a numbered event is taken up again', async () => {
+    const server = await rawRemote(
+      ({ id, response }) => {
+        answer = `id: 2\ndata: ${JSON.stringify(result(id, 'resumed'))}\n\n`
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write('retry: 10\nid: 1\ndata: \n\n', () => response.destroy())
+      },
+      (request, response) => {
+        if (request.method !== 'GET' || request.headers['last-event-id'] !== '1') return false
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer)
+        return true
+      },
+    )
+    let answer = ''
+    expect(textOf(await echo(open([remote('r', server.url)]), 'x'))).toBe('resumed')
+  })
+
+  test('60 MB come through in one event, and in one answer', async () => {
+    const text = 'x'.repeat(60_000_000)
+    const server = await rawRemote(({ id, args, response }) => {
+      if (args.text === 'json') return json(response, result(id, text))
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`event: message\ndata: ${JSON.stringify(result(id, text))}\n\n`)
+    })
+    const upstreams = open([remote('r', server.url)])
+    for (const how of ['json', 'event']) expect(textOf(await echo(upstreams, how))).toHaveLength(text.length)
+  })
+
+  test('an event or an answer of 100 MB fails its call and no other', async () => {
+    const block = Buffer.alloc(1_000_000, 'x')
+    const server = await rawRemote(async ({ id, args, response }) => {
+      if (args.text === 'small') return json(response, result(id, 'small'))
+      response.writeHead(200, { 'content-type': args.text === 'json' ? 'application/json' : 'text/event-stream' })
+      response.write(args.text === 'json' ? '"' : 'data: "')
+      for (let i = 0; i < 100 && !response.destroyed; i += 1) {
+        await new Promise<void>((resolve) => response.write(block, () => resolve()))
+      }
+      response.end('"\n\n')
+    })
+    const upstreams = open([remote('r', server.url)])
+    for (const how of ['json', 'event']) {
+      await expect(echo(upstreams, how)).rejects.toThrow('a message above the limit of 67108864 bytes')
+      expect(textOf(await echo(upstreams, 'small'))).toBe('small')
+    }
+  })
+
+  test('a server that was restarted is initialized again, and the call made once', async () => {
+    const calls: string[] = []
+    const server = await rawRemote(({ id, args, response }) => {
+      calls.push(String(args.text))
+      json(response, result(id, 'ok'))
+    })
+    const upstreams = open([remote('r', server.url)])
+    await echo(upstreams, 'a')
+    server.sessions.clear()
+    await Promise.all([echo(upstreams, 'b'), echo(upstreams, 'c')])
+    expect(calls.toSorted()).toEqual(['a', 'b', 'c'])
+    expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2)
+  })
+
+  test('an error of the server is the tool’s failure, in its words', async () => {
+    const server = await rawRemote(({ id, response }) => json(response, error(id, -32602, 'no such tool')))
+    await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: "Server 'r' refused the call of 'echo': no such tool (-32602)",
+    })
+  })
+
+  test('the session is ended when the bridge ends', async () => {
+    const server = await rawRemote()
+    const upstreams = open([remote('r', server.url)])
+    await echo(upstreams, 'x')
+    await upstreams.close()
+    expect(server.received.at(-1)).toMatchObject({
+      method: 'DELETE',
+      headers: { 'mcp-session-id': expect.stringContaining('session-') },
+    })
+  })
+})
+
+describe('a dead server', () => {
+  test('is asked at most 30 times in an hour, however often it is used, and again once it is back', async () => {
+    let requestCount = 0
+    let isBack = false
+    const server = await rawRemote(undefined, (_request, response) => {
+      requestCount += 1
+      if (!isBack) response.writeHead(502).end()
+      return !isBack
+    })
+    let now = 0
+    const upstreams = open([remote('r', server.url)], { now: () => now, random: () => 0 })
+    const errors = new Set<string>()
+    for (; now < 3_600_000; now += 5_000) {
+      const failure = await echo(upstreams, 'x').catch((reason: { code: string }) => reason)
+      errors.add((failure as { code: string }).code)
+    }
+    expect(errors).toEqual(new Set(['UPSTREAM_UNREACHABLE']))
+    expect(requestCount).toBeGreaterThan(5)
+    expect(requestCount).toBeLessThanOrEqual(30)
+    isBack = true
+    now += 3_600_000
+    expect(textOf(await echo(upstreams, 'back'))).toBe('back')
+  }, 60_000)
+
+  test('that asks for time is left alone for that time, and says so', async () => {
+    let busy = true
+    const server = await rawRemote(({ id, response }) => {
+      if (busy) response.writeHead(429, { 'retry-after': '30' }).end()
+      else json(response, result(id, 'ok'))
+    })
+    let now = 0
+    const upstreams = open([remote('r', server.url)], { now: () => now })
+    await expect(echo(upstreams, 'x')).rejects.toThrow('HTTP 429')
+    const before = server.received.length
+    busy = false
+    now = 29_000
+    await expect(echo(upstreams, 'x')).rejects.toThrow(
+      "Server 'r' is not tried again for another 1 s. It failed before:",
+    )
+    expect(server.received).toHaveLength(before)
+    now = 30_001
+    expect(textOf(await echo(upstreams, 'x'))).toBe('ok')
+  })
+})
