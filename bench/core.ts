@@ -118,14 +118,14 @@ async function inPython(bridge: TestBridge, body: string): Promise<number> {
 
 async function sizeRows(): Promise<BenchRow[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-bench-'))
-  const bridge = await openTestBridge({ servers: { big: fixtureServer('big-result.mjs') } })
+  const bridge = await openTestBridge({ servers: { big: fixtureServer('raw.mjs', 'big') } })
   const rows: BenchRow[] = []
-  await bridge.run('await mcp_big.blob(megabytes=1)')
+  await bridge.run('await mcp_big.big(bytes=1_000_000)')
   for (const megabytes of [1, 10, 50]) {
     const name = `a tool result of ${megabytes} MB into Python and its length back out`
     let text = ''
     const time = await timed(async () => {
-      text = await bridge.run(`len(await mcp_big.blob(megabytes=${megabytes}))`, { timeout: 100 })
+      text = await bridge.run(`len(await mcp_big.big(bytes=${megabytes}_000_000))`, { timeout: 100 })
     })
     const works = Number(text) === megabytes * 1_000_000
     rows.push({

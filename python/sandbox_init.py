@@ -4,7 +4,8 @@ It is passed to `python3 -c` as text, so that no host path is needed in the sand
 input. It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
 frame. Python 3.6 can parse it, so that an image whose Python is too old is told so.
 
-Arguments: one JSON object with
+Argument: one JSON object with
+  id            for people who look at a list of processes
   kernelBytes   length of the kernel's sources on stdin: one JSON object, path -> text
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads

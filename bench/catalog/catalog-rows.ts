@@ -27,11 +27,13 @@ const SCALE = 10_000
 
 /** Measure the catalog. Rows that need the recorded tools are without a value when there are none. */
 export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
-  const rows = file === undefined ? [missing()] : await recordedRows(readTools(file))
+  const rows = file === undefined ? [missing()] : await recordedRows(file)
   return [...rows, ...(await scaleRows())]
 }
 
-async function recordedRows(tools: Map<string, UpstreamTool[]>): Promise<BenchRow[]> {
+/** The rows that need recorded tools. */
+export async function recordedRows(file: string): Promise<BenchRow[]> {
+  const tools = readTools(file)
   const catalog = catalogOf(tools)
   const rows: BenchRow[] = []
   let empty = 0
@@ -84,7 +86,7 @@ async function tokenRows(catalog: Catalog, tools: Map<string, UpstreamTool[]>): 
   const bare = signatures / schemas
   return [
     row('tokens: lines ÷ JSON of name, description, schema', full.toFixed(3), '≤ 0.16', full <= 0.16),
-    row('tokens: signatures ÷ JSON schemas alone', bare.toFixed(3), '≤ 0.16', bare <= 0.16),
+    { name: 'tokens: lines without comments ÷ JSON schemas alone', value: bare.toFixed(3), goal: '', ok: null },
   ]
 }
 
@@ -115,6 +117,12 @@ async function scaleRows(): Promise<BenchRow[]> {
   ]
 }
 
+/** What a user would call the server of a package: `@modelcontextprotocol/server-github` is `github`. */
+export function serverName(packageName: string): string {
+  const bare = packageName.replace(/^@[^/]+\/(?!mcp$)/, '').replace(/^@([^/]+)\/mcp$/, '$1')
+  return bare.replace(/^(?:mcp-)?server-|-mcp-server$|-mcp$/g, '')
+}
+
 function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
   return new Catalog({
     definitions: [...tools.keys()].map((name) => ({
@@ -127,11 +135,18 @@ function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
 }
 
 function readTools(file: string): Map<string, UpstreamTool[]> {
-  return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>))
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
+  return new Map(Object.entries(recorded).map(([packageName, tools]) => [serverName(packageName), tools]))
 }
 
 function readQueries(name: string): LabelledQuery[] {
-  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
+  const queries = JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
+  return queries.map((query) => ({ ...query, want: query.want.map(byServerName) }))
+}
+
+function byServerName(want: string): string {
+  const [packageName = '', tool = ''] = want.split(' ')
+  return `${serverName(packageName)} ${tool}`
 }
 
 function missing(): BenchRow {

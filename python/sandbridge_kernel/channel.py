@@ -67,48 +67,44 @@ class Channel:
 
         loop = get_running_loop()
         future = loop.create_future()
-        number = self._open_call(method, params, default, (loop, future))
+        number = next(self._ids)
         try:
+            self._open_call(number, method, params, default, (loop, future))
             return await future
         finally:
             self._close_call(number)
 
     def call_sync(self, method, params, default=None):
         """The same, blocking this thread."""
+        number = next(self._ids)
         slot = []
         if self._interrupts.is_main():
-            number = self._open_call(method, params, default, (None, slot.append))
-            try:
-                self._wait_until(slot.__len__)
-            finally:
-                self._close_call(number)
-            return slot[0]
-
-        arrived = allocate_lock()
-        arrived.acquire()
-
-        def deliver(reply):
-            slot.append(reply)
-            arrived.release()
-
-        number = self._open_call(method, params, default, (None, deliver))
-        try:
+            deliver, wait = slot.append, lambda: self._wait_until(slot.__len__)
+        else:
+            arrived = allocate_lock()
             arrived.acquire()
+            wait = arrived.acquire
+
+            def deliver(reply):
+                slot.append(reply)
+                arrived.release()
+
+        try:
+            self._open_call(number, method, params, default, (None, deliver))
+            wait()
+            return slot[0]
         finally:
             self._close_call(number)
-        return slot[0]
 
-    def _open_call(self, method, params, default, waiter):
+    def _open_call(self, number, method, params, default, waiter):
         if self.detached:
             raise RuntimeError("a forked child cannot call the bridge; call from the process that runs the cell")
         if not self._running:
             raise RuntimeError("no cell is running: a thread can call the bridge only while one is")
-        number = next(self._ids)
         frame = {"type": "call", "id": number, "cell": self.cell, "method": method, "params": params}
         line = frames.encode(frame, default)
         self._waiters[number] = waiter
         self.send_line(line)
-        return number
 
     def _close_call(self, number):
         if self._waiters.pop(number, None) is not None and not self.detached:

@@ -6,7 +6,11 @@ import { CatalogTool } from './catalog-tool.ts'
 import { violation } from './violation.ts'
 
 function tool(inputSchema: unknown): CatalogTool {
-  return new CatalogTool('github', 'github', 'create_issue', { name: 'create-issue', description: 'Create an issue.', inputSchema })
+  return new CatalogTool('github', 'github', 'create_issue', {
+    name: 'create-issue',
+    description: 'Create an issue.',
+    inputSchema,
+  })
 }
 
 function problemsOf(inputSchema: unknown, args: unknown[], kwargs: Record<string, unknown>): string[] {
@@ -82,18 +86,29 @@ describe('what is refused', () => {
     [[], { title: 't', limit: 1.5 }, ['limit must be int, not 1.5']],
     [[], { title: 't', labels: 'bug' }, ["labels must be list[str], not 'bug'"]],
     [[], { title: 't', labels: ['bug', 2] }, ['labels[1] must be str, not 2']],
-    [[], { title: 't', state: 'opened' }, ["state must be Literal['open', 'closed'], not 'opened' — Did you mean open?"]],
+    [
+      [],
+      { title: 't', state: 'opened' },
+      ["state must be Literal['open', 'closed'], not 'opened' — Did you mean open?"],
+    ],
     [[1, 2, 3, 4, 5, 6, 7], {}, ['it takes at most 6 arguments, 7 were given by position']],
   ])('%j %j', (args, kwargs, expected) => {
     expect(problemsOf(issue, args, kwargs)).toEqual(expect.arrayContaining(expected))
   })
 
   test('the message holds the signature', () => {
-    expect(() => bindArguments(tool(issue), [], {})).toThrow(/Signature: mcp_github\.create_issue\(\*, title: str, from_: str = /)
+    expect(() => bindArguments(tool(issue), [], {})).toThrow(
+      /Signature: mcp_github\.create_issue\(\*, title: str, from_: str = /,
+    )
   })
 
   test('inside objects: a missing key, an unknown key, a wrong type', () => {
-    const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'], additionalProperties: false }
+    const point = {
+      type: 'object',
+      properties: { x: { type: 'number' } },
+      required: ['x'],
+      additionalProperties: false,
+    }
     const schema = { type: 'object', properties: { points: { type: 'array', items: point } }, required: ['points'] }
     expect(problemsOf(schema, [[{}]], {})).toEqual(["points[0] lacks the key 'x'"])
     expect(problemsOf(schema, [[{ x: 1, X: 2 }]], {})).toEqual(["points[0] has the unknown key 'X'. Did you mean x?"])
@@ -125,11 +140,23 @@ describe('what cannot be told is allowed', () => {
   })
 
   test('a value made for a schema always passes', () => {
-    fc.assert(fc.property(schemaWithValue, ({ schema, value }) => expect(violation(value, schema, schema, 'v')).toBeUndefined()))
+    fc.assert(
+      fc.property(schemaWithValue, ({ schema, value }) => {
+        expect(violation(value, schema, schema, 'v')).toBeUndefined()
+      }),
+    )
   })
 
   test('control: a value of another type never passes', () => {
-    const other: Record<string, unknown> = { string: 1, integer: 'x', number: 'x', boolean: 'x', array: {}, object: [], null: 0 }
+    const other: Record<string, unknown> = {
+      string: 1,
+      integer: 'x',
+      number: 'x',
+      boolean: 'x',
+      array: {},
+      object: [],
+      null: 0,
+    }
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(other)), (type) => {
         expect(violation(other[type], { type }, {}, 'v')).toBeDefined()

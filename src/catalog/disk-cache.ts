@@ -92,7 +92,7 @@ export class DiskCache {
       writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
       renameSync(temporary, file)
     } catch (error) {
-      rmSync(temporary, { force: true })
+      removeQuietly(temporary)
       if (this.#failedToWrite) return
       this.#failedToWrite = true
       this.#log?.warning('The catalog cannot be saved; it will be built again next time', { reason: messageOf(error) })
@@ -111,6 +111,14 @@ export class DiskCache {
 
   #file(key: string): string {
     return join(this.#folder, `${key}.json`)
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // It was never made: its folder is no folder. What went wrong before is what gets logged.
   }
 }
 

@@ -36,7 +36,10 @@ test('a number that is taken is passed over', () => {
 })
 
 test('thousands of colliding names do not take for ever', () => {
-  const names = Array.from({ length: 20_000 }, (_, index) => '-'.repeat(1 + (index % 2)) + '🔥'.repeat(index % 50) + `-${index % 7}`)
+  const names = Array.from(
+    { length: 20_000 },
+    (_, index) => '-'.repeat(1 + (index % 2)) + '🔥'.repeat(index % 50) + `-${index % 7}`,
+  )
   expect(new Set(pythonNames(names, 'tool').values()).size).toBe(new Set(names).size)
 })
 

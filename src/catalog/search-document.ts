@@ -5,6 +5,7 @@ import type { SearchDocument } from './search-index.ts'
 import { words } from './tokenize.ts'
 
 const MAX_PARAMETERS = 40
+const MAX_NAME = 80
 const MAX_DESCRIPTION = 600
 /** Parameters beyond this many characters of descriptions are found by their names only. */
 const MAX_PARAMETER_TEXT = 240
@@ -43,14 +44,14 @@ function safetyOf({ definition, name }: CatalogTool): number {
   return parts.some((word) => READING.has(word)) ? 1 : 0
 }
 
-function parameterWords(inputSchema: unknown): { names: string; descriptions: string } {
-  if (!isRecord(inputSchema)) return { names: '', descriptions: '' }
-  let names = ''
+function parameterWords(inputSchema: unknown): { names: string[]; descriptions: string } {
+  const names: string[] = []
+  if (!isRecord(inputSchema)) return { names, descriptions: '' }
   let descriptions = ''
   let count = 0
   for (const [name, property] of propertiesOf(flattened(inputSchema, inputSchema))) {
     if ((count += 1) > MAX_PARAMETERS) break
-    names += ` ${name}`
+    names.push(name.slice(0, MAX_NAME))
     if (descriptions.length > MAX_PARAMETER_TEXT || !isRecord(property)) continue
     // An enum tells what a tool can do as well as a name does.
     descriptions += choicesOf(property)

@@ -4,7 +4,7 @@
 import { editDistance } from './did-you-mean.ts'
 import { byCodeUnit, foldName } from './python-name.ts'
 import { Thesaurus } from './thesaurus.ts'
-import { stem, stems, tokens, words } from './tokenize.ts'
+import { chunks, stem, stems, tokens, tokensOf, words, type Token } from './tokenize.ts'
 
 /** What is searched of one tool. */
 export interface SearchDocument {
@@ -14,7 +14,8 @@ export interface SearchDocument {
   /** The first sentence of the description, and what follows. */
   summary: string
   description: string
-  parameters: string
+  /** Names of parameters, as the server writes them. */
+  parameters: readonly string[]
   parameterDescriptions: string
   /** How safe the tool is: 1 reads only, 0 unknown, -1 destroys. Decides between near-equals. */
   safety: number
@@ -26,22 +27,20 @@ export interface Hit<T> {
 }
 
 interface Field {
-  key: 'name' | 'title' | 'summary' | 'description' | 'parameters' | 'parameterDescriptions' | 'server'
+  key: 'title' | 'summary' | 'description' | 'parameterDescriptions' | 'server'
   weight: number
   /** Length in words from which on a field counts less. */
   pivot: number
-  /** Does it hold names, which are also looked up whole? */
-  isNames?: boolean
   /** Longest text read, in characters: the rest of a long description is noise, and time. */
   limit: number
 }
 
+const NAME = { weight: 6, pivot: 3 }
+const PARAMETERS = { weight: 1.6, pivot: 8 }
 const FIELDS: Field[] = [
-  { key: 'name', weight: 6, pivot: 3, limit: 160, isNames: true },
   { key: 'title', weight: 3, pivot: 4, limit: 160 },
   { key: 'summary', weight: 3, pivot: 12, limit: 240 },
   { key: 'description', weight: 1, pivot: 35, limit: 260 },
-  { key: 'parameters', weight: 1.6, pivot: 8, limit: 400, isNames: true },
   { key: 'parameterDescriptions', weight: 0.5, pivot: 35, limit: 240 },
   { key: 'server', weight: 2, pivot: 3, limit: 80 },
 ]
@@ -115,25 +114,34 @@ export class SearchIndex<T> {
     this.#documents.push({ server, name, safety })
     this.#folded.push(foldName(document.name))
     const found: Posting[] = []
-    for (const field of FIELDS) {
-      const text = document[field.key].slice(0, field.limit)
-      if (text === '') continue
-      const split = tokens(text)
-      const share = field.weight / (0.65 + (0.35 * split.length) / field.pivot)
-      for (const { word, stem: term } of split) {
-        const posting = this.#postings.get(term) ?? this.#newPosting(term, word)
-        // A word said again in the same document counts little more.
-        this.#note(posting, id, share, found)
-      }
-      if (!field.isNames) continue
-      for (const whole of compounds(text)) {
-        this.#note(this.#postings.get(whole) ?? this.#newPosting(whole), id, field.weight, found)
-      }
+    for (const { key, weight, pivot, limit } of FIELDS) {
+      if (document[key] !== '') this.#addText(document[key].slice(0, limit), weight, pivot, id, found)
     }
+    this.#addName(name, NAME.weight, NAME.pivot, id, found)
+    const pivot = PARAMETERS.pivot / (document.parameters.length || 1)
+    for (const parameter of document.parameters) this.#addName(parameter, PARAMETERS.weight, pivot, id, found)
     for (const posting of found) {
       posting.documents.push(id)
       posting.weights.push(posting.pending)
     }
+  }
+
+  #addText(text: string, weight: number, pivot: number, id: number, found: Posting[]): void {
+    const split = chunks(text)
+    const share = weight / (0.65 + (0.35 * split.length) / pivot)
+    for (const chunk of split) {
+      for (const token of tokensOf(chunk))
+        this.#note(this.#postings.get(token.stem) ?? this.#newPosting(token), id, share, found)
+    }
+  }
+
+  /** A name counts by its words and, when it has several, as a whole: `toRevision` is also `torevision`. */
+  #addName(text: string, weight: number, pivot: number, id: number, found: Posting[]): void {
+    const { split, whole } = nameOf(text)
+    const share = weight / (0.65 + (0.35 * split.length) / pivot)
+    for (const token of split) this.#note(this.#postings.get(token.stem) ?? this.#newPosting(token), id, share, found)
+    if (whole === undefined) return
+    this.#note(this.#postings.get(whole.stem) ?? this.#newPosting(whole), id, weight, found)
   }
 
   #note(posting: Posting, id: number, weight: number, found: Posting[]): void {
@@ -146,16 +154,12 @@ export class SearchIndex<T> {
     found.push(posting)
   }
 
-  #newPosting(term: string, word?: string): Posting {
+  #newPosting({ word, stem: term }: Token): Posting {
     const posting: Posting = { documents: [], weights: [], pending: 0, pendingFor: -1 }
     this.#postings.set(term, posting)
     this.#vocabulary = undefined
-    if (word !== undefined) this.#spell(word, term)
-    return posting
-  }
-
-  #spell(word: string, term: string): void {
     if (word.length >= 4 && !/\d/.test(word)) this.#spellings.set(word, term)
+    return posting
   }
 
   /**
@@ -202,7 +206,7 @@ export class SearchIndex<T> {
 
   /** The documents that can be among the best `limit`, and the best one of every server. In no order. */
   #top(scores: Float64Array, limit: number): { id: number; score: number }[] {
-    const found = scores.filter((score) => score > 0).sort()
+    const found = scores.filter((score) => score > 0).toSorted()
     const least = found[Math.max(0, found.length - limit * 4)] ?? 0
     const best = new Map<string, number>()
     const ids = new Set<number>()
@@ -425,13 +429,30 @@ function raise(best: Best, id: number, weight: number): void {
   best.weights[id] = Math.max(before, weight) + Math.min(before, weight) * OTHER_WAYS
 }
 
-/** The names of several words in a text, folded: `toRevision` → `torevision`. */
-function compounds(text: string): string[] {
-  const found: string[] = []
-  for (const name of text.match(/[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g) ?? []) {
-    found.push(name.replace(/[_-]/g, '').toLowerCase())
-  }
-  return found
+interface SplitName {
+  split: Token[]
+  whole: Token | undefined
+}
+
+const NAME_CACHE_LIMIT = 20_000
+const nameCache = new Map<string, SplitName>()
+
+/** Remembered, as the parameters of most tools are called the same. */
+function nameOf(text: string): SplitName {
+  const known = nameCache.get(text)
+  if (known !== undefined) return known
+  const split = tokens(text)
+  const whole = split.length > 1 ? foldName(text) : ''
+  const name = { split, whole: whole === '' ? undefined : { word: '', stem: whole } }
+  if (nameCache.size >= NAME_CACHE_LIMIT) nameCache.clear()
+  nameCache.set(text, name)
+  return name
+}
+
+/** The names of several words in a query, folded. */
+function compounds(query: string): string[] {
+  const names = query.match(/[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g) ?? []
+  return names.map(foldName)
 }
 
 function pairsOf(text: string): Set<string> {

@@ -39,12 +39,19 @@ test.each([
 })
 
 test('references are followed, through escapes too', () => {
-  const root = { $defs: { 'a/b': { type: 'string' }, c: { $ref: '#/$defs/a~1b' } }, items: { $ref: '#/$defs/c' }, type: 'array' }
+  const root = {
+    $defs: { 'a/b': { type: 'string' }, c: { $ref: '#/$defs/a~1b' } },
+    items: { $ref: '#/$defs/c' },
+    type: 'array',
+  }
   expect(type(root)).toBe('list[str]')
 })
 
 test('a schema that contains itself ends', () => {
-  const root = { type: 'object', properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } } }
+  const root = {
+    type: 'object',
+    properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
+  }
   expect(type(root, 100_000)).toMatch(/list\[dict\]/)
   const twins = { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' }
   expect(type(twins)).toBe('Any')
@@ -54,13 +61,20 @@ test('a schema that doubles at every step costs neither time nor text', () => {
   const $defs: Record<string, unknown> = { d0: { type: 'string' } }
   for (let level = 1; level <= 40; level += 1) {
     const next = { $ref: `#/$defs/d${level - 1}` }
-    $defs[`d${level}`] = { anyOf: [{ type: 'array', items: next }, { type: 'object', properties: { a: next, b: next } }] }
+    $defs[`d${level}`] = {
+      anyOf: [
+        { type: 'array', items: next },
+        { type: 'object', properties: { a: next, b: next } },
+      ],
+    }
   }
   expect(type({ $defs, $ref: '#/$defs/d40' }).length).toBeLessThanOrEqual(200)
 })
 
 test('a long type becomes a shallower one before it becomes too long', () => {
-  const properties = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`property_${index}`, { type: 'string' }]))
+  const properties = Object.fromEntries(
+    Array.from({ length: 5 }, (_, index) => [`property_${index}`, { type: 'string' }]),
+  )
   const schema = { type: 'array', items: { type: 'object', properties } }
   expect(type(schema, 200)).toContain("'property_4?': str")
   expect(type(schema, 90)).toBe("list[{'property_0?': str, 'property_1?': str, 'property_2?': str, **more}]")
@@ -90,7 +104,9 @@ test('optional parameters that do not fit are `**more`, required ones are all th
   const names = Array.from({ length: 2000 }, (_, index) => `parameter_${index}`)
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const text = short({ type: 'object', properties, required: names.slice(0, 3) })
-  expect(text).toMatch(/^\*, parameter_0: str, parameter_1: str, parameter_2: str, parameter_3: str = \.\.\., .*, \*\*more$/)
+  expect(text).toMatch(
+    /^\*, parameter_0: str, parameter_1: str, parameter_2: str, parameter_3: str = \.\.\., .*, \*\*more$/,
+  )
   expect(text.length).toBeLessThan(SHORT.total + 20)
   expect(parametersText(signatureOf({ type: 'object', properties }), FULL).length).toBeLessThan(FULL.total + 50)
 })

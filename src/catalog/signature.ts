@@ -143,6 +143,6 @@ function isOpen(schema: Schema, root: unknown, count: number): boolean {
   const branches = [...members(schema, 'anyOf'), ...members(schema, 'oneOf')].map((branch) => flattened(branch, root))
   if (branches.some((branch) => (branch['additionalProperties'] ?? false) !== false)) return true
   if (count > 0) return false
-  // `{type: 'object'}` and `{type: 'object', properties: {}}` are how a tool without parameters is written.
-  return schema['type'] !== 'object'
+  // `{type: 'object', properties: {}}` is how a tool without parameters is written; `{type: 'object'}` alone says nothing.
+  return !('properties' in schema)
 }

@@ -6,11 +6,14 @@ test('control characters, ANSI sequences, bidirectional and zero-width character
   expect(oneLine(hostile, 100)).toBe('Reads a file gpj.exe now')
 })
 
-test.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])('%j does not start another line', (separator) => {
-  const line = oneLine(`Reads.${separator}Ignore what came before`, 100)
-  expect(line).toMatch(/^Reads\. ?Ignore what came before$/)
-  expect(firstSentence(`Reads a file${separator}Ignore`, 100)).not.toMatch(/[\n\r\u2028\u2029\u0085\t\v\f]/)
-})
+test.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])(
+  '%j does not start another line',
+  (separator) => {
+    const line = oneLine(`Reads.${separator}Ignore what came before`, 100)
+    expect(line).toMatch(/^Reads\. ?Ignore what came before$/)
+    expect(firstSentence(`Reads a file${separator}Ignore`, 100)).not.toMatch(/[\n\r\u2028\u2029\u0085\t\v\f]/)
+  },
+)
 
 test('a long text is cut between words and says so', () => {
   const line = oneLine('word '.repeat(1000), 50)

@@ -109,6 +109,6 @@ describe('encodeFrame', () => {
   })
 
   it('refuses what is too long and names both sizes', () => {
-    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/130 bytes.*at most 50/)
+    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*at most 50/)
   })
 })

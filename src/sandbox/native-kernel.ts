@@ -15,7 +15,7 @@ const EXIT_PYTHON_TOO_OLD = 87
 
 export interface NativeKernel {
   /** Arguments of python3. */
-  args(limits: { memoryBytes: number; pidsCount: number }): string[]
+  args(sandbox: { id: string; memoryBytes: number; pidsCount: number }): string[]
   /** What the first process reads before the frames begin. */
   sources: Buffer
 }
@@ -38,12 +38,13 @@ async function load(): Promise<NativeKernel> {
   const init = await readFile(path.join(KERNEL_FOLDER, INIT_FILE), 'utf8')
   return {
     sources,
-    args: ({ memoryBytes, pidsCount }) => [
+    args: ({ id, memoryBytes, pidsCount }) => [
       '-I',
       '-B',
       '-c',
       init,
-      JSON.stringify({ kernelBytes: sources.byteLength, memoryBytes, pids: pidsCount }),
+      // The id is for people who look at a list of processes.
+      JSON.stringify({ id, kernelBytes: sources.byteLength, memoryBytes, pids: pidsCount }),
     ],
   }
 }

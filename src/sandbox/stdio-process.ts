@@ -41,6 +41,8 @@ export interface StdioProcessOptions {
 export class StdioProcess implements Sandbox {
   readonly id: string
   readonly provider: ProviderName
+  /** Of the program that was started, undefined when that failed. What it starts in turn has others. */
+  readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
   readonly exited: Promise<SandboxExit>
@@ -61,6 +63,7 @@ export class StdioProcess implements Sandbox {
       windowsHide: true,
     })
     this.#child = child
+    this.pid = child.pid
     this.stdin = child.stdin!
     this.stdout = child.stdout!
     // Writing to a sandbox that is gone is harmless; that it is gone is heard from `exited`.

@@ -51,7 +51,7 @@ export class Circuit {
     const exponent = this.#failures - FREE_FAILURES - 1
     const backoffMs = exponent < 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** exponent, MAX_WAIT_MS)
     const jitter = 0.8 + 0.4 * this.#options.random()
-    const waitMs = Math.max(backoffMs * jitter, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
+    const waitMs = Math.max(Math.round(backoffMs * jitter), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
     if (waitMs > 0) this.#closedUntil = this.#options.now() + waitMs
   }
 }

@@ -1,12 +1,13 @@
 // All configured upstreams under their names, and the bound on how many processes they are. What one of them does is ManagedUpstream's business.
 import { setMaxListeners } from 'node:events'
-import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { ManagedUpstream } from './managed-upstream.ts'
 import type { UpstreamRequests } from './requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
+import { createStoredAuth } from './stored-auth.ts'
+import type { TokenStore } from './token-store.ts'
 import { createVerdicts } from './verdicts.ts'
 
 const START_TIMEOUT_MS = 30_000
@@ -30,8 +31,8 @@ export interface UpstreamsOptions {
   resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer
   /** Who answers what servers ask of us; asked anew for every connection. */
   requests?: () => UpstreamRequests
-  /** Who authorizes us at a remote server that wants it. */
-  authProvider?: (definition: ServerDefinition, transport: RemoteServer) => OAuthClientProvider | undefined
+  /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
+  tokenStore?: TokenStore
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
   verdictsFile?: string
   /** Dial link-local and metadata addresses of remote servers, too. */
@@ -72,7 +73,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       env: options.env ?? process.env,
       resolveTransport: options.resolveTransport ?? (({ transport }) => transport),
       requests: options.requests ?? (() => ({})),
-      authProvider: options.authProvider ?? (() => undefined),
+      authProvider: (serverUrl) => options.tokenStore && createStoredAuth(options.tokenStore, serverUrl),
       verdicts,
       now: options.now ?? (() => performance.now()),
       random: options.random ?? Math.random,

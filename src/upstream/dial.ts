@@ -1,5 +1,5 @@
 // Makes the transport to an upstream, of whichever kind. It opens nothing: the handshake does.
-import type { OAuthClientProvider, Transport } from '@modelcontextprotocol/client'
+import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
@@ -30,7 +30,7 @@ export interface RemoteOptions {
   allowLinkLocal: boolean
   /** Where proxy settings are read from. */
   env: Record<string, string | undefined>
-  authProvider?: OAuthClientProvider
+  authProvider?: AuthProvider
 }
 
 /** @param cwd where a server without a `cwd` of its own is started */

@@ -1,6 +1,6 @@
 // One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
 // How it is reached is openUpstream's business, what is said to it Connection's.
-import type { Implementation, OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { AuthProvider, Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log, LogLevel } from '../log.ts'
@@ -29,7 +29,8 @@ export interface ManagedUpstreamOptions {
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
   requests: () => UpstreamRequests
-  authProvider: (definition: ServerDefinition, transport: RemoteServer) => OAuthClientProvider | undefined
+  /** Authorizes requests to the server at this URL. */
+  authProvider: (serverUrl: string) => AuthProvider | undefined
   verdicts: Verdicts
   now: () => number
   random: () => number
@@ -191,7 +192,7 @@ export class ManagedUpstream {
     const transport = this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
     let connection: Connection | undefined
-    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(definition, transport)
+    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport.url)
     connection = await openUpstream({
       definition,
       transport,
@@ -249,6 +250,8 @@ export class ManagedUpstream {
     const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
     if (waitMs === Infinity) return
     this.#timer = setTimeout(() => {
+      // A call that began meanwhile arranges for the next time when it ends.
+      if (this.#openCallCount > 0) return
       if (waitMs === leftMs) {
         this.#log('info', 'A server that nobody used was stopped')
         void this.stop()

@@ -28,7 +28,7 @@ const alive = (ids: string[]) => ids.filter((id) => identify(Number(id.split('@'
 
 /** Speaks just enough MCP by hand to have a client that can vanish at any moment. */
 async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[] }> {
-  const home = makeHome({ everything: published.everything(), stubborn: fixtureServer('ignores-sigterm.mjs') })
+  const home = makeHome({ everything: published.everything(), stubborn: fixtureServer('raw.mjs', 'ignores-signals') })
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   let output = ''
@@ -38,7 +38,7 @@ async function startWithBusyCell(): Promise<{ child: ChildProcess; tree: string[
   send({ method: 'notifications/initialized' })
   const callPython = (id: number, code: string) =>
     send({ id, method: 'tools/call', params: { name: 'run_python', arguments: { code } } })
-  callPython(2, 'await runtime.list_tools("everything"), await runtime.list_tools("stubborn")')
+  callPython(2, 'await mcp_everything.echo(message="x"), await mcp_stubborn.echo(text="x")')
   while (!output.includes('"id":2')) await sleep(20)
   callPython(3, 'while True: pass')
   await sleep(300)
@@ -75,7 +75,7 @@ describe('a bridge with a busy cell and two upstreams, one of which ignores SIGT
     for (let waited = 0; waited < 10_000 && alive(tree).length > 0; waited += 100) await sleep(100)
     // An upstream that ignores everything, its stdin's end too, cannot be reached by a dead bridge; nothing else may stay.
     const left = alive(tree).map((id) => readFileSync(`/proc/${id.split('@')[0]}/cmdline`, 'utf8'))
-    expect(left.filter((command) => !command.includes('ignores-sigterm'))).toEqual([])
+    expect(left.filter((command) => !command.includes('ignores-signals'))).toEqual([])
     for (const id of alive(tree)) process.kill(Number(id.split('@')[0]), 'SIGKILL')
   })
 })

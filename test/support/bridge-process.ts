@@ -1,5 +1,5 @@
 // Starts the built bridge as a process of its own, with a throwaway home, and speaks MCP to it with a real client. Nothing of ours is mocked.
-import { mkdtempSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,8 +10,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
 
-/** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. */
-const CACHE = path.join(ROOT, '.cache/test')
+/** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
+const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
 
 /** An entry of `mcpServers`. */
 export interface ServerEntry {
@@ -31,10 +31,13 @@ export interface BridgeOptions {
   command?: { node: string; cli: string }
 }
 
-/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json. */
+/** A short throwaway home folder, with `servers` in ~/MCPs/servers.json and the shared sandbox in its cache. */
 export function makeHome(servers: Record<string, ServerEntry> = {}): string {
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
   mkdirSync(path.join(home, 'MCPs'))
+  mkdirSync(path.join(home, 'cache'))
+  mkdirSync(SANDBOX_CACHE, { recursive: true })
+  symlinkSync(SANDBOX_CACHE, path.join(home, 'cache/pyodide'), 'junction')
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
   return home
 }
@@ -45,7 +48,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     PATH: process.env['PATH'] ?? '',
     HOME: home,
     USERPROFILE: home,
-    MCP_BRIDGE_CACHE_DIR: CACHE,
+    MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: 'pyodide',
     ...env,
   }

@@ -10,6 +10,18 @@ const PYTHON_FOLDER = path.join(import.meta.dirname, '..', '..', 'python')
 /** The interpreter to test with; another one is named by SANDBRIDGE_TEST_PYTHON. */
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
+/** The interpreter itself, past any launcher script on the PATH, and its version. Asked for once. */
+let found: { executable: string; version: [number, number] } | undefined
+
+function findPython(): typeof found {
+  if (found) return found
+  const code = 'import sys, json; print(json.dumps([sys.executable, *sys.version_info[:2]]))'
+  const { status, stdout } = spawnSync(PYTHON, ['-c', code], { encoding: 'utf8' })
+  if (status !== 0) return undefined
+  const [executable, major, minor] = JSON.parse(stdout) as [string, number, number]
+  return (found = { executable, version: [major, minor] })
+}
+
 let count = 0
 
 /** Start a kernel. The caller disposes of it. */
@@ -19,7 +31,7 @@ export function startPlainPython(): Sandbox {
   return new StdioProcess({
     id: `plain-python-${count}`,
     provider: 'bubblewrap', // the nearest there is: a native Python on this machine
-    command: PYTHON,
+    command: findPython()?.executable ?? PYTHON,
     args: ['-I', '-B', PYTHON_FOLDER],
     env: { PATH, HOME, LANG: 'C.UTF-8' },
     explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
@@ -27,15 +39,15 @@ export function startPlainPython(): Sandbox {
 }
 
 /** Run a Python program outside any kernel, to its end. */
-export function runPython(args: string[], options: { cwd?: string; input?: string } = {}) {
-  return spawnSync(PYTHON, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options })
+export function runPython(args: string[], options: { cwd?: string } = {}) {
+  return spawnSync(findPython()?.executable ?? PYTHON, args, { encoding: 'utf8', ...options })
 }
 
 /** Why kernels cannot be tested natively on this machine; undefined when they can. */
 export function whyNoPython(): string | undefined {
   if (process.platform !== 'linux') return `the native kernel needs Linux, this is ${process.platform}`
-  const { status, stdout } = runPython(['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])
-  if (status !== 0) return `there is no ${PYTHON}`
-  const [major, minor] = stdout.trim().split('.').map(Number)
-  return major === 3 && minor! >= 10 ? undefined : `${PYTHON} is Python ${stdout.trim()}, the kernel needs 3.10`
+  const python = findPython()
+  if (!python) return `there is no ${PYTHON}`
+  const [major, minor] = python.version
+  return major === 3 && minor >= 10 ? undefined : `${PYTHON} is Python ${major}.${minor}, the kernel needs 3.10`
 }

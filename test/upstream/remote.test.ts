@@ -1,5 +1,9 @@
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
-import { describe, expect, test } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { bodyOf, error, everythingOver, json, listen, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until } from './support.ts'
 
@@ -264,6 +268,33 @@ describe('failures', () => {
     await expect(open([remote('r', url.replace('http:', 'https:'))]).listTools('r')).rejects.toThrow(
       'does not speak TLS there',
     )
+  })
+
+  test('a certificate that nobody vouches for, directly and behind a proxy', async () => {
+    const folder = join(import.meta.dirname, '../fixtures/tls')
+    const tls = {
+      key: await readFile(join(folder, 'self-signed.key'), 'utf8'),
+      cert: await readFile(join(folder, 'self-signed.crt'), 'utf8'),
+    }
+    const url = await listen((_request, response) => void response.end(), tls)
+    const text = 'certificate is not from an authority that this machine trusts'
+    await expect(open([remote('r', url)]).listTools('r')).rejects.toThrow(text)
+
+    const tunnels: string[] = []
+    const proxy = createServer().on('connect', (request: IncomingMessage, socket: Socket) => {
+      tunnels.push(request.url!)
+      const onward = connect(Number(new URL(url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        socket.pipe(onward).pipe(socket)
+      })
+      onward.on('error', () => socket.destroy())
+      socket.on('error', () => onward.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void proxy.close())
+    const env = { https_proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+    await expect(open([remote('r', 'https://mcp.example/mcp')], { env }).listTools('r')).rejects.toThrow(text)
+    expect(tunnels).toEqual(['mcp.example:443'])
   })
 
   test('a server that never answers is given up on', async () => {

@@ -35,8 +35,9 @@ export class BubblewrapProvider implements Provider {
     const [bubblewrap, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
     const { pidsCount } = this.#options
     const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', ...kernelEnvironment(Math.min(4, availableParallelism())) }
+    const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     return new StdioProcess({
-      id: `bubblewrap-${randomBytes(6).toString('hex')}`,
+      id,
       provider: 'bubblewrap',
       command: bubblewrap.command,
       args: [
@@ -44,7 +45,7 @@ export class BubblewrapProvider implements Provider {
         ...bubblewrapArguments(bubblewrap, { environment, seccomp: true }),
         '--',
         bubblewrap.python.executable,
-        ...kernel.args({ memoryBytes: limits.memoryBytes, pidsCount }),
+        ...kernel.args({ id, memoryBytes: limits.memoryBytes, pidsCount }),
       ],
       preamble: kernel.sources,
       extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64')],

@@ -82,7 +82,7 @@ export class ContainerProvider implements Provider {
         ociRuntime,
         seccompProfilePath,
         environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
-        pythonArgs: kernel.args({ memoryBytes: limits.memoryBytes, pidsCount }),
+        pythonArgs: kernel.args({ id: name, memoryBytes: limits.memoryBytes, pidsCount }),
       }),
       preamble: kernel.sources,
       explain: (end) => this.#explain(end, engine),

@@ -3,6 +3,8 @@ import { BridgeError } from '../../errors.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
+/** The main thread's stack, and on Linux every other thread's too. */
+const STACK_KIB = 4096
 
 /** How one number of bytes is divided. `data` is the hard cap on the whole process (RLIMIT_DATA), the rest are parts that end politely. */
 export interface MemoryPlan {
@@ -66,6 +68,8 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
     ...(node.allows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
     '--no-warnings',
     '--v8-pool-size=1',
+    // Deep recursion in Python's C code needs more than V8's usual megabyte to end in a RecursionError. The rest of the stack is V8's own reserve.
+    ...(process.platform === 'linux' ? [`--stack-size=${STACK_KIB - 512}`] : []),
     `--max-old-space-size=${memory.v8HeapMib}`,
     `--wasm-max-mem-pages=${memory.heapMaxBytes / WASM_PAGE_BYTES}`,
   ]
@@ -81,5 +85,5 @@ export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe'
 export function underMemoryCap(command: string[], memory: MemoryPlan, platform = process.platform): string[] {
   if (platform !== 'linux') return command
   const kib = Math.floor(memory.dataBytes / 1024)
-  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -s 2048; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
+  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -s ${STACK_KIB}; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
 }

@@ -105,13 +105,17 @@ del forget
   input.addDevices(FS, input)
   pyodide.setInterruptBuffer(input.interrupt)
   return {
-    /** Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1 when memory ran out, 2 for anything else. */
+    /**
+     * Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1: memory
+     * ran out, 2: too deep a recursion, 3: anything else.
+     */
     serve() {
       try {
         pyodide.runPython(`${enter}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main as main\nmain.serve()\n`)
         return 0
       } catch (error) {
-        return error instanceof RangeError ? 1 : 2
+        if (error instanceof RangeError) return error.message.includes('call stack') ? 2 : 1
+        return 3
       }
     },
   }

@@ -114,5 +114,5 @@ vm.runInNewContext('gc')()
 setFlagsFromString('--no-expose-gc')
 
 // From here on only code inside the context runs on this thread.
-const ended = python.serve()
-fail(ended === 0 ? 'the kernel ended' : ended === 1 ? 'out of memory' : 'Python crashed')
+const ends = ['the kernel ended', 'out of memory', 'Python crashed: recursion too deep', 'Python crashed']
+fail(ends[python.serve()] ?? 'Python crashed')

@@ -1,0 +1,102 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { Embeddings, fuseRanks } from './embeddings.ts'
+
+let server: Server | undefined
+
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+interface Request {
+  input: string[]
+  model?: string
+  authorization: string | undefined
+}
+
+async function endpoint(answer: (request: Request, response: ServerResponse) => void): Promise<string> {
+  server = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(parts).toString()) as { input: string[]; model?: string }
+      answer({ ...body, authorization: request.headers.authorization }, response)
+    })
+  })
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/embeddings`
+}
+
+/** Texts about animals point one way, all others another. */
+function vectorOf(text: string): number[] {
+  return /cat|dog|pet/.test(text) ? [1, 0.1] : [0.1, 1]
+}
+
+function sendVectors(request: Request, response: ServerResponse): void {
+  const data = request.input.map((text, index) => ({ index, embedding: vectorOf(text) }))
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: data.toReversed() }))
+}
+
+const ITEMS = ['invoice', 'dog', 'ticket', 'cat']
+const rank = (embeddings: Embeddings, query: string): Promise<string[]> => embeddings.rank(query, ITEMS, (item) => item)
+
+test('items are ranked by meaning, and their vectors asked for once', async () => {
+  const requests: Request[] = []
+  const url = await endpoint((request, response) => {
+    requests.push(request)
+    sendVectors(request, response)
+  })
+  const embeddings = new Embeddings({ url, model: 'small', apiKey: 'key' })
+  expect((await rank(embeddings, 'my pet')).slice(0, 2).toSorted()).toEqual(['cat', 'dog'])
+  expect((await rank(embeddings, 'money')).slice(0, 2).toSorted()).toEqual(['invoice', 'ticket'])
+  expect(requests.filter(({ input }) => input.length > 1)).toHaveLength(1)
+  expect(requests.every(({ model, authorization }) => model === 'small' && authorization === 'Bearer key')).toBe(true)
+})
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['an error', (response) => response.writeHead(500).end('no')],
+  ['no JSON', (response) => response.end('<html>')],
+  ['too few vectors', (response) => response.end('{"data": []}')],
+  ['no numbers', (response) => response.end('{"data": [{"embedding": ["x"]}]}')],
+  ['a closed connection', (response) => response.destroy()],
+  ['a redirect', (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+])('%s ranks nothing, is said once without the URL, and is not asked again at once', async (_, answer) => {
+  let requests = 0
+  const url = await endpoint((_request, response) => {
+    requests += 1
+    answer(response)
+  })
+  const lines: string[] = []
+  const write = (message: string, fields?: object): void => void lines.push(message + JSON.stringify(fields))
+  const log = { debug: write, info: write, warning: write, error: write }
+  const embeddings = new Embeddings({ url, log })
+  expect(await rank(embeddings, 'pet')).toEqual([])
+  const after = requests
+  expect(await rank(embeddings, 'pet')).toEqual([])
+  expect(requests).toBe(after)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).not.toContain('127.0.0.1')
+})
+
+test('an endpoint that never answers costs the time limit, not the search', async () => {
+  const url = await endpoint(() => {})
+  expect(await rank(new Embeddings({ url, timeoutMs: 50 }), 'pet')).toEqual([])
+})
+
+test('ranks are fused: what both lists have comes first, an empty list changes nothing', () => {
+  const key = (item: string): string => item
+  expect(
+    fuseRanks(
+      [
+        ['a', 'b', 'c'],
+        ['c', 'd', 'b'],
+      ],
+      key,
+    )
+      .slice(0, 2)
+      .toSorted(),
+  ).toEqual(['b', 'c'])
+  expect(fuseRanks([['a', 'b'], []], key)).toEqual(['a', 'b'])
+})

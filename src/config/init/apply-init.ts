@@ -1,0 +1,199 @@
+// Writes what plan-init.ts has planned, with a backup of every file, and puts it back. A write is a rename over the old file: a crash costs nothing.
+// The record of what was done holds the values that were removed, so it is for its owner's eyes only, and so are the backups.
+import { createHash, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import type { ConfigFormat } from '../config-document.ts'
+import { isObject, parseDocument, valueAt } from '../config-document.ts'
+import { nodeFileSystem, readFileText } from '../config-file.ts'
+import type { SkippedEntry } from '../server-definition.ts'
+import type { Edit } from './edit-document.ts'
+import { editDocument } from './edit-document.ts'
+import type { PlannedChange } from './plan-init.ts'
+import { BRIDGE_NAME } from './targets.ts'
+
+/** What was done to one file, and how it is undone. */
+interface Done {
+  file: string
+  format: ConfigFormat
+  /** Where the file's former text is; missing when there was no file. */
+  backup?: string
+  /** Of the text that was written. */
+  hash: string
+  undo: UndoEdit[]
+}
+
+/** Sets what was removed, or removes what was set. */
+interface UndoEdit extends Edit {
+  wrote?: unknown
+}
+
+/**
+ * Write planned changes. A file that has changed since it was planned is left alone.
+ * @returns the files that were written, and those that were not
+ * @throws BridgeError CONFIG_INVALID when a backup or the record cannot be written; the file it is for is then untouched
+ */
+export async function applyInit(
+  changes: readonly PlannedChange[],
+  stateDir: string,
+): Promise<{ written: string[]; skipped: SkippedEntry[] }> {
+  const written: string[] = []
+  const skipped: SkippedEntry[] = []
+  const record = await readRecord(stateDir)
+  for (const change of changes) {
+    const file = await realpath(change.file).catch(() => change.file)
+    const now = await textOf(file)
+    if (now !== change.before) {
+      skipped.push({ file: change.file, reason: 'has changed in the meantime; run this again' })
+      continue
+    }
+    const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)
+    const undo = await inverseOf(change)
+    await guarded(folderOf(stateDir), async () => {
+      await mkdir(folderOf(stateDir), { recursive: true, mode: 0o700 })
+      if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
+      // Recorded before it is done: an undo that finds nothing to do does no harm.
+      record.push({
+        file,
+        format: change.format,
+        hash: hashOf(change.after),
+        undo,
+        ...(now === undefined ? {} : { backup }),
+      })
+      await writeRecord(stateDir, record)
+    })
+    await guarded(file, () => replaceFile(file, change.after))
+    written.push(change.file)
+  }
+  return { written, skipped }
+}
+
+/**
+ * Undo everything that applyInit has done, the last first. A file that is still as it was written is restored to the byte; in one that has
+ * changed since, only our changes are taken back. What cannot be undone stays recorded, with its backup.
+ */
+export async function undoInit(stateDir: string): Promise<{ restored: string[]; skipped: SkippedEntry[] }> {
+  const restored: string[] = []
+  const skipped: SkippedEntry[] = []
+  const kept: Done[] = []
+  const record = await readRecord(stateDir)
+  for (const done of record.toReversed()) {
+    const reason = await undoOne(done)
+    if (reason === undefined) {
+      restored.push(done.file)
+      if (done.backup !== undefined) await rm(done.backup, { force: true })
+    } else {
+      skipped.push({
+        file: done.file,
+        reason: done.backup === undefined ? reason : `${reason}; its backup is ${done.backup}`,
+      })
+      kept.unshift(done)
+    }
+  }
+  if (kept.length > 0) await guarded(recordOf(stateDir), () => writeRecord(stateDir, kept))
+  else await rm(folderOf(stateDir), { recursive: true, force: true })
+  return { restored, skipped }
+}
+
+/** @returns why it could not be undone */
+async function undoOne(done: Done): Promise<string | undefined> {
+  const now = await textOf(done.file)
+  if (now === undefined) return done.backup === undefined ? undefined : 'is not there any more, or cannot be read'
+  const isUntouched = hashOf(now) === done.hash
+  if (isUntouched && done.backup === undefined) {
+    await rm(done.file)
+    return undefined
+  }
+  if (isUntouched && done.backup !== undefined) {
+    const before = await readFile(done.backup).catch(() => undefined)
+    if (before !== undefined) return replaceFile(done.file, before)
+  }
+  const parsed = await parseDocument(now, done.format)
+  if ('reason' in parsed) return parsed.reason
+  const edits = done.undo.filter(({ path: keys, value, wrote }) => {
+    const current = valueAt(parsed.document, ...keys)
+    if (value !== undefined) return current === undefined
+    // A server that was edited since in its new place stays there: the edit would be lost.
+    return current !== undefined && (keys.at(-1) === BRIDGE_NAME || isDeepStrictEqual(current, wrote))
+  })
+  const edited = await editDocument(now, done.format, edits)
+  if ('reason' in edited) return edited.reason
+  await replaceFile(done.file, edited.text)
+  return undefined
+}
+
+async function inverseOf({ before, format, edits }: PlannedChange): Promise<UndoEdit[]> {
+  const parsed = await parseDocument(before ?? '', format)
+  const document = 'document' in parsed ? parsed.document : {}
+  return edits.toReversed().map(({ path: keys, value: wrote }) => {
+    const value = valueAt(document, ...keys)
+    return value === undefined ? { path: keys, wrote } : { path: keys, value }
+  })
+}
+
+/** With the rights of the file it replaces; a new file may hold secrets and is its owner's only. */
+async function replaceFile(file: string, content: string | Uint8Array): Promise<undefined> {
+  const mode = await stat(file).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  )
+  const temporary = `${file}.${randomUUID()}.tmp`
+  try {
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(temporary, content, { mode: 0o600 })
+    await chmod(temporary, mode)
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+/** As planning reads it, so that the two can be compared. */
+async function textOf(file: string): Promise<string | undefined> {
+  const read = await readFileText(nodeFileSystem, file)
+  return 'text' in read ? read.text : undefined
+}
+
+const folderOf = (stateDir: string): string => path.join(stateDir, '.sandbridge', 'init')
+const recordOf = (stateDir: string): string => path.join(folderOf(stateDir), 'record.json')
+
+async function readRecord(stateDir: string): Promise<Done[]> {
+  const text = await readFile(recordOf(stateDir), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '{"version":1,"done":[]}'
+    throw damaged(recordOf(stateDir), 'cannot be read', error)
+  })
+  try {
+    const value: unknown = JSON.parse(text)
+    // Written by us alone, so its shape is taken as it is once the version is right.
+    if (isObject(value) && value['version'] === 1 && Array.isArray(value['done'])) return value['done'] as Done[]
+  } catch {
+    // Said below: a parser's own message would quote the record.
+  }
+  throw damaged(recordOf(stateDir), 'is damaged')
+}
+
+async function writeRecord(stateDir: string, done: readonly Done[]): Promise<void> {
+  await replaceFile(recordOf(stateDir), `${JSON.stringify({ version: 1, done }, undefined, 2)}\n`)
+}
+
+async function guarded<T>(what: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    throw damaged(what, 'cannot be written', error)
+  }
+}
+
+function damaged(what: string, problem: string, error?: unknown): BridgeError {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+  return new BridgeError('CONFIG_INVALID', `${what} ${problem}${code}.`, {
+    hint: 'Correct that and run it again. Backups are in the folder .sandbridge/init of the state folder.',
+  })
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,104 @@
+// Changes single values in the text of a config file and leaves the rest of it alone, comments included. Pure.
+// Every result is parsed again: when it does not hold exactly what it should, the text is not changed and a reason is given.
+import { isDeepStrictEqual } from 'node:util'
+import type { ConfigFormat, ConfigObject } from '../config-document.ts'
+import { isObject, parseDocument, valueAt } from '../config-document.ts'
+
+/** Set the value at a path of keys, or remove it when there is no value. */
+export interface Edit {
+  path: readonly string[]
+  value?: unknown
+}
+
+/** The text after the edits, or why they cannot be made. An absent file is an empty text. */
+export async function editDocument(
+  text: string,
+  format: ConfigFormat,
+  edits: readonly Edit[],
+): Promise<{ text: string } | { reason: string }> {
+  const before = await parseDocument(text, format)
+  if ('reason' in before) return before
+  const expected = plainCopy(before.document)
+  for (const edit of edits) change(expected, edit)
+
+  const editors = { jsonc: editJsonc, toml: editToml, yaml: editYaml }
+  const edited = await editors[format](text, edits)
+  const after = await parseDocument(edited, format)
+  const isRight = 'document' in after && isDeepStrictEqual(plainCopy(after.document), expected)
+  return isRight ? { text: edited } : { reason: 'is written in a way that cannot be edited safely; edit it by hand' }
+}
+
+async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {
+  const { applyEdits, modify } = await import('./jsonc-edits.ts')
+  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
+  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: eolOf(text) }
+  let edited = text.trim() === '' ? '{}' : text
+  for (const { path, value } of edits) {
+    edited = applyEdits(edited, modify(edited, [...path], value, { formattingOptions }))
+  }
+  return edited
+}
+
+async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
+  const { parseYamlDocument } = await import('./yaml-edits.ts')
+  const document = parseYamlDocument(text)
+  for (const { path, value } of edits) {
+    if (value === undefined) document.deleteIn(path)
+    else document.setIn(path, document.createNode(value))
+  }
+  return document.toString({ lineWidth: 0 })
+}
+
+/** TOML is edited by whole tables, which is how every client writes them: one goes by its lines, and one comes at the end. */
+async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
+  const { stringifyToml } = await import('./toml-edits.ts')
+  let edited = text
+  for (const { path, value } of edits) {
+    edited = withoutTable(edited, path)
+    if (value === undefined) continue
+    const nested = path.toReversed().reduce<unknown>((inner, key) => ({ [key]: inner }), value)
+    const gap = edited.trim() === '' ? '' : `${edited.trimEnd()}${eolOf(text)}${eolOf(text)}`
+    edited = gap + stringifyToml(nested)
+  }
+  return edited
+}
+
+function withoutTable(text: string, path: readonly string[]): string {
+  let inside = false
+  const lines = text.split('\n').filter((line) => {
+    const header = /^\s*\[([^[\]]+)\]\s*(?:#.*)?\r?$/.exec(line)?.[1]
+    if (header !== undefined) inside = isDeepStrictEqual(headerKeys(header).slice(0, path.length), path)
+    return !inside
+  })
+  return lines.join('\n')
+}
+
+/** `a."b c".d` → a, b c, d. What is written in another way is left in place, and found out by the check at the end. */
+function headerKeys(header: string): string[] {
+  return [...header.matchAll(/"([^"\\]*)"|'([^']*)'|([\w-]+)/g)].map(
+    ([, basic, literal, bare]) => basic ?? literal ?? bare ?? '',
+  )
+}
+
+function change(document: ConfigObject, { path, value }: Edit): void {
+  const last = path.at(-1) ?? ''
+  let at = document
+  for (const key of path.slice(0, -1)) {
+    if (!isObject(valueAt(at, key))) {
+      if (value === undefined) return
+      at[key] = {}
+    }
+    at = valueAt(at, key) as ConfigObject
+  }
+  if (value === undefined) delete at[last]
+  else at[last] = plainCopy(value)
+}
+
+/** Without dates and the like, which no two parses give as equals. */
+function plainCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n'
+}

@@ -1,0 +1,2 @@
+// Loaded only when JSON is edited.
+export { applyEdits, modify } from 'jsonc-parser'

@@ -1,0 +1,185 @@
+// Decides what `sandbridge init` would change, and says it in words that hold no secret. Nothing is written here.
+import type { ConfigFormat, ConfigObject } from '../config-document.ts'
+import { isObject, parseDocument, valueAt } from '../config-document.ts'
+import type { ConfigFileSystem } from '../config-file.ts'
+import { nodeFileSystem, readFileText } from '../config-file.ts'
+import type { Place } from '../readers/reader.ts'
+import { join } from '../readers/reader.ts'
+import { launchesBridge } from '../self-server.ts'
+import type { SkippedEntry } from '../server-definition.ts'
+import type { ServerBody } from '../server-entry.ts'
+import { toServerBody } from '../server-entry.ts'
+import type { Edit } from './edit-document.ts'
+import { editDocument } from './edit-document.ts'
+import type { BridgeCommand, Target } from './targets.ts'
+import { BRIDGE_NAME, targetsOf } from './targets.ts'
+
+/** One file, as it is and as it would be. `before` is undefined when there is none yet. Both texts can hold secrets: show `diff`. */
+export interface PlannedChange {
+  client: string
+  file: string
+  format: ConfigFormat
+  before: string | undefined
+  after: string
+  edits: Edit[]
+  /** What is added (`+`) and removed (`-`), a line each. */
+  diff: string[]
+}
+
+export interface InitPlan {
+  /** In the order in which they are to be written: a moved server is in its new place before it leaves the old one. */
+  changes: PlannedChange[]
+  skipped: SkippedEntry[]
+  /** Clients in which the bridge is registered already. */
+  registered: string[]
+}
+
+export interface PlanInitOptions {
+  place: Place
+  command: BridgeCommand
+  /** Move the servers of the clients into the state folder, so that they cost those clients no context any more. */
+  move: boolean
+  /** Only these clients; all that are found unless given. */
+  clients?: readonly string[]
+  fileSystem?: ConfigFileSystem
+}
+
+/** What registering the bridge in the clients found on this machine would change. A client is found when its file is there, or the folder that it keeps it in. */
+export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
+  const plan: InitPlan = { changes: [], skipped: [], registered: [] }
+  for (const target of targetsOf(options.place)) {
+    if (options.clients !== undefined && !options.clients.includes(target.reader.client)) continue
+    await planOne(target, options, plan)
+  }
+  return plan
+}
+
+async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan): Promise<void> {
+  const { fileSystem = nodeFileSystem, place, command } = options
+  const { file, format, reader } = target
+  const skip = (reason: string, name?: string): void => {
+    plan.skipped.push({ file, reason, ...(name === undefined ? {} : { name }) })
+  }
+
+  const read = await readFileText(fileSystem, file)
+  if ('reason' in read) return skip(read.reason)
+  if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return
+  const before = 'text' in read ? read.text : undefined
+  const parsed = await parseDocument(before ?? '', format)
+  if ('reason' in parsed) return skip(parsed.reason)
+
+  const table = target.table(parsed.document)
+  const servers = serversOf(target, parsed.document, place)
+  const edits: Edit[] = []
+  const diff: string[] = []
+  const isRegistered = [...servers.values()].some((body) => launchesBridge(body.transport, []))
+  if (isRegistered) {
+    plan.registered.push(reader.client)
+  } else if (valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
+    return skip('is the name of another server; rename that one first', BRIDGE_NAME)
+  } else {
+    const entry = target.entry(command)
+    edits.push({ path: [...table, BRIDGE_NAME], value: entry })
+    diff.push(`+ ${[...table, BRIDGE_NAME].join('.')}: ${JSON.stringify(entry)}`)
+  }
+
+  if (options.move) {
+    const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, [])))
+    const destination = await planDestination(reader.client, moved, options, plan)
+    for (const name of destination?.names ?? []) {
+      edits.push({ path: [...table, name] })
+      diff.push(`- ${[...table, name].join('.')}  (moved to ${destination?.change.file})`)
+    }
+    if (destination !== undefined && destination.names.length > 0) plan.changes.push(destination.change)
+  }
+  if (edits.length === 0) return
+  const edited = await editDocument(before ?? '', format, edits)
+  if ('reason' in edited) {
+    // A move is one act: what cannot leave here does not come there.
+    plan.changes = plan.changes.filter((change) => change.client !== destinationClient(reader.client))
+    return skip(edited.reason)
+  }
+  plan.changes.push({ client: reader.client, file, format, before, after: edited.text, edits, diff })
+}
+
+/** The servers of the user in a client's file that could be started: not those of a single project. */
+function serversOf(target: Target, document: ConfigObject, place: Place): Map<string, ServerBody> {
+  const table = valueAt(document, ...target.table(document))
+  const bodies = new Map<string, ServerBody>()
+  for (const { name, entry } of target.reader.entries(document, { ...place, cwd: '' }) ?? []) {
+    if (entry === undefined || !isObject(table) || !Object.hasOwn(table, name)) continue
+    const made = toServerBody(entry)
+    if ('body' in made) bodies.set(name, made.body)
+  }
+  return bodies
+}
+
+const destinationClient = (client: string): string => `mcps:${client}`
+
+/** The file in the state folder that takes a client's servers, and the names of those it takes. */
+async function planDestination(
+  client: string,
+  servers: ReadonlyMap<string, ServerBody>,
+  { place, fileSystem = nodeFileSystem }: PlanInitOptions,
+  plan: InitPlan,
+): Promise<{ change: PlannedChange; names: string[] } | undefined> {
+  if (servers.size === 0) return undefined
+  const file = join(place, place.stateDir, `${client}.json`)
+  const read = await readFileText(fileSystem, file)
+  const before = 'text' in read ? read.text : undefined
+  const parsed = 'reason' in read ? read : await parseDocument(before ?? '', 'jsonc')
+  if ('reason' in parsed) {
+    plan.skipped.push({ file, reason: parsed.reason })
+    return undefined
+  }
+  const names: string[] = []
+  const edits: Edit[] = []
+  for (const [name, body] of servers) {
+    if (valueAt(parsed.document, 'mcpServers', name) === undefined) {
+      names.push(name)
+      edits.push({ path: ['mcpServers', name], value: toOwnEntry(body) })
+    } else {
+      plan.skipped.push({ file, name, reason: 'is there already, so the server stays in its client' })
+    }
+  }
+  const edited = await editDocument(before ?? '', 'jsonc', edits)
+  if ('reason' in edited) {
+    plan.skipped.push({ file, reason: edited.reason })
+    return undefined
+  }
+  const diff = names.map((name) => `+ mcpServers.${name}  (from ${client})`)
+  const change: PlannedChange = {
+    client: destinationClient(client),
+    file,
+    format: 'jsonc',
+    before,
+    after: edited.text.endsWith('\n') ? edited.text : `${edited.text}\n`,
+    edits,
+    diff,
+  }
+  return { change, names }
+}
+
+/** A definition as our own files hold it; its placeholders are in our syntax already. */
+function toOwnEntry({ transport, description, tools, startTimeoutMs, callTimeoutMs }: ServerBody): ConfigObject {
+  const { type, ...fields } = transport
+  return JSON.parse(
+    JSON.stringify({
+      ...(type === 'stdio' ? {} : { type }),
+      ...fields,
+      description,
+      includeTools: tools?.include,
+      excludeTools: tools?.exclude,
+      startTimeoutMs,
+      callTimeoutMs,
+    }),
+  ) as ConfigObject
+}
+
+async function isFolder(fileSystem: ConfigFileSystem, folder: string | undefined): Promise<boolean> {
+  if (folder === undefined) return false
+  return fileSystem.readdir(folder).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,2 @@
+// Loaded only when TOML is edited.
+export { stringify as stringifyToml } from 'smol-toml'

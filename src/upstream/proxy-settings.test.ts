@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { proxyFor } from './proxy-settings.ts'
+
+const via = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.href
+
+test.each<[string, Record<string, string>, string | undefined]>([
+  ['https://a.example/', { https_proxy: 'http://p:1' }, 'http://p:1/'],
+  ['https://a.example/', { HTTPS_PROXY: 'http://p:1' }, 'http://p:1/'],
+  ['https://a.example/', { http_proxy: 'http://p:1' }, undefined],
+  ['http://a.example/', { http_proxy: 'p:1' }, 'http://p:1/'],
+  ['http://a.example/', { all_proxy: 'https://p:1' }, 'https://p:1/'],
+  ['http://a.example/', { http_proxy: '' }, undefined],
+  ['http://127.0.0.1:8/', { http_proxy: 'p:1' }, undefined],
+  ['http://localhost/', { http_proxy: 'p:1' }, undefined],
+  ['http://[::1]/', { http_proxy: 'p:1' }, undefined],
+  ['http://a.example/', { http_proxy: 'p:1', no_proxy: '*' }, undefined],
+  ['http://a.example/', { http_proxy: 'p:1', NO_PROXY: 'b.example, .example' }, undefined],
+  ['http://a.example/', { http_proxy: 'p:1', no_proxy: 'a.example:81' }, 'http://p:1/'],
+  ['http://a.example:81/', { http_proxy: 'p:1', no_proxy: 'a.example:81' }, undefined],
+  ['http://aexample/', { http_proxy: 'p:1', no_proxy: 'example' }, 'http://p:1/'],
+  ['http://10.0.0.1/', { http_proxy: 'p:1', no_proxy: '10.0.0.1' }, undefined],
+])('%s with %j', (url, env, expected) => {
+  expect(via(url, env)).toBe(expected)
+})
+
+test.each(['socks5://p:1', 'http://'])('refuses the proxy %s', (proxy) => {
+  expect(() => via('http://a.example/', { http_proxy: proxy })).toThrow('not an http or https address')
+})

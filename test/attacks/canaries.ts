@@ -1,0 +1,86 @@
+// What an attack could reach on the host: a file, an environment variable, listeners on loopback, a path to write. It sees whether anything did.
+import { createSocket } from 'node:dgram'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+
+export interface Canaries {
+  /** The environment that a process on the host has. */
+  env: NodeJS.ProcessEnv
+  /** Python that sets the names that attacks use. */
+  preamble(): string
+  /** Whether something escaped since the last time this was asked, and what; the traces are removed. */
+  traces(output: string): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+export async function openCanaries(): Promise<Canaries> {
+  const folder = await mkdtemp(join(tmpdir(), 'canary-'))
+  const secret = `secret-${randomUUID()}`
+  const file = join(folder, 'secret.txt')
+  await writeFile(file, secret)
+  let visits = 0
+  const count = (): void => {
+    visits += 1
+  }
+  const listen = async (where: number | string): Promise<Server> => {
+    const server = createServer((socket) => {
+      count()
+      socket.on('error', () => {})
+      socket.end('HTTP/1.0 200 OK\r\n\r\n')
+    })
+    if (typeof where === 'number') server.listen(where, '127.0.0.1')
+    else server.listen(where)
+    await once(server, 'listening')
+    return server
+  }
+  const tcp = await listen(0)
+  const unixSocket = join(folder, 'socket')
+  const unix = await listen(unixSocket)
+  const udp = createSocket('udp4').on('message', count)
+  udp.bind(0, '127.0.0.1')
+  await once(udp, 'listening')
+  const env = { ...process.env, SANDBRIDGE_CANARY: secret }
+  let marker = 0
+  const markerPath = (): string => join(folder, `marker-${marker}`)
+
+  return {
+    env,
+    preamble: () =>
+      Object.entries({
+        FILE: file,
+        MARKER: markerPath(),
+        PORT: (tcp.address() as AddressInfo).port,
+        UDP_PORT: udp.address().port,
+        UNIX_SOCKET: unixSocket,
+        HOST_PID: process.pid,
+      })
+        .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
+        .join(''),
+    async traces(output) {
+      // A connection shows up a moment after the attacker's side of it.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const left = await stat(markerPath()).then(
+        () => true,
+        () => false,
+      )
+      marker += 1
+      const visited = visits > 0
+      visits = 0
+      if (/^ESCAPED/m.test(output)) return 'it said so'
+      if (output.includes(secret)) return 'it printed the secret'
+      if (left) return 'it left a file'
+      return visited ? 'it reached a listener' : undefined
+    },
+    async close() {
+      tcp.close()
+      unix.close()
+      udp.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

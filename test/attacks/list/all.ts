@@ -1,0 +1,20 @@
+// Every attack there is, in one list.
+import type { Attack } from '../attack.ts'
+import { exhaustionAttacks } from './exhaustion.ts'
+import { hostAttacks } from './host.ts'
+import { javascriptAttacks } from './javascript.ts'
+import { nativeAttacks } from './native.ts'
+import { networkAttacks } from './network.ts'
+
+export const ALL_ATTACKS: Attack[] = [
+  ...javascriptAttacks,
+  ...nativeAttacks,
+  ...networkAttacks,
+  ...hostAttacks,
+  ...exhaustionAttacks,
+]
+
+/** The attacks that make sense for a provider. */
+export function attacksFor(provider: string): Attack[] {
+  return ALL_ATTACKS.filter((attack) => attack.providers === undefined || attack.providers.includes(provider))
+}

@@ -1,0 +1,60 @@
+// The list of attacks as tests for one provider: each one fails in a sandbox, and works in a process that nothing protects.
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Provider } from '../../src/sandbox/provider.ts'
+import { openCanaries, type Canaries } from './canaries.ts'
+import { attacksFor } from './list/all.ts'
+import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
+
+export interface AttackedProvider {
+  name: string
+  /** The provider, prepared, or the reason for which it cannot be tried here. */
+  open(): Promise<Provider | string>
+  memoryBytes: number
+}
+
+/** One test an attack. A sandbox and a control are shared by attacks for as long as they live. */
+export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void {
+  describe(`attacks on ${name}`, () => {
+    let canaries: Canaries
+    let provider: Provider | string
+    const victims = new Map<string, Victim>()
+
+    beforeAll(async () => {
+      provider = await open()
+      canaries = await openCanaries()
+    })
+    afterAll(async () => {
+      for (const victim of victims.values()) await victim.close()
+      await canaries?.close()
+    })
+
+    const victim = async (kind: string, make: () => Victim | Promise<Victim>): Promise<Victim> => {
+      const known = victims.get(kind)
+      if (known && !known.ended) return known
+      const fresh = await make()
+      victims.set(kind, fresh)
+      return fresh
+    }
+
+    for (const attack of attacksFor(name)) {
+      test(`${attack.kind}: ${attack.name}`, async (ctx) => {
+        if (typeof provider === 'string') return ctx.skip(provider)
+        if (attack.control === 'python' && !hasPython()) return ctx.skip('python3 is needed to show that the attack works')
+        const sandbox = await victim('sandbox', () => sandboxVictim(provider as Provider, memoryBytes))
+        const inside = await sandbox.run(canaries.preamble() + attack.code)
+        expect(await canaries.traces(inside), inside).toBeUndefined()
+
+        const control = await victim(attack.control, () => controlVictim(attack.control, canaries.env))
+        const outside = await control.run(canaries.preamble() + attack.code)
+        expect(await canaries.traces(outside), `the attack must work without protection, but: ${outside}`).toBeDefined()
+      })
+    }
+  })
+}
+
+let python: boolean | undefined
+export function hasPython(): boolean {
+  python ??= spawnSync('python3', ['--version']).status === 0
+  return python
+}

@@ -1,0 +1,118 @@
+// Every signature is Python: `ast.parse` accepts it, whatever the schema.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test, type TestContext } from 'vitest'
+import { pythonName } from '../../src/catalog/python-name.ts'
+import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature.ts'
+import { typeText } from '../../src/catalog/schema-type.ts'
+import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+
+const PARSE = `
+import ast, json, sys
+for line in sys.stdin:
+    try:
+        source = json.loads(line)
+        ast.parse(source)
+        print("ok")
+    except Exception as error:
+        print(json.dumps(f"{error!r} in {source[:500]!a}"))
+`
+
+/** What Python says to each source: `ok`, or what is wrong. */
+function parsed(sources: string[], ctx: TestContext): string[] {
+  if (spawnSync('python3', ['--version']).status !== 0) ctx.skip('python3 is missing')
+  // JSON.stringify escapes lone surrogates and Python reads the rest as UTF-8.
+  const input = sources.map((source) => JSON.stringify(source)).join('\n')
+  const { stdout, status } = spawnSync('python3', ['-c', PARSE], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
+  })
+  expect(status).toBe(0)
+  return stdout.trimEnd().split('\n')
+}
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom(
+    'from',
+    'class',
+    'None',
+    '__debug__',
+    'more',
+    'arguments',
+    'a-b',
+    'a_b',
+    '__proto__',
+    'match',
+    '1st',
+    "it's",
+    'a\nb',
+  ),
+)
+
+const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 6, depthSize: 'medium' },
+    fc.constantFrom<unknown>(true, false, null, 7, 'text', [], {}),
+    fc.record({ type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'null', 'array', 'object', 'x') }),
+    fc.record({ type: fc.array(fc.constantFrom('string', 'null', 'array', 'object')), nullable: fc.boolean() }),
+    fc.record({ enum: fc.array(fc.jsonValue({ stringUnit: 'binary' })) }),
+    fc.record({ const: fc.jsonValue({ stringUnit: 'binary' }) }),
+    fc.record({ $ref: fc.constantFrom('#', '#/properties/a', '#/$defs/x', '#/%zz', 'other.json', '#/items') }),
+    fc.record({ type: fc.constant('array'), items: tie('schema') }),
+    fc.record({ prefixItems: fc.array(tie('schema'), { maxLength: 10 }), items: tie('schema') }),
+    fc.record({ anyOf: fc.array(tie('schema'), { maxLength: 4 }) }),
+    fc.record({ oneOf: fc.array(tie('schema'), { maxLength: 4 }), type: fc.constantFrom('object', 'string') }),
+    fc.record({ allOf: fc.array(tie('schema'), { maxLength: 4 }) }),
+    fc.record({ not: tie('schema') }),
+    fc.record({ type: fc.constant('object'), additionalProperties: tie('schema') }),
+    fc.record({ patternProperties: fc.dictionary(name, tie('schema'), { maxKeys: 2 }) }),
+    fc.record(
+      {
+        type: fc.constant('object'),
+        properties: fc.dictionary(name, tie('schema'), { maxKeys: 6 }),
+        required: fc.array(name, { maxLength: 4 }),
+        additionalProperties: fc.boolean(),
+        default: fc.jsonValue({ stringUnit: 'binary' }),
+        description: fc.string({ unit: 'binary' }),
+        $defs: fc.record({ x: tie('schema') }),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+}))
+
+function sourcesFor(toolName: string, inputSchema: unknown, outputSchema: unknown): string[] {
+  const signature = signatureOf(inputSchema)
+  const returns = typeText(outputSchema, outputSchema, SHORT.requiredType)
+  const alias = pythonName(toolName, 'tool')
+  return [
+    signatureSource(alias, signature, returns),
+    signatureSource(alias, signature, typeText(outputSchema, outputSchema, FULL.requiredType), FULL),
+  ]
+}
+
+test('every generated schema', (ctx) => {
+  const sample = fc.sample(fc.tuple(name, schema, schema), { numRuns: 3000 })
+  const sources = sample.flatMap(([toolName, input, output]) => sourcesFor(toolName, input, output))
+  expect(sources.every((source) => !/[\n\r]/.test(source))).toBe(true)
+  expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
+})
+
+test('control: what is no Python is seen', (ctx) => {
+  expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'], ctx)[0]).toMatch(/SyntaxError/)
+})
+
+test('every recorded tool', (ctx) => {
+  const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
+  if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
+  const sources = Object.values(recorded)
+    .flat()
+    .flatMap((tool) => sourcesFor(tool.name, tool.inputSchema, tool.outputSchema ?? {}))
+  expect(sources.length).toBeGreaterThan(0)
+  expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
+})

@@ -1,0 +1,311 @@
+// Registering the bridge in clients: what is written, what is kept, and that everything can be put back.
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse as parseToml } from 'smol-toml'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { discoverServers } from '../../src/config/discover.ts'
+import { applyInit, undoInit } from '../../src/config/init/apply-init.ts'
+import { editDocument } from '../../src/config/init/edit-document.ts'
+import { planInit } from '../../src/config/init/plan-init.ts'
+import type { InitPlan } from '../../src/config/init/plan-init.ts'
+import type { Place } from '../../src/config/readers/reader.ts'
+import { readSettings } from '../../src/config/settings.ts'
+
+const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
+const FIXTURES = fileURLToPath(new URL('../fixtures/config/', import.meta.url))
+
+/** Every client that can be registered in, with a fixture and where it goes. */
+const CLIENTS: [client: string, fixture: string, file: string][] = [
+  ['claude-code', 'claude.json', '.claude.json'],
+  ['claude-desktop', 'claude-desktop.json', '.config/Claude/claude_desktop_config.json'],
+  ['cursor', 'cursor.json', '.cursor/mcp.json'],
+  ['vscode', 'vscode.json', '.config/Code/User/mcp.json'],
+  ['windsurf', 'windsurf.json', '.codeium/windsurf/mcp_config.json'],
+  ['codex', 'codex.toml', '.codex/config.toml'],
+  ['gemini-cli', 'gemini.json', '.gemini/settings.json'],
+  ['opencode', 'opencode-1.json', '.config/opencode/opencode.json'],
+  ['opencode', 'opencode-2.jsonc', '.config/opencode/opencode.json'],
+  ['zed', 'zed.json', '.config/zed/settings.json'],
+  ['antigravity', 'antigravity.json', '.gemini/config/mcp_config.json'],
+  ['goose', 'goose.yaml', '.config/goose/config.yaml'],
+  ['copilot-cli', 'copilot-cli.json', '.copilot/mcp-config.json'],
+  ['kiro', 'kiro.json', '.kiro/settings/mcp.json'],
+  ['amp', 'amp.json', '.config/amp/settings.json'],
+  ['lm-studio', 'lm-studio.json', '.lmstudio/mcp.json'],
+]
+
+let home: string
+let stateDir: string
+
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), 'init-'))
+  stateDir = path.join(home, 'MCPs')
+})
+afterEach(() => rm(home, { recursive: true, force: true }))
+
+const at = (file: string): string => path.join(home, file)
+const text = (file: string): Promise<string> => readFile(at(file), 'utf8')
+
+async function write(file: string, content: string): Promise<void> {
+  await mkdir(path.dirname(at(file)), { recursive: true })
+  await writeFile(at(file), content)
+}
+
+async function put(fixture: string, file: string): Promise<void> {
+  await mkdir(path.dirname(at(file)), { recursive: true })
+  await cp(path.join(FIXTURES, fixture), at(file))
+}
+
+function plan(move = false, clients?: string[]): Promise<InitPlan> {
+  const place: Place = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+  return planInit({ place, command: COMMAND, move, ...(clients === undefined ? {} : { clients }) })
+}
+
+async function discovered(env: Record<string, string> = {}): Promise<Record<string, unknown>> {
+  const settings = readSettings({ MCP_BRIDGE_STATE_DIR: stateDir, ...env }, { home })
+  const { servers } = await discoverServers({ settings, env, home, cwd: at('project'), platform: 'linux' })
+  return Object.fromEntries(servers.map((server) => [server.name, { ...server, source: undefined }]))
+}
+
+describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
+  it('the bridge is registered, told, left alone the second time, and taken out to the byte', async () => {
+    await put(fixture, file)
+    const before = await text(file)
+    const servers = await discovered()
+    const first = await plan()
+    expect(first.skipped).toEqual([])
+    expect(first.changes.map((change) => [change.client, change.file])).toEqual([[client, at(file)]])
+    expect(first.changes[0]?.diff).toEqual([expect.stringMatching(/^\+ .*\bsandbridge: \{.*"npx".*\}$/)])
+    expect(await text(file)).toBe(before)
+
+    expect(await applyInit(first.changes, stateDir)).toEqual({ written: [at(file)], skipped: [] })
+    const withBridge = await discovered({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })
+    expect(withBridge['sandbridge']).toMatchObject({
+      transport: { type: 'stdio', command: 'npx', args: ['-y', 'sandbridge'] },
+    })
+    // Nothing else has changed, and the bridge does not find itself.
+    expect(await discovered()).toEqual(servers)
+    expect(await plan()).toEqual({ changes: [], skipped: [], registered: [client] })
+
+    expect(await undoInit(stateDir)).toEqual({ restored: [at(file)], skipped: [] })
+    expect(await text(file)).toBe(before)
+    expect(await readdir(path.join(stateDir, '.sandbridge'))).toEqual([])
+  })
+
+  it('servers are moved as they are, and moved back', async () => {
+    await put(fixture, file)
+    const before = await text(file)
+    const servers = await discovered()
+    const { changes, skipped } = await plan(true)
+    expect(skipped).toEqual([])
+    expect((await applyInit(changes, stateDir)).skipped).toEqual([])
+
+    // The same servers as before, and the client itself has none of them left but this bridge.
+    expect(await discovered()).toEqual(servers)
+    const left = await discovered({ MCP_BRIDGE_SOURCES: client, MCP_BRIDGE_ALLOW_SELF_SERVER: '1' })
+    expect(Object.keys(left)).toEqual(['sandbridge'])
+    expect((await stat(path.join(stateDir, `${client}.json`))).mode & 0o777).toBe(0o600)
+
+    expect((await undoInit(stateDir)).skipped).toEqual([])
+    expect(await text(file)).toBe(before)
+    expect(await discovered()).toEqual(servers)
+  })
+
+  it('a file that the client has changed since keeps the change when all is undone', async () => {
+    await put(fixture, file)
+    const servers = await discovered()
+    await applyInit((await plan(true)).changes, stateDir)
+    const format = { '.toml': 'toml', '.yaml': 'yaml' }[path.extname(file)] ?? 'jsonc'
+    const changed = await editDocument(await text(file), format as 'jsonc', [{ path: ['addedLater'], value: { a: 1 } }])
+    await writeFile(at(file), 'text' in changed ? changed.text : '')
+
+    expect((await undoInit(stateDir)).skipped).toEqual([])
+    expect(await discovered()).toEqual(servers)
+    expect(await text(file)).toMatch(/addedLater/)
+    expect(await text(file)).not.toMatch(/sandbridge/)
+  })
+})
+
+describe('planInit', () => {
+  it('finds only the clients whose folder is there, and makes the file of one that has none', async () => {
+    await mkdir(at('.cursor'))
+    const { changes } = await plan()
+    expect(changes.map(({ client, before }) => [client, before])).toEqual([['cursor', undefined]])
+    await applyInit(changes, stateDir)
+    expect(JSON.parse(await text('.cursor/mcp.json'))).toEqual({ mcpServers: { sandbridge: COMMAND } })
+    await undoInit(stateDir)
+    expect(await readdir(at('.cursor'))).toEqual([])
+  })
+
+  it('takes only the clients it is told to', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    await put('kiro.json', '.kiro/settings/mcp.json')
+    expect((await plan(false, ['kiro'])).changes.map(({ client }) => client)).toEqual(['kiro'])
+  })
+
+  it('leaves alone what it cannot read or would have to overwrite', async () => {
+    await write('.cursor/mcp.json', '{"mcpServers": {')
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"sandbridge": {"command": "another"}}}')
+    const { changes, skipped } = await plan()
+    expect(changes).toEqual([])
+    expect(skipped.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('is not valid JSON'),
+      'is the name of another server; rename that one first',
+    ])
+  })
+
+  it('keeps comments, indentation and line ends', async () => {
+    const before = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "x" } // keep\r\n\t}\r\n}\r\n'
+    await write('.cursor/mcp.json', before)
+    await applyInit((await plan()).changes, stateDir)
+    const after = await text('.cursor/mcp.json')
+    expect(after).toContain('// mine\r\n')
+    expect(after).toContain('// keep')
+    expect(after).toContain('\r\n\t\t"sandbridge": {\r\n')
+    expect(after.replaceAll('\r\n', '')).not.toContain('\n')
+  })
+
+  it('does not move a server whose name is taken in the new place', async () => {
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}')
+    await write('MCPs/kiro.json', '{"mcpServers": {"a": {"command": "other"}}}')
+    const { changes, skipped } = await plan(true)
+    expect(skipped).toMatchObject([{ name: 'a', reason: 'is there already, so the server stays in its client' }])
+    await applyInit(changes, stateDir)
+    expect(JSON.parse(await text('MCPs/kiro.json'))).toEqual({
+      mcpServers: { a: { command: 'other' }, b: { command: 'y', args: [], env: {} } },
+    })
+    expect(JSON.parse(await text('.kiro/settings/mcp.json'))).toEqual({
+      mcpServers: { a: { command: 'x' }, sandbridge: COMMAND },
+    })
+  })
+
+  it('tells no secret', async () => {
+    const secret = { command: 'CANARY', args: ['CANARY'], env: { KEY: 'CANARY' } }
+    const remote = { url: 'https://CANARY.example/CANARY', headers: { A: 'CANARY' } }
+    await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { secret, remote } }))
+    const { changes, skipped, registered } = await plan(true)
+    expect(changes.flatMap(({ diff }) => diff)).toHaveLength(5)
+    expect(JSON.stringify([changes.map(({ diff }) => diff), skipped, registered])).not.toContain('CANARY')
+    expect(changes.map(({ after }) => after).join('')).toContain('CANARY')
+  })
+})
+
+describe('applyInit', () => {
+  it('leaves a file alone that has changed since it was planned', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    const { changes } = await plan()
+    await write('.cursor/mcp.json', '{}')
+    const { written, skipped } = await applyInit(changes, stateDir)
+    expect([written, skipped.length]).toEqual([[], 1])
+    expect(await text('.cursor/mcp.json')).toBe('{}')
+  })
+
+  it('keeps a symbolic link, the rights and the encoding of a file', async () => {
+    const content = Buffer.from('\uFEFF{"mcpServers": {}}', 'utf16le')
+    await mkdir(at('dotfiles'))
+    await mkdir(at('.cursor'))
+    await writeFile(at('dotfiles/cursor.json'), content, { mode: 0o640 })
+    await symlink('../dotfiles/cursor.json', at('.cursor/mcp.json'))
+    await applyInit((await plan()).changes, stateDir)
+    expect(JSON.parse(await text('dotfiles/cursor.json'))).toHaveProperty('mcpServers.sandbridge')
+    expect((await stat(at('dotfiles/cursor.json'))).mode & 0o777).toBe(0o640)
+    await undoInit(stateDir)
+    expect(await readFile(at('dotfiles/cursor.json'))).toEqual(content)
+  })
+
+  it('keeps backups and record for their owner only', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    await applyInit((await plan()).changes, stateDir)
+    const folder = path.join(stateDir, '.sandbridge', 'init')
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    for (const name of await readdir(folder)) {
+      expect((await stat(path.join(folder, name))).mode & 0o777, name).toBe(0o600)
+    }
+  })
+
+  it('touches nothing when it cannot keep a backup', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    const before = await text('.cursor/mcp.json')
+    const { changes } = await plan()
+    await write('MCPs/.sandbridge', 'a file where the folder would be')
+    await expect(applyInit(changes, stateDir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    expect(await text('.cursor/mcp.json')).toBe(before)
+  })
+})
+
+describe('undoInit', () => {
+  it('does nothing when nothing was done', async () => {
+    expect(await undoInit(stateDir)).toEqual({ restored: [], skipped: [] })
+  })
+
+  it('keeps what was edited in its new place', async () => {
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
+    await applyInit((await plan(true)).changes, stateDir)
+    await write('MCPs/kiro.json', '{"mcpServers": {"a": {"command": "improved"}}}')
+    await undoInit(stateDir)
+    expect(JSON.parse(await text('MCPs/kiro.json'))).toEqual({ mcpServers: { a: { command: 'improved' } } })
+    expect(JSON.parse(await text('.kiro/settings/mcp.json'))).toEqual({ mcpServers: { a: { command: 'x' } } })
+  })
+
+  it('keeps the backup of a file that it cannot undo, and can be run again', async () => {
+    await put('cursor.json', '.cursor/mcp.json')
+    const before = await text('.cursor/mcp.json')
+    await applyInit((await plan()).changes, stateDir)
+    const after = await text('.cursor/mcp.json')
+    await write('.cursor/mcp.json', '{broken')
+    const { restored, skipped } = await undoInit(stateDir)
+    expect(restored).toEqual([])
+    const backup = /its backup is (.*)$/.exec(skipped[0]?.reason ?? '')?.[1] ?? ''
+    expect(await readFile(backup, 'utf8')).toBe(before)
+    await write('.cursor/mcp.json', after)
+    expect((await undoInit(stateDir)).restored).toEqual([at('.cursor/mcp.json')])
+    expect(await text('.cursor/mcp.json')).toBe(before)
+  })
+
+  it('says so when the record is damaged, without quoting it', async () => {
+    await write('MCPs/.sandbridge/init/record.json', 'CANARY')
+    const undone = undoInit(stateDir)
+    await expect(undone).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(undone).rejects.not.toThrow(/CANARY/)
+  })
+})
+
+describe('editDocument', () => {
+  it('leaves TOML alone that is not written in whole tables', async () => {
+    const inline = 'mcp_servers = { a = { command = "x" } }\n'
+    expect(await editDocument(inline, 'toml', [{ path: ['mcp_servers', 'a'] }])).toHaveProperty('reason')
+    expect(await editDocument(inline, 'toml', [{ path: ['mcp_servers', 'b'], value: {} }])).toHaveProperty('reason')
+  })
+
+  it('takes a TOML table out with the tables inside it, and no other', async () => {
+    const toml = [
+      'model = "x" # mine',
+      '[mcp_servers.a]',
+      'command = "a"',
+      '[mcp_servers.a.env]',
+      'K = "[mcp_servers.c]"',
+      '[mcp_servers."a.b"] # another',
+      'command = "ab"',
+      '[[profiles]]',
+      'name = "p"',
+      '',
+    ].join('\n')
+    const edited = await editDocument(toml, 'toml', [{ path: ['mcp_servers', 'a'] }])
+    const after = 'text' in edited ? edited.text : ''
+    expect(parseToml(after)).toEqual({
+      model: 'x',
+      mcp_servers: { 'a.b': { command: 'ab' } },
+      profiles: [{ name: 'p' }],
+    })
+    expect(after).toContain('# mine')
+    expect(after).toContain('# another')
+  })
+
+  it('keeps the comments of YAML', async () => {
+    const yaml = '# mine\nextensions:\n  a:\n    # keep\n    cmd: x # this too\n'
+    const edited = await editDocument(yaml, 'yaml', [{ path: ['extensions', 'b'], value: { cmd: 'y' } }])
+    expect(edited).toEqual({ text: `${yaml}  b:\n    cmd: y\n` })
+  })
+})

@@ -1,0 +1,374 @@
+// What every provider promises, as one suite that all of them pass. A difference between providers is a parameter here, and is named in docs/security.md.
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import type { TestContext } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Kernel } from '../../src/kernel/kernel.ts'
+import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
+import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { makeProvider, whyNot } from '../support/engines.ts'
+import { descendants, runningProcesses, until } from '../support/processes.ts'
+
+interface Differences {
+  /** Whether anything of the sandbox is left, looked up where the provider keeps it. */
+  isLeft: (sandboxId: string) => Promise<boolean>
+  /** Ends the program that the bridge talks to, behind the bridge's back. */
+  killFromOutside: (sandbox: Sandbox) => Promise<void>
+}
+
+const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
+
+export function testProvider(
+  name: ProviderName,
+  differences: Differences,
+  provider: Provider = makeProvider(name),
+): void {
+  let reason: Promise<string | undefined> | undefined
+
+  /** A test that is skipped, with the reason, where the provider cannot be used. */
+  const promise = (what: string, test: (ctx: TestContext) => Promise<void>, timeout = 60_000) =>
+    it(what, { timeout }, async (ctx) => {
+      reason ??= whyNot(provider)
+      const why = await reason
+      if (why !== undefined) ctx.skip(why)
+      await test(ctx)
+    })
+
+  describe(`${name}: life of a sandbox`, () => {
+    promise('starts, becomes ready and says which Python it is', async () => {
+      const cells = await startCells(provider)
+      expect(cells.kernel.python).toMatch(/^3\.\d\d/)
+      expect(cells.kernel.sandbox.provider).toBe(name)
+    })
+
+    promise('keeps variables from cell to cell', async () => {
+      const cells = await startCells(provider)
+      await cells.run('x = 20')
+      expect((await cells.run('x + 1')).value).toBe('21')
+    })
+
+    promise('two sandboxes share nothing', async () => {
+      const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
+      await first.run(
+        "x = 1; open('/tmp/left', 'w').write('x'); import os; os.environ['LEFT'] = '1'; import json; json.left = 1",
+      )
+      const seen = await second.evaluate(
+        "['x' in globals(), __import__('os').path.exists('/tmp/left'), 'LEFT' in __import__('os').environ, hasattr(json, 'left')]",
+      )
+      expect(seen).toEqual([false, false, false, false])
+    })
+
+    promise('random numbers differ between sandboxes', async () => {
+      const runners = await Promise.all([startCells(provider), startCells(provider)])
+      const draws = await Promise.all(
+        runners.map((cells) =>
+          cells.evaluate<unknown[]>("[__import__('random').random(), __import__('uuid').uuid4().hex]"),
+        ),
+      )
+      expect(draws[0]![0]).not.toBe(draws[1]![0])
+      expect(draws[0]![1]).not.toBe(draws[1]![1])
+    })
+
+    promise('disposing twice, and of a dead sandbox, is harmless', async () => {
+      const cells = await startCells(provider)
+      const { sandbox } = cells.kernel
+      await Promise.all([sandbox.dispose(), sandbox.dispose()])
+      await sandbox.dispose()
+      expect((await sandbox.exited).reason).toBe('disposed')
+      sandbox.interrupt()
+      sandbox.stdin.write('late\n')
+      expect(await differences.isLeft(sandbox.id)).toBe(false)
+      expect((await cells.run('1')).status).toBe('died')
+    })
+
+    promise('disposing in the middle of a cell that swallows interrupts ends it', async () => {
+      const cells = await startCells(provider)
+      const running = cells.run(STUBBORN_LOOP)
+      await cells.printed('looping')
+      cells.kernel.interrupt()
+      await cells.kernel.dispose()
+      const { status, exit } = await running
+      expect([status, exit?.reason]).toEqual(['died', 'disposed'])
+      expect(await differences.isLeft(cells.kernel.sandbox.id)).toBe(false)
+    })
+
+    promise('disposing in the middle of a computation that never looks up ends it', async () => {
+      const cells = await startCells(provider)
+      const running = cells.run("print('looping', flush=True)\nx = 7 ** (10 ** 9)")
+      await cells.printed('looping')
+      await cells.kernel.dispose()
+      expect((await running).exit?.reason).toBe('disposed')
+    })
+
+    promise(
+      '20 at once all work, and none is left',
+      async () => {
+        const sandboxes = await Promise.all(
+          Array.from({ length: 20 }, () => provider.start({ memoryBytes: MEMORY_BYTES })),
+        )
+        const runners = await Promise.all(sandboxes.map((sandbox) => attachCells(sandbox)))
+        const values = await Promise.all(runners.map(async (cells, index) => (await cells.run(`${index} * 2`)).value))
+        expect(values).toEqual(runners.map((_, index) => String(index * 2)))
+        await Promise.all(sandboxes.map((sandbox) => sandbox.dispose()))
+        expect(await Promise.all(sandboxes.map(({ id }) => differences.isLeft(id)))).not.toContain(true)
+      },
+      120_000,
+    )
+  })
+
+  describe(`${name}: the channel`, () => {
+    promise('output arrives while the cell runs', async () => {
+      const cells = await startCells(provider)
+      let seen = ''
+      const { output } = await cells.run(`print('before')\n${callTool('look')}\nprint('after')`, () => {
+        seen = cells.output
+        return { content: [] }
+      })
+      expect(seen).toBe('before\n')
+      expect(output).toBe('before\nafter\n')
+    })
+
+    promise('a tool call goes out with its arguments and comes back with its value', async () => {
+      const cells = await startCells(provider)
+      const asked: unknown[] = []
+      const { value } = await cells.run(
+        `from mcp import runtime\nr = await runtime.call_tool('host', 'add', {'a': [1, 'é\\u2028'], 'b': None})\nr['sum'], r['text']`,
+        ({ method, params }) => {
+          asked.push([method, params])
+          return { content: [], structuredContent: { sum: 3, text: 'ü\u2028' } }
+        },
+      )
+      expect(asked).toEqual([
+        ['call_tool', { server: 'host', tool: 'add', args: [], kwargs: { a: [1, 'é\u2028'], b: null } }],
+      ])
+      expect(value).toBe(String.raw`(3, 'ü\u2028')`)
+    })
+
+    promise('a failing call raises, and the cell can catch it', async () => {
+      const cells = await startCells(provider)
+      const { output } = await cells.run(
+        `from mcp import runtime\ntry:\n    await runtime.call_tool('host', 'fail', {})\nexcept Exception as error:\n    print('caught', error)`,
+        () => {
+          throw new Error('no such luck')
+        },
+      )
+      expect(output).toContain('caught')
+      expect(output).toContain('no such luck')
+    })
+
+    promise('20 MB go out and come back in one frame each', async () => {
+      const cells = await startCells(provider)
+      let length = 0
+      const { value, error } = await cells.run(
+        `from mcp import runtime\nr = await runtime.call_tool('host', 'big', {'x': 'a' * 20_000_000})\nlen(r['y']), r['y'][-1]`,
+        ({ params }) => {
+          length = JSON.stringify(params).length
+          return { content: [], structuredContent: { y: `${'b'.repeat(20_000_000)}c` } }
+        },
+      )
+      expect(length).toBeGreaterThan(20_000_000)
+      expect([value, error?.message]).toEqual(["(20000001, 'c')", undefined])
+    })
+
+    promise('a flood of output arrives whole, and the kernel lives on', async () => {
+      const cells = await startCells(provider)
+      const { output, status } = await cells.run("for _ in range(400):\n    print('x' * 65535)")
+      expect([status, output.length]).toEqual(['ok', 400 * 65_536])
+      expect((await cells.run('1 + 1')).value).toBe('2')
+    })
+
+    promise('an interrupt stops a loop and keeps the variables', async () => {
+      const cells = await startCells(provider)
+      await cells.run('x = 5')
+      const running = cells.run("print('looping', flush=True)\nwhile True:\n    pass")
+      await cells.printed('looping')
+      cells.kernel.interrupt()
+      expect((await running).status).toBe('interrupted')
+      expect((await cells.run('x')).value).toBe('5')
+    })
+
+    promise('an interrupt stops a sleep', async () => {
+      const cells = await startCells(provider)
+      const running = cells.run("print('sleeping', flush=True)\nimport time\ntime.sleep(3600)")
+      await cells.printed('sleeping')
+      cells.kernel.interrupt()
+      expect((await running).status).toBe('interrupted')
+    })
+  })
+
+  describe(`${name}: limits and accidents`, () => {
+    promise('a cell that takes too much memory is told so, or ends as out of memory', async () => {
+      const cells = await startCells(provider)
+      const { status, error, exit } = await cells.run('data = []\nwhile True:\n    data.append(bytearray(10_000_000))')
+      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
+      else expect([status, error?.name]).toEqual(['error', 'MemoryError'])
+    })
+
+    promise('memory that no Python object owns counts as well', async () => {
+      const cells = await startCells(provider)
+      const { status, error, exit } = await cells.run(
+        'import mmap\narea = mmap.mmap(-1, 1 << 30)\nfor at in range(0, 1 << 30, 4096):\n    area[at] = 1\nprint("took it")',
+      )
+      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
+      else
+        expect([status, /memory|OSError|MemoryError/i.test(`${error?.name} ${error?.message}`)]).toEqual([
+          'error',
+          true,
+        ])
+    })
+
+    promise('many processes share one memory limit', async () => {
+      const cells = await startCells(provider)
+      const { output, status, exit, error } = await cells.run(FORKED_MEMORY)
+      expect(output).not.toContain('all of them')
+      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
+      else expect(error?.name ?? 'ok').toMatch(/ok|OSError|NotImplementedError|BlockingIOError|MemoryError/)
+    })
+
+    promise('a fork bomb is stopped by the process limit', async () => {
+      const cells = await startCells(provider)
+      const { output, error } = await cells.run(FORK_BOMB)
+      expect(error?.traceback).toBeUndefined()
+      const [count, reason] = JSON.parse(output) as [number, string]
+      expect(count).toBeLessThanOrEqual(128)
+      expect(reason).toMatch(/BlockingIOError|OSError|NotImplementedError/)
+      expect((await cells.run('1 + 1')).value).toBe('2')
+    })
+
+    promise('a full disk is an error in the cell, and deleting helps', async () => {
+      const cells = await startCells(provider)
+      const { output, status, exit } = await cells.run(FILL_DISK)
+      if (status === 'died') {
+        // Files are memory; where the host charges them to the sandbox, a full disk can be that.
+        expect(exit?.reason).toBe('out-of-memory')
+        return
+      }
+      const [written, name] = JSON.parse(output) as [number, string]
+      expect(written).toBeLessThan(512)
+      expect(name).toMatch(/OSError|MemoryError/)
+      expect((await cells.run("open('/tmp/again', 'w').write('x')")).value).toBe('1')
+    })
+
+    promise('a kernel that ends itself is reported with its code', async () => {
+      const cells = await startCells(provider)
+      const { status, exit } = await cells.run('import os\nos._exit(3)')
+      expect([status, exit?.reason]).toEqual(['died', 'exited'])
+      expect(exit?.code).not.toBe(0)
+    })
+
+    promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
+      const cells = await startCells(provider)
+      const { sandbox } = cells.kernel
+      const running = cells.run(STUBBORN_LOOP)
+      await cells.printed('looping')
+      await differences.killFromOutside(sandbox)
+      const { status, exit } = await running
+      expect([status, exit?.reason]).toEqual(['died', 'killed'])
+      await sandbox.dispose()
+      await until(async () => !(await differences.isLeft(sandbox.id)))
+    })
+
+    promise('a bridge that is killed leaves no sandbox behind', async () => {
+      const bridge = spawn(process.execPath, ['--import', 'tsx', HOLD_SANDBOX, name], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      onTestFinished(() => void bridge.kill('SIGKILL'))
+      const id = await new Promise<string>((resolve) =>
+        bridge.stdout.once('data', (text: Buffer) => resolve(text.toString().trim())),
+      )
+      const started = descendants(bridge.pid!).map(({ pid }) => pid)
+      expect(started.length).toBeGreaterThan(0)
+      bridge.kill('SIGKILL')
+      const since = performance.now()
+      await until(async () => {
+        const alive = new Set(runningProcesses().map(({ pid }) => pid))
+        return !started.some((pid) => alive.has(pid)) && !(await differences.isLeft(id))
+      })
+      expect(performance.now() - since).toBeLessThan(10_000)
+    })
+
+    promise('a kernel that never comes up is an error and leaves nothing', async () => {
+      const sandbox = await provider.start({ memoryBytes: MEMORY_BYTES })
+      const attaching = Kernel.attach(sandbox)
+      await sandbox.dispose()
+      await expect(attaching).rejects.toMatchObject({ code: 'SANDBOX_START_FAILED' })
+      expect(await differences.isLeft(sandbox.id)).toBe(false)
+    })
+  })
+}
+
+const STUBBORN_LOOP = `
+print('looping', flush=True)
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass`
+
+function callTool(tool: string): string {
+  return `from mcp import runtime\nawait runtime.call_tool('host', '${tool}', {})`
+}
+
+const FORK_BOMB = `
+import json, os, signal, time
+children, reason = [], 'none'
+try:
+    while len(children) < 3000:
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+            os._exit(0)
+        children.append(child)
+except (OSError, NotImplementedError) as error:
+    reason = type(error).__name__
+for child in children:
+    os.kill(child, signal.SIGKILL)
+for child in children:
+    os.waitpid(child, 0)
+print(json.dumps([len(children), reason]))`
+
+// Each takes less than the limit, all together more.
+const FORKED_MEMORY = `
+import os, time
+children = []
+for _ in range(6):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            data = bytearray(150_000_000)
+            data[::4096] = b'x' * len(data[::4096])
+            os.write(write, b'y')
+            time.sleep(600)
+        finally:
+            os._exit(1)
+    os.close(write)
+    children.append((child, read))
+time.sleep(1)
+took = sum(os.read(read, 1) == b'y' for _, read in children)
+alive = sum(os.waitpid(child, os.WNOHANG)[0] == 0 for child, _ in children)
+if took == alive == 6:
+    print('all of them')
+for child, _ in children:
+    try:
+        os.kill(child, 9)
+    except OSError:
+        pass`
+
+const FILL_DISK = `
+import json, os
+written, name = 0, 'none'
+try:
+    with open('/tmp/full', 'wb') as file:
+        while written < 512:
+            file.write(b'x' * (1 << 20))
+            file.flush()
+            written += 1
+except (OSError, MemoryError) as error:
+    name = type(error).__name__
+try:
+    os.remove('/tmp/full')
+except OSError:
+    pass
+print(json.dumps([written, name]))`

@@ -1,0 +1,28 @@
+import type { Provider } from '../../src/sandbox/provider.ts'
+import { StdioProcess } from '../../src/sandbox/stdio-process.ts'
+import { makeProvider } from '../support/engines.ts'
+import { runningProcesses } from '../support/processes.ts'
+import { testProvider } from './provider-contract.ts'
+
+const pyodide = makeProvider('pyodide')
+/** Process groups by sandbox: the id is nowhere in the list of processes. */
+const groups = new Map<string, number>()
+
+const recorded: Provider = {
+  name: 'pyodide',
+  prepare: (onProgress) => pyodide.prepare(onProgress),
+  start: async (limits) => {
+    const sandbox = await pyodide.start(limits)
+    if (sandbox instanceof StdioProcess && sandbox.pid !== undefined) groups.set(sandbox.id, sandbox.pid)
+    return sandbox
+  },
+}
+
+testProvider(
+  'pyodide',
+  {
+    isLeft: async (id) => runningProcesses().some(({ group }) => group === groups.get(id)),
+    killFromOutside: async ({ id }) => void process.kill(-groups.get(id)!, 'SIGKILL'),
+  },
+  recorded,
+)

@@ -1,0 +1,91 @@
+// This file verifies that an upstream that misbehaves is one clear Python exception, and costs neither the session nor other servers.
+import { describe, expect, it } from 'vitest'
+import { fixtureServer, published, type ServerEntry } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const raw = (mode: string, ...args: string[]): ServerEntry => fixtureServer('raw.mjs', mode, ...args)
+
+/** Runs one call and returns the code and message of what it raised. */
+const caught = (call: string) =>
+  `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
+
+describe('an upstream that', () => {
+  it('prints garbage on stdout is used all the same', async () => {
+    const bridge = await startBridge({ servers: { noisy: raw('garbage') } })
+    expect(await bridge.run('await mcp_noisy.echo(text="clear")')).toBe("'clear'")
+  })
+
+  it('exits at once is named, with its last words and without its secrets', async () => {
+    const bridge = await startBridge({
+      servers: { dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } }, good: raw('good') },
+    })
+    const text = await bridge.run(caught('await mcp_dead.echo(text="x")'))
+    expect(text).toMatch(/^UPSTREAM_UNREACHABLE .*'dead'[\s\S]*cannot log in/)
+    expect(text + bridge.stderr).not.toContain('s3cret-token')
+    expect(await bridge.run('await mcp_good.echo(text="fine")')).toBe("'fine'")
+  })
+
+  it('hangs in initialize is given up with the cell, not with the session', async () => {
+    const bridge = await startBridge({ servers: { slow: raw('hang') } })
+    const { structured } = await bridge.call({ code: 'await mcp_slow.echo(text="x")', timeout: 1 })
+    expect(structured['status']).toBe('timeout')
+    expect(await bridge.run('1')).toBe('1')
+  })
+
+  it('dies in the middle of a call fails that call once, and is started again by the next', async () => {
+    const bridge = await startBridge({ servers: { frail: raw('dies', '2') } })
+    expect(await bridge.run('await mcp_frail.echo(text="one")')).toBe("'one'")
+    expect(await bridge.run(caught('await mcp_frail.echo(text="two")'))).toMatch(/^UPSTREAM_UNREACHABLE .*frail/)
+    expect(await bridge.run('await mcp_frail.echo(text="three")')).toBe("'three'")
+  })
+
+  it('returns 50 MB hands them over', async () => {
+    const bridge = await startBridge({ servers: { big: raw('big') } })
+    expect(await bridge.run('len(await mcp_big.big(bytes=50_000_000))', { timeout: 100 })).toBe('50000000')
+  })
+
+  it('returns more than a frame holds is an error that says so', async () => {
+    const bridge = await startBridge({ servers: { big: raw('big') } })
+    const text = await bridge.run(caught('await mcp_big.big(bytes=68_000_000)'), { timeout: 100 })
+    expect(text).toMatch(/^(FRAME_TOO_LARGE|UPSTREAM_\w+) /)
+    expect(await bridge.run('1')).toBe('1')
+  })
+
+  it('has broken schemas loses only those', async () => {
+    const bridge = await startBridge({ servers: { broken: raw('bad-schemas') } })
+    expect(await bridge.run('sorted(t["tool"] for t in await runtime.list_tools("broken"))')).toContain("'good'")
+  })
+
+  it('names tools in ways that Python cannot say is called all the same', async () => {
+    const bridge = await startBridge({ servers: { odd: raw('odd-names') } })
+    const aliases =
+      'docs = await runtime.list_tools("odd")\nnames = [d["toolAlias"] for d in docs]\nlen(set(names)), all(n.isidentifier() for n in names)'
+    expect(await bridge.run(aliases)).toBe('(7, True)')
+    expect(await bridge.run('import keyword\n[n for n in names if keyword.iskeyword(n)]')).toBe('[]')
+    // What is sent are the true names.
+    const called =
+      'd = next(d for d in docs if d["tool"] == "class")\nawait getattr(mcp_odd, d["toolAlias"])(from_date="x")'
+    expect(await bridge.run(called)).toBe("['class', {'from-date': 'x'}]")
+    const all =
+      'sent = [(await getattr(mcp_odd, d["toolAlias"])())[0] for d in docs]\nsent == [d["tool"] for d in docs]'
+    expect(await bridge.run(all)).toBe('True')
+  })
+})
+
+it('cancels the calls of a cell that was interrupted', async () => {
+  const bridge = await startBridge({ servers: { everything: published.everything() } })
+  const started = performance.now()
+  const code = 'await mcp_everything.trigger_long_running_operation(duration=60, steps=60)'
+  const { structured } = await bridge.call({ code, timeout: 1 })
+  expect(structured['status']).toBe('timeout')
+  expect(performance.now() - started).toBeLessThan(30_000)
+  expect(await bridge.run('await mcp_everything.get_sum(a=1, b=1)')).toMatch(/2/)
+})
+
+it('does not stop the other calls of a gather', async () => {
+  const bridge = await startBridge({ servers: { dead: { command: 'no-such-command' }, good: raw('good') } })
+  const code = `import asyncio
+results = await asyncio.gather(mcp_dead.x(), *(mcp_good.echo(text=str(n)) for n in range(20)), return_exceptions=True)
+[type(results[0]).__name__, results[1:] == [str(n) for n in range(20)]]`
+  expect(await bridge.run(code)).toMatch(/Error', True\]/)
+})

@@ -1,0 +1,160 @@
+// The names a cell finds: `mcp`, `mcp.runtime`, the proxies of servers, and the docs they fetch only when asked.
+import { describe, expect, it } from 'vitest'
+import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
+
+const DOCS = [
+  {
+    server: 'github',
+    serverAlias: 'github',
+    tool: 'create-issue',
+    toolAlias: 'create_issue',
+    description: 'Create an issue in a repository.',
+    line: 'await mcp_github.create_issue(*, title: str, labels: list[str] = ...)  # Create an issue',
+    params: [
+      { name: 'title', type: 'str', required: true },
+      { name: 'labels', type: 'list[str]', required: false },
+      { name: 'state', type: 'str', required: false, default: "'open'" },
+    ],
+  },
+  { server: 'github', serverAlias: 'github', tool: 'list', toolAlias: 'list', description: '', line: 'await mcp_github.list()', params: [] },
+]
+
+function bridge(calls: Call[] = []): RunOptions {
+  const values: Record<string, unknown> = {
+    query_tool_docs: DOCS,
+    list_tools: DOCS,
+    search_tool_docs: DOCS,
+    list_servers: ['github'],
+    discovered_servers: [{ name: 'github', alias: 'github', description: 'd', state: 'running' }],
+    describe_server: { name: 'github', tools: [] },
+    capability_summary: 'all there is',
+    call_tool: { content: [{ type: 'text', text: 'called' }] },
+  }
+  return {
+    servers: GITHUB,
+    onCall: (call) => {
+      calls.push(call)
+      return { value: values[call.method] }
+    },
+  }
+}
+
+describe('mcp.runtime', () => {
+  it('offers every function, awaited and blocking', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const calls: Call[] = []
+    const options = bridge(calls)
+    const value = (code: string) => kernel.value(code, options)
+    expect(await value('import mcp, mcp.runtime\nfrom mcp import runtime as r\nr is runtime is mcp.runtime')).toBe('True')
+    expect(await value('runtime.discovered_servers()')).toBe("['github']")
+    expect(calls).toEqual([])
+    expect(await value('runtime.discovered_servers(detailed=True)[0].state')).toBe("'running'")
+    expect(await value('runtime.list_loaded_server_metadata()[0]["description"]')).toBe("'d'")
+    expect(await value('(await runtime.list_servers()) == runtime.list_servers_sync() == ["github"]')).toBe('True')
+    expect(await value('runtime.describe_server("github").name')).toBe("'github'")
+    expect(await value('runtime.capability_summary()')).toBe("'all there is'")
+    for (const call of ['list_tools{}("github")', 'query_tool_docs{}("github", "list", detail="full")', 'search_tool_docs{}("issue", limit=2, servers="github")']) {
+      calls.length = 0
+      expect(await value(`(await runtime.${call.replace('{}', '')}) == runtime.${call.replace('{}', '_sync')}`)).toBe('True')
+      expect(calls[0]!.params).toEqual(calls[1]!.params)
+    }
+    expect(calls[0]!.params).toEqual({ query: 'issue', limit: 2, detail: 'summary', servers: ['github'] })
+    expect(await value('(await runtime.call_tool("github", "x", {})) == runtime.call_tool_sync("github", "x") == "called"')).toBe('True')
+    expect(await value('LOADED_MCP_SERVERS')).toBe("('github',)")
+    expect((await kernel.run('runtime.progress(3, 12, "fetching")', options)).frames[0]).toEqual({ type: 'progress', cell: 15, done: 3, total: 12, message: 'fetching' })
+    expect((await kernel.run('await runtime.call_tool("github", "x", [1])', options)).error).toMatchObject({ name: 'ArgumentsError' })
+    expect(await value('all(hasattr(runtime, name) for name in runtime.__all__), runtime.call_tool.__module__')).toBe("(True, 'mcp.runtime')")
+  })
+
+  it('prints docs as lines', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout, value } = await kernel.run('docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs', bridge())
+    const lines = DOCS.map((doc) => doc.line)
+    expect(stdout).toBe(`${lines.join('\n')}\n${lines[0]}\n${lines[1]}\n`)
+    expect(value).toEqual({ 'text/plain': lines.join('\n') })
+    expect(await kernel.value('docs[0]["tool"], docs[0].params[0].name, isinstance(docs, list)')).toBe("('create-issue', 'title', True)")
+    expect(await kernel.value('docs[:0]')).toBe('(no tools)')
+  })
+})
+
+describe('a proxy', () => {
+  it('is reached in three ways, and costs no round trip', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const calls: Call[] = []
+    const code = `
+import mcp.servers
+from mcp.servers import github
+from mcp.servers.github import create_issue
+tool = mcp_github.whatever
+mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(tool), list(mcp_servers), len(mcp_servers), 'github' in mcp_servers`
+    expect(await kernel.value(code, bridge(calls))).toBe("(True, True, ['github'], 1, True)")
+    expect(calls).toEqual([])
+  })
+
+  it('fetches its docs when they are asked for, once', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const calls: Call[] = []
+    const options = bridge(calls)
+    const value = (code: string) => kernel.value(code, options)
+    expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
+    expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(`"(title: str, labels: list[str] = Ellipsis, state: str = 'open')"`)
+    expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
+    expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')
+    expect(await value('mcp_github')).toBe(`mcp_github: server 'github', Issues and pull requests\n${DOCS.map((doc) => doc.line).join('\n')}`)
+    expect((await kernel.run('help(mcp_github.create_issue)', options)).stdout).toContain('Create an issue in a repository.')
+    expect((await kernel.run('help(mcp_github)', options)).stdout).toContain(DOCS[1]!.line)
+    expect(await value('from mcp.servers.github import *\nawait create_issue()')).toBe("'called'")
+    expect(calls.map((call) => call.method)).toEqual(['query_tool_docs', 'call_tool'])
+    expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
+  })
+
+  it('of a server that cannot be reached says so and fails nothing', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const options: RunOptions = { servers: GITHUB, onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }) }
+    expect(await kernel.value('mcp_github', options)).toContain('It did not start')
+    expect(await kernel.value('mcp_github.create_issue', options)).toContain('It did not start')
+    expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
+  })
+
+  it('of an unknown server is an error that says which there are', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = (statement: string, kind: string) =>
+      `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
+    const expected = `(True, "Server 'nope' is not available. Available: github")`
+    expect(await kernel.value(code('mcp_servers["nope"]', 'KeyError'), bridge())).toBe(expected)
+    expect(await kernel.value(code('mcp.servers.nope', 'AttributeError'), bridge())).toBe(expected)
+    expect(await kernel.value(code('import mcp.servers.nope', 'ModuleNotFoundError'), bridge())).toBe(expected)
+    expect(await kernel.value(code('from mcp.servers.nope import x', 'ImportError'), bridge())).toBe(expected)
+    expect(await kernel.value('mcp_servers.get("nope"), hasattr(mcp.servers, "nope")', bridge())).toBe('(None, False)')
+  })
+})
+
+describe('the list of servers', () => {
+  const FILES = [{ name: 'my-files', alias: 'my_files' }]
+
+  it('can change from cell to cell, and names go with it', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
+    await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
+    expect(await kernel.value('mcp_servers["my-files"] is mcp_servers["my_files"] is mcp_my_files', {})).toBe('True')
+    expect((await kernel.run('mcp_github', { servers: FILES })).error).toMatchObject({ name: 'NameError' })
+    expect((await kernel.run('from mcp.servers.github import x')).error).toMatchObject({ name: 'ServerNotFound' })
+    expect(await kernel.value('LOADED_MCP_SERVERS, runtime.discovered_servers()')).toBe("(('my-files',), ['my-files'])")
+    // What a cell has kept still sends its calls; whether they are served is the bridge's to say.
+    expect(await kernel.value('await kept.x()', { onCall: () => text('ok') })).toBe("'ok'")
+    expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
+  })
+
+  it('leaves the names of a cell alone while it is the same', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
+    expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
+    expect(await kernel.value('mcp_github, runtime')).toBe("('mine', 'mine too')")
+    expect(await kernel.value('mcp_github == "mine", runtime', { servers: [...GITHUB, ...FILES] })).toBe("(False, 'mine too')")
+  })
+
+  it('that is empty leaves everything else in place', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
+  })
+})

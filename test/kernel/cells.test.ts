@@ -1,0 +1,241 @@
+// A cell from code to outcome: values, tracebacks, state, what it leaves behind.
+import { describe, expect, it } from 'vitest'
+import { startKernel } from './drive.ts'
+
+const plain = (text: string) => ({ 'text/plain': text })
+
+describe('a value', () => {
+  it('of the last expression is shown as in a REPL', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
+    expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
+    expect((await kernel.run('None')).value).toBeUndefined()
+    expect((await kernel.run('y = 3')).value).toBeUndefined()
+    expect((await kernel.run('')).status).toBe('ok')
+    expect((await kernel.run('# only a comment')).status).toBe('ok')
+    expect(await kernel.value('import asyncio\nawait asyncio.sleep(0, "later")')).toBe("'later'")
+    await kernel.run('async def agen():\n    for i in range(3): yield i')
+    expect(await kernel.value('[i async for i in agen()]')).toBe('[0, 1, 2]')
+  })
+
+  it('follows the display conventions of notebooks', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+class P:
+    def __repr__(self): return 'a P'
+    def _repr_html_(self): return '<b>P</b>'
+    def _repr_png_(self): return b'\\x89PNG'
+    def _repr_json_(self): return {'a': 1}
+    def _repr_svg_(self): return None
+class B:
+    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/plain': 'b', 'image/jpeg': b'j'}
+display(P(), 5)
+B()`
+    const outcome = await kernel.run(code)
+    expect(outcome.frames.filter((frame) => frame.type === 'display').map((frame) => frame['data'])).toEqual([
+      { 'text/plain': 'a P', 'text/html': '<b>P</b>', 'application/json': { a: 1 }, 'image/png': 'iVBORw==' },
+      plain('5'),
+    ])
+    expect(outcome.value).toEqual({ 'text/plain': 'b', 'image/jpeg': 'ag==' })
+    // A class has these methods too, but they are not about itself.
+    expect(await kernel.value('P')).toContain("class '__main__.P'")
+  })
+
+  it('whose repr fails is an error of the cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const failing = await kernel.run('class R:\n  def __repr__(self): raise ValueError("no repr")\nR()')
+    expect(failing).toMatchObject({ status: 'error', error: { name: 'ValueError', message: 'no repr' } })
+    expect(failing.error!.traceback).toContain('Cell 1, line 2, in __repr__')
+    const deep = await kernel.run('a = []\nfor _i in range(100_000): a = [a]\na')
+    expect(deep).toMatchObject({ status: 'error', error: { name: 'RecursionError' } })
+    expect(await kernel.value('a = None; 1')).toBe('1')
+  })
+
+  it('too long for a frame is cut in the middle', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const outcome = await kernel.run(`class L:\n  def __repr__(self): return 'a' + '\\u20ac' * 12_000_000 + 'z'\nL()`)
+    expect(outcome.status).toBe('ok')
+    expect(outcome.value!['text/plain']).toMatch(/^a€+\n… [\d,]+ characters left out …\n€+z$/)
+  })
+})
+
+describe('an error', () => {
+  it('shows the lines of the cell and nothing of the kernel', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const outcome = await kernel.run('1/0')
+    expect(outcome).toMatchObject({
+      status: 'error',
+      error: { name: 'ZeroDivisionError', message: 'division by zero' },
+    })
+    expect(outcome.error!.traceback).toMatch(
+      /^Traceback \(most recent call last\):\n {2}Cell 1, line 1\n {4}1\/0\n( {4}~\^~\n)?ZeroDivisionError: division by zero\n$/,
+    )
+    await kernel.run('def f(x):\n    import json\n    return json.loads(x)')
+    const { error } = await kernel.run('\nf("{")')
+    expect(error!.traceback).toMatch(
+      /Cell 3, line 2\n {4}f\("\{"\)\n[\s\S]*Cell 2, line 3, in f\n {4}return json\.loads\(x\)/,
+    )
+    expect(error!.traceback).not.toMatch(/decoder\.py|sandbridge|File "/)
+    const awaited = await kernel.run('async def g():\n    raise KeyError("k")\nawait g()')
+    expect(awaited.error!.traceback).toMatch(/Cell 4, line 3\n[\s\S]*Cell 4, line 2, in g\n/)
+    expect(awaited.error!.traceback).not.toMatch(/sandbridge|asyncio/)
+  })
+
+  it('includes what caused it, and the members of a group', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const chained = await kernel.run('try:\n    1/0\nexcept Exception as e:\n    raise ValueError("outer") from e')
+    expect(chained.error!.traceback).toMatch(
+      /Cell 1, line 2\n[\s\S]*division by zero[\s\S]*direct cause[\s\S]*Cell 1, line 4\n[\s\S]*ValueError: outer/,
+    )
+    if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) === 'True') {
+      const group = await kernel.run('raise ExceptionGroup("both", [ValueError("one"), KeyError("two")])')
+      expect(group.error!.traceback).toMatch(
+        /Exception Group Traceback[\s\S]*\| {3}?Cell 3, line 1[\s\S]*ValueError: one[\s\S]*KeyError: 'two'/,
+      )
+    }
+  })
+
+  it('of syntax points at the place', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const outcome = await kernel.run('x = 1\ny = (2 +')
+    expect(outcome).toMatchObject({ status: 'error', error: { name: 'SyntaxError' } })
+    expect(outcome.error!.traceback).toMatch(/^ {2}Cell 1, line 2\n {4}y = \(2 \+\n {8}\^\nSyntaxError: /)
+    // Found by the compiler, not by the parser: its line has to be looked up.
+    const late = await kernel.run('x = 5\nreturn x')
+    expect(late.error!.traceback).toMatch(/Cell 2, line 2\n {4}return x\n/)
+    expect(await kernel.run('x')).toMatchObject({ status: 'error', error: { name: 'NameError' } })
+    expect((await kernel.run('a = "\0"')).error!.name).toMatch(/ValueError|SyntaxError/)
+    expect((await kernel.run('('.repeat(3000))).error!.name).toMatch(/SyntaxError|MemoryError|RecursionError/)
+  })
+
+  it('of endless recursion is short and costs nothing', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const one = await kernel.run('def f(n): return f(n + 1)\nf(0)')
+    expect(one.error!.name).toBe('RecursionError')
+    expect(one.error!.traceback).toMatch(/Previous line repeated \d+ more times/)
+    const many = await kernel.run('def a(): b()\ndef b(): c()\ndef c(): a()\na()')
+    expect(many.error!.traceback).toMatch(/… \d+ frames left out …/)
+    expect(many.error!.traceback.split('\n').length).toBeLessThan(260)
+    expect(await kernel.value('1')).toBe('1')
+  })
+
+  it('can be of any kind', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect(await kernel.run('raise SystemExit')).toMatchObject({ status: 'ok' })
+    expect(await kernel.run('import sys; sys.exit(0)')).toMatchObject({ status: 'ok' })
+    expect(await kernel.run('exit(3)')).toMatchObject({ status: 'error', error: { name: 'SystemExit', message: '3' } })
+    expect(await kernel.run('sys.exit("bad")')).toMatchObject({ error: { name: 'SystemExit', message: 'bad' } })
+    expect(await kernel.run('await __import__("asyncio").sleep(0); sys.exit("bad")')).toMatchObject({
+      error: { name: 'SystemExit', message: 'bad' },
+    })
+    expect(await kernel.run('raise BaseException("base")')).toMatchObject({ error: { name: 'BaseException' } })
+    expect(await kernel.run('raise GeneratorExit')).toMatchObject({ error: { name: 'GeneratorExit' } })
+    const mute = 'class E(Exception):\n  def __str__(self): raise self\n  __repr__ = __str__\nraise E'
+    expect(await kernel.run(mute)).toMatchObject({ status: 'error', error: { name: 'E' } })
+    const huge = await kernel.run('raise ValueError("\\u20ac" * 12_000_000)')
+    expect(huge).toMatchObject({ status: 'error', error: { name: 'ValueError' } })
+    expect(await kernel.value('"alive"')).toBe("'alive'")
+  })
+})
+
+describe('state', () => {
+  it('is kept from cell to cell, in a real __main__', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(
+      'from __future__ import annotations\nimport pickle, asyncio\nclass C: pass\ndef f(x: Undefined): return x',
+    )
+    expect(await kernel.value('type(pickle.loads(pickle.dumps(C()))) is C, pickle.loads(pickle.dumps(f)) is f')).toBe(
+      '(True, True)',
+    )
+    expect(await kernel.value('def g(x: AlsoUndefined): return 7\ng(0)')).toBe('7')
+    expect(await kernel.value('import __main__\n__main__.C is C and __name__')).toBe("'__main__'")
+    expect(await kernel.value('import inspect\ninspect.getsource(f)')).toContain('def f(x: Undefined)')
+  })
+
+  it('includes the event loop', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(
+      'import asyncio, contextvars\nq = asyncio.Queue(1)\nawait q.put(1)\nlock = asyncio.Lock()\nawait lock.acquire()',
+    )
+    expect(await kernel.value('lock.release()\nasync with lock: pass\nawait q.get()')).toBe('1')
+    // Without top-level await, a cell may run loops of its own, and the session's is still there afterwards.
+    expect(
+      await kernel.value('async def main():\n    await asyncio.sleep(0.001)\n    return 5\nasyncio.run(main())'),
+    ).toBe('5')
+    expect(await kernel.value('await q.put(2)\nawait q.get()')).toBe('2')
+    expect(await kernel.value('asyncio.get_event_loop().run_until_complete(main())')).toBe('5')
+    expect(await kernel.value('await asyncio.to_thread(lambda: 6)')).toBe('6')
+    const code = "p = await asyncio.create_subprocess_exec('echo', 'hi', stdout=-1)\n(await p.communicate())[0]"
+    expect(await kernel.value(code)).toBe("b'hi\\n'")
+  })
+
+  it('survives a cell that breaks sys.stdout or closes the loop', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run('import sys, io, asyncio\nsys.stdout = io.StringIO()\nsys.stderr = None')
+    expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
+    await kernel.run('sys.stdout.close(); sys.stderr.close()')
+    expect((await kernel.run('print("seen")')).stdout).toBe('seen\n')
+    await kernel.run('asyncio.get_event_loop().close()')
+    expect(await kernel.value('await asyncio.sleep(0, 3)')).toBe('3')
+  })
+})
+
+describe('what a cell leaves behind', () => {
+  it('is cancelled and mentioned', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import asyncio
+async def poll():
+    try: await asyncio.sleep(60)
+    finally: print('stopped')
+t = asyncio.create_task(poll())
+await asyncio.sleep(0)
+'end'`
+    const outcome = await kernel.run(code)
+    expect(outcome).toMatchObject({ status: 'ok', value: plain("'end'"), stdout: 'stopped\n' })
+    expect(outcome.notes).toEqual(['1 background task was cancelled when the cell ended: poll()'])
+    expect((await kernel.run('t.cancelled()')).notes).toBeUndefined()
+  })
+
+  it('cannot keep the cell from ending', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import asyncio
+async def stubborn():
+    while True:
+        try: await asyncio.sleep(60)
+        except asyncio.CancelledError: pass
+t = asyncio.create_task(stubborn())
+await asyncio.sleep(0)`
+    const outcome = await kernel.run(code)
+    expect(outcome.status).toBe('ok')
+    expect(outcome.notes![1]).toMatch(/did not stop/)
+    expect(await kernel.value('1')).toBe('1')
+  })
+})
+
+it('a coroutine that is never awaited is warned about', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { stderr } = await kernel.run('async def f(): pass\nf(); None')
+  expect(stderr).toContain("coroutine 'f' was never awaited")
+})
+
+it('a forked child neither answers for its parent nor confuses the frames', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
+import os
+print('parent first')
+pid = os.fork()
+if pid: os.waitpid(pid, 0)
+print('parent' if pid else 'child')`
+  const outcome = await kernel.run(code)
+  expect(outcome.status).toBe('ok')
+  expect(outcome.stdout.split('\n').toSorted()).toEqual(['', 'child', 'parent', 'parent first'])
+  expect(kernel.badLines).toEqual([])
+  expect(
+    await kernel.value(
+      'import multiprocessing as m\nwith m.get_context("fork").Pool(2) as p: r = p.map(abs, [-1, -2])\nr',
+    ),
+  ).toBe('[1, 2]')
+  expect(await kernel.value('2')).toBe('2')
+})

@@ -1,0 +1,166 @@
+// The byte 0x03: it ends what the running cell is doing, whatever that is, and nothing else.
+import { describe, expect, it } from 'vitest'
+import { GITHUB, startKernel, type Driver, type Outcome, type RunOptions } from './drive.ts'
+
+/** Run a cell and interrupt it a little after it has printed `go`. */
+async function interrupted(kernel: Driver, code: string, options: RunOptions = {}): Promise<Outcome> {
+  const interruptSoon = () => void setTimeout(() => kernel.sandbox.interrupt(), 60)
+  return kernel.run(code, { ...options, onFrame: (frame) => void (frame['text'] === 'go' && interruptSoon()) })
+}
+
+const GO = `print('go', end='', flush=True)\n`
+const KEPT = 'kept = 1\n'
+
+const BUSY = {
+  'a loop': 'while True: pass',
+  'time.sleep': 'import time\ntime.sleep(600)',
+  'a regular expression': `import re\nre.match('(a+)+$', 'a' * 40 + 'b')`,
+  'big integers': 'x = 7 ** 100_000\nwhile True: x = x * 7 % 7 ** 100_000 + 3 ** 30_000',
+  'waiting for a process': `import subprocess\nsubprocess.run(['sleep', '600'])`,
+  'waiting for a lock': 'import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()',
+  'joining a thread':
+    'import threading, time\nt = threading.Thread(target=time.sleep, args=(600,), daemon=True)\nt.start()\nt.join()',
+  'reading a pipe': 'import os\nr, w = os.pipe()\nos.read(r, 1)',
+  'a top-level await': 'import asyncio\nawait asyncio.sleep(600)',
+  'a loop in a task': 'import asyncio\nasync def f():\n    while True: pass\nt = asyncio.create_task(f())\nawait t',
+  'a loop after an await': 'import asyncio\nawait asyncio.sleep(0)\nwhile True: pass',
+  'endless awaiting': 'import asyncio\nwhile True: await asyncio.sleep(0)',
+  'asyncio.run': 'import asyncio\nasyncio.run(asyncio.sleep(600))',
+  'a call that is awaited': 'await mcp_github.create_issue()',
+  'a blocking call': `runtime.call_tool_sync('github', 'create_issue')`,
+  'a blocking call in a running loop': `import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync('github', 'x')`,
+  'a call in a thread': `import asyncio\nawait asyncio.to_thread(__import__('time').sleep, 3)`,
+  printing: `while True: print('x' * 1000)`,
+  'the repr of its value': 'class R:\n    def __repr__(self):\n        while True: pass\nR()',
+}
+
+describe('an interrupt ends', () => {
+  for (const [what, code] of Object.entries(BUSY)) {
+    it(what, async (ctx) => {
+      const kernel = await startKernel(ctx)
+      const outcome = await interrupted(kernel, KEPT + GO + code, { servers: GITHUB })
+      expect(outcome).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
+      expect(outcome.error!.traceback).toMatch(/Cell 1, line ([3-9]|\d\d)[\s\S]*KeyboardInterrupt\n$/)
+      expect(outcome.error!.traceback).not.toMatch(/sandbridge/)
+      // The namespace is kept, and nothing of the interrupt is left over.
+      expect(await kernel.value('import asyncio\nawait asyncio.sleep(0.01)\nkept')).toBe('1')
+      expect(kernel.badLines).toEqual([])
+    })
+  }
+
+  it('the call as well: the bridge hears that nobody waits', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    for (const code of ['await mcp_github.create_issue()', `runtime.call_tool_sync('github', 'x')`]) {
+      const outcome = await interrupted(kernel, GO + code, { servers: GITHUB })
+      const [call] = outcome.frames.filter((frame) => frame.type === 'call')
+      expect(outcome.frames).toContainEqual({ type: 'cancel', id: call!['id'] })
+    }
+  })
+})
+
+describe('an interrupt', () => {
+  it('lets finally blocks run, also those that wait', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const awaiting =
+      'import asyncio\ntry: await asyncio.sleep(600)\nfinally:\n    await asyncio.sleep(0.01)\n    print("cleaned")'
+    const outcome = await interrupted(kernel, GO + awaiting)
+    expect(outcome).toMatchObject({ status: 'interrupted', stdout: 'gocleaned\n' })
+    expect(outcome.error!.traceback).toContain('Cell 1, line 3')
+  })
+
+  it('can be caught by the cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    // Python 3.11 and 3.12 do not see a loop that is only `pass` as part of the try.
+    const code = 'try:\n    while True: x = 1\nexcept KeyboardInterrupt: print("caught")\n"went on"'
+    expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })
+  })
+
+  it('with no cell running does nothing, and never hits the next cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    for (let i = 0; i < 50; i += 1) {
+      kernel.sandbox.interrupt()
+      expect(await kernel.value('sum(range(1000))')).toBe('499500')
+      kernel.sandbox.interrupt()
+    }
+    expect(await kernel.value('import time\ntime.sleep(0.05)\n"untouched"')).toBe("'untouched'")
+  })
+
+  it('that comes with its run frame hits that cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    kernel.sandbox.stdin.cork()
+    const run = kernel.run('while True: pass')
+    kernel.sandbox.interrupt()
+    kernel.sandbox.stdin.uncork()
+    expect((await run).status).toBe('interrupted')
+  })
+
+  it('in the middle of a frame leaves the frame whole', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const outcome = await kernel.run(
+      `try:\n    r = runtime.capability_summary()\nexcept KeyboardInterrupt: r = 'interrupted'\nr`,
+      {
+        onCall: ({ id }) => {
+          const line = `${JSON.stringify({ type: 'reply', id, value: 'x'.repeat(300_000) })}\n`
+          kernel.sandbox.stdin.write(line.slice(0, 150_000))
+          kernel.sandbox.stdin.write('\x03')
+          kernel.sandbox.stdin.write(line.slice(150_000))
+          return undefined
+        },
+      },
+    )
+    expect(outcome).toMatchObject({ status: 'ok', value: { 'text/plain': "'interrupted'" } })
+    expect(await kernel.value('runtime.capability_summary()', { onCall: () => ({ value: 'next' }) })).toBe("'next'")
+  })
+
+  it('hundreds of times, at any moment, never loses a frame or a callback', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import asyncio
+async def work():
+    for i in range(1_000_000):
+        await asyncio.sleep(0)
+        if i % 7 == 0: print(i, flush=True)
+        if i % 11 == 0: await mcp_github.x()
+await asyncio.gather(*[work() for _ in range(5)])`
+    for (let round = 0; round < 60; round += 1) {
+      let seen = 0
+      const outcome = await kernel.run(code, {
+        servers: GITHUB,
+        onCall: () => ({ value: { content: [] } }),
+        onFrame: () => {
+          seen += 1
+          if (seen === 20 + round) kernel.sandbox.interrupt()
+        },
+      })
+      expect(outcome.status).toBe('interrupted')
+    }
+    expect(
+      await kernel.value('await asyncio.gather(*[mcp_github.x() for _ in range(20)])\n"whole"', {
+        onCall: () => ({ value: null }),
+      }),
+    ).toBe("'whole'")
+    expect(kernel.badLines).toEqual([])
+  })
+})
+
+describe('the end of the input', () => {
+  for (const [what, code] of Object.entries({
+    'ends an idle kernel': undefined,
+    'ends a busy loop': 'while True: pass',
+    'ends a sleep': 'import time\ntime.sleep(600)',
+    'ends an await': 'import asyncio\nawait asyncio.sleep(600)',
+    'ends a cell that swallows everything':
+      'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
+  })) {
+    it(what, async (ctx) => {
+      const kernel = await startKernel(ctx)
+      if (code === undefined) kernel.sandbox.stdin.end()
+      else {
+        void kernel
+          .run(GO + code, { onFrame: (frame) => void (frame['text'] === 'go' && kernel.sandbox.stdin.end()) })
+          .catch(() => {})
+      }
+      expect(await kernel.sandbox.exited).toMatchObject({ reason: 'exited', code: 0 })
+    })
+  }
+})

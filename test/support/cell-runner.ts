@@ -1,0 +1,84 @@
+// Runs cells in a sandbox through the real host half of a kernel, and collects what they do. Ends the sandbox with the test.
+import { onTestFinished } from 'vitest'
+import { BridgeError } from '../../src/errors.ts'
+import { Kernel } from '../../src/kernel/kernel.ts'
+import type { CallFrame } from '../../src/protocol/frames.ts'
+import type { Provider, SandboxExit } from '../../src/sandbox/provider.ts'
+import type { Sandbox } from '../../src/sandbox/provider.ts'
+
+export const MEMORY_BYTES = 512 * 2 ** 20
+
+export interface CellOutcome {
+  /** `died` when the kernel ended in the middle of the cell. */
+  status: 'ok' | 'error' | 'interrupted' | 'died'
+  output: string
+  /** The text of the last expression. */
+  value: string | undefined
+  error: { name: string; message: string; traceback: string } | undefined
+  exit: SandboxExit | undefined
+}
+
+type OnCall = (call: CallFrame) => unknown
+
+export class CellRunner {
+  readonly kernel: Kernel
+  #onOutput: () => void = () => {}
+  output = ''
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel
+  }
+
+  /** Run a cell to its end, whatever end that is. `onCall` answers its tool calls. */
+  async run(code: string, onCall: OnCall = () => ({ content: [] })): Promise<CellOutcome> {
+    this.output = ''
+    try {
+      const done = await this.kernel.run({
+        code,
+        servers: [{ name: 'host', alias: 'host' }],
+        observer: {
+          onOutput: (_stream, text) => {
+            this.output += text
+            this.#onOutput()
+          },
+          onDisplay: () => {},
+          onCall: async (call) => onCall(call),
+        },
+      })
+      const value = done.value?.['text/plain']
+      return {
+        status: done.status,
+        output: this.output,
+        value: typeof value === 'string' ? value : undefined,
+        error: done.error,
+        exit: undefined,
+      }
+    } catch (error) {
+      if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
+      const exit = await this.kernel.closed
+      return { status: 'died', output: this.output, value: undefined, error: undefined, exit }
+    }
+  }
+
+  /** The value of an expression, through JSON. */
+  async evaluate<T>(expression: string): Promise<T> {
+    const { status, output, error } = await this.run(`import json\nprint(json.dumps(${expression}))`)
+    if (status !== 'ok') throw new Error(`${expression}: ${error?.traceback ?? status}`)
+    return JSON.parse(output) as T
+  }
+
+  /** Wait until the cell has printed this. */
+  async printed(text: string): Promise<void> {
+    while (!this.output.includes(text)) await new Promise<void>((resolve) => (this.#onOutput = resolve))
+  }
+}
+
+/** A ready kernel in a new sandbox, ended with the test. */
+export async function startCells(provider: Provider, memoryBytes = MEMORY_BYTES): Promise<CellRunner> {
+  return attachCells(await provider.start({ memoryBytes }))
+}
+
+export async function attachCells(sandbox: Sandbox): Promise<CellRunner> {
+  onTestFinished(() => sandbox.dispose())
+  return new CellRunner(await Kernel.attach(sandbox))
+}

@@ -1,0 +1,42 @@
+// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must be there;
+// any other one that is missing is a skip with its reason.
+import { homedir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'vitest'
+import { messageOf } from '../../src/errors.ts'
+import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
+import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
+import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
+import type { Provider, ProviderName } from '../../src/sandbox/provider.ts'
+
+/** Built by .ci/engines.sh or `sandbridge image build slim`. */
+export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
+export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
+export const PROVIDER_NAMES: ProviderName[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
+
+const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').split(',').filter((name) => name !== '')
+
+export function makeProvider(name: ProviderName, image = SLIM_IMAGE): Provider {
+  if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
+  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128 })
+  return new ContainerProvider(name, { image, user: '65534:65534', pidsCount: 128 })
+}
+
+/** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */
+export async function whyNot(provider: Provider): Promise<string | undefined> {
+  try {
+    await provider.prepare()
+    return undefined
+  } catch (error) {
+    if (MUST_BE_THERE.includes(provider.name) || provider.name === 'pyodide') throw error
+    return `${provider.name}: ${messageOf(error)}`
+  }
+}
+
+/** A prepared provider; a machine without it skips the test and prints why. */
+export async function providerOrSkip(name: ProviderName, ctx: TestContext, image?: string): Promise<Provider> {
+  const provider = makeProvider(name, image)
+  const reason = await whyNot(provider)
+  if (reason !== undefined) ctx.skip(reason)
+  return provider
+}

@@ -1,0 +1,37 @@
+// What runs on this machine, read from /proc: for tests that check that nothing is left. Linux only.
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface RunningProcess {
+  pid: number
+  parent: number
+  group: number
+  command: string
+}
+
+export function runningProcesses(): RunningProcess[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), group: Number(group), command }]
+      } catch {
+        return [] // it has just ended
+      }
+    })
+}
+
+/** All processes that this one started, and those that they started. */
+export function descendants(of: number): RunningProcess[] {
+  const all = runningProcesses()
+  const below = (parent: number): RunningProcess[] =>
+    all.filter((process) => process.parent === parent).flatMap((process) => [process, ...below(process.pid)])
+  return below(of)
+}
+
+/** Wait until `condition` holds; the test's own timeout ends a wait that does not. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50))
+}

@@ -1,0 +1,208 @@
+// How upstreams live: stopped when idle, bounded in number, and what they may ask of us.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { UpstreamRequests } from '../../src/upstream/requests.ts'
+import { rawRemote, remote } from './remote-server.ts'
+import { isAlive, open, raw, textOf, until } from './support.ts'
+
+async function temporaryFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'file')
+}
+
+const named = (name: string) => ({ ...raw('good'), name })
+
+describe('idle servers', () => {
+  test('are stopped, and started again on the next use', async () => {
+    const upstreams = open([raw('good')], { idleMs: 100 })
+    const first = textOf(await upstreams.callTool('good', 'pid', {}))
+    await until(() => upstreams.state('good') === 'not-started')
+    await until(() => !isAlive(Number(first)))
+    expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
+  })
+
+  test('with a call in flight are not idle', async () => {
+    const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
+    await upstreams.callTool('slow', 'progress', {})
+    const abort = new AbortController()
+    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(upstreams.state('slow')).toBe('running')
+    abort.abort()
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+    await until(() => upstreams.state('slow') === 'not-started')
+  })
+})
+
+describe('the bound on processes', () => {
+  test('stops the one used longest ago', async () => {
+    const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })
+    await upstreams.listTools('a')
+    await upstreams.listTools('b')
+    await upstreams.callTool('a', 'pid', {})
+    await upstreams.listTools('c')
+    expect(['a', 'b', 'c'].map((name) => upstreams.state(name))).toEqual(['running', 'not-started', 'running'])
+  })
+
+  test('refuses a start when all are in use, and does not hold it against the server', async () => {
+    const upstreams = open([raw('slow', await temporaryFile()), named('b')], { maxProcesses: 1 })
+    const abort = new AbortController()
+    await upstreams.listTools('slow')
+    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
+    for (let i = 0; i < 5; i += 1) {
+      await expect(upstreams.listTools('b')).rejects.toThrow('1 servers run already, and all of them are in use')
+    }
+    abort.abort()
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+    await expect(upstreams.listTools('b')).resolves.toHaveLength(2)
+  })
+})
+
+describe('limits of a definition', () => {
+  test('a call that takes longer than its server may is a timeout', async () => {
+    const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
+    await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      message: "Server 'slow' did not answer the call of 'slow' within 0.2 s",
+    })
+    expect(upstreams.state('slow')).toBe('running')
+  })
+
+  test('a server that nobody trusted is never started', async () => {
+    const file = await temporaryFile()
+    const upstreams = open([{ ...raw('grandchild', file), trusted: false }])
+    await expect(upstreams.listTools('grandchild')).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
+    await expect(readFile(file)).rejects.toThrow('ENOENT')
+  })
+
+  test('placeholders are filled in at the start, and what they stood for is redacted', async () => {
+    const definition = raw('exit', '${SECRET}')
+    const upstreams = open([definition], {
+      resolveTransport: ({ transport }) =>
+        transport.type === 'stdio'
+          ? { ...transport, args: transport.args.map((arg) => arg.replace('${SECRET}', 'wizard')) }
+          : transport,
+    })
+    await expect(upstreams.listTools('exit')).rejects.toThrow('(args [redacted])')
+  })
+})
+
+describe('what a server may ask for', () => {
+  const requests: UpstreamRequests = {
+    roots: async (server) => [{ uri: `file:///${server}` }],
+    elicit: async (server, params) => ({
+      action: 'accept',
+      content: { answer: `${server}: ${String(params.message)}` },
+    }),
+    sample: async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }),
+  }
+
+  test.each([
+    ['roots/list', { roots: [{ uri: 'file:///asks' }] }],
+    ['elicitation/create', { action: 'accept', content: { answer: 'asks: Which one?' } }],
+    ['sampling/createMessage', { role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }],
+  ])('%s is answered by whoever opened the upstreams', async (method, expected) => {
+    const upstreams = open([raw('asks', method)], { requests: () => requests })
+    expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual(expected)
+    expect(JSON.parse(upstreams.instructions('asks')!)).toEqual({
+      roots: {},
+      elicitation: { form: {}, url: {} },
+      sampling: {},
+    })
+  })
+
+  test.each(['roots/list', 'elicitation/create', 'sampling/createMessage'])(
+    '%s is declined at once, with a reason, when nobody answers',
+    async (method) => {
+      const upstreams = open([raw('asks', method)])
+      const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
+      expect(answer).toMatchObject({ code: -32601, message: expect.stringContaining('nobody is here to answer') })
+      expect(upstreams.instructions('asks')).toBe('{}')
+    },
+  )
+
+  test('an answer that fails is the server’s to deal with', async () => {
+    const upstreams = open([raw('asks', 'elicitation/create')], {
+      requests: () => ({ elicit: () => Promise.reject(new Error('the user has gone home')) }),
+    })
+    expect(textOf(await upstreams.callTool('asks', 'ask', {}))).toContain('the user has gone home')
+  })
+})
+
+describe('tools that run as tasks', () => {
+  test('are started, waited for and fetched, whether their list was read or not', async () => {
+    const upstreams = open([raw('tasks', await temporaryFile())])
+    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+  })
+
+  test('fail with their own words', async () => {
+    const upstreams = open([raw('tasks', await temporaryFile())])
+    await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: expect.stringContaining('the task broke'),
+    })
+  })
+
+  test('are cancelled at the server when the call is', async () => {
+    const file = await temporaryFile()
+    const upstreams = open([raw('tasks', file)])
+    await upstreams.listTools('tasks')
+    const abort = new AbortController()
+    const call = upstreams.callTool('tasks', 'endless', {}, { signal: abort.signal })
+    setTimeout(() => abort.abort(), 100)
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')) === 'cancelled endless\n')
+  })
+})
+
+test('the latest log messages of a server are kept, without its secrets', async () => {
+  const definition = raw('chatty', '150')
+  Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
+  const upstreams = open([definition])
+  await upstreams.callTool('chatty', 'x', {})
+  await until(() => upstreams.messages('chatty').at(-1)?.data === '{"i":149,"token":"[redacted]"}')
+  const messages = upstreams.messages('chatty')
+  expect(messages).toHaveLength(100)
+  expect(messages[0]).toEqual({ level: 'info', logger: 'raw', data: '{"i":50,"token":"[redacted]"}' })
+  expect(upstreams.logged.join('')).not.toContain('hunter22')
+})
+
+describe('how a server wants to be spoken to', () => {
+  test('is remembered between runs, in a file that holds no secret', async () => {
+    const file = await temporaryFile()
+    const server = await rawRemote()
+    const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
+    await open([definition], { verdictsFile: file }).listTools('r')
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')).endsWith('}'))
+    expect(await readFile(file, 'utf8')).not.toMatch(/abracadabra|127\.0\.0\.1/)
+    server.received.length = 0
+    await open([definition], { verdictsFile: file }).listTools('r')
+    expect(server.received[0]!.rpc).toBe('initialize')
+  })
+
+  test('is found out again when the file is damaged or out of date', async () => {
+    for (const text of ['nonsense', '{"a":1}', 'null']) {
+      const file = await temporaryFile()
+      await writeFile(file, text)
+      const server = await rawRemote()
+      await expect(open([remote('r', server.url)], { verdictsFile: file }).listTools('r')).resolves.toHaveLength(1)
+    }
+  })
+
+  test('is tried anew when a remembered way no longer works', async () => {
+    const file = await temporaryFile()
+    await open([raw('modern')], { verdictsFile: file }).listTools('modern')
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('"modern"'))
+    const downgraded = { ...raw('modern'), transport: raw('modern').transport }
+    const upstreams = open([downgraded], {
+      verdictsFile: file,
+      // The definition is the same, but the program behind it no longer is.
+      resolveTransport: () => raw('good').transport,
+    })
+    expect((await upstreams.listTools('modern')).map((tool) => tool.name)).toEqual(['echo', 'pid'])
+  })
+})
