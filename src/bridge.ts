@@ -1,10 +1,14 @@
 // Puts the parts together: the one place that knows them all. Nothing here starts a process; that happens at the first need.
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
 import { Embeddings } from './catalog/embeddings.ts'
 import { discoverServers } from './config/discover.ts'
-import type { DiscoveredServers, SkippedEntry } from './config/server-definition.ts'
+import { expandTransport } from './config/expand.ts'
+import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
+import { allowsTool } from './config/tool-filter.ts'
+import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
 import { serveCall } from './proxy/proxy.ts'
@@ -14,8 +18,11 @@ import type { CellResult } from './session/cell-result.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { type CellRequest, Session } from './session/session.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
-import type { Upstreams } from './upstream/upstream.ts'
+import { createTokenStore, type TokenStore } from './upstream/token-store.ts'
+import type { Upstreams, UpstreamTool } from './upstream/upstream.ts'
 import { VERSION } from './version.ts'
+
+export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
 export interface RunCellRequest extends Pick<CellRequest, 'code' | 'timeoutMs' | 'signal' | 'onOutput' | 'onProgress'> {
   /** Names or aliases of the only servers that the cell may reach. */
@@ -27,33 +34,46 @@ export class Bridge {
   readonly log: Log
   readonly catalog: Catalog
   readonly upstreams: Upstreams
-  /** Config entries that were left out, with reasons. */
-  readonly skipped: SkippedEntry[]
+  /** What the config files hold: servers, and what was left out with reasons. */
+  readonly discovered: DiscoveredServers
+  /** Sign-ins to remote servers. */
+  readonly tokenStore: TokenStore
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
 
   /** Reads which servers are configured, and starts nothing. */
   static async open(settings: Settings, log: Log): Promise<Bridge> {
-    return new Bridge(settings, log, await discoverServers({ settings }))
+    const { isTrusted } = createTrustStore(settings.stateDir)
+    return new Bridge(settings, log, await discoverServers({ settings, isTrusted }))
   }
 
-  private constructor(settings: Settings, log: Log, { servers, skipped }: DiscoveredServers) {
+  private constructor(settings: Settings, log: Log, discovered: DiscoveredServers) {
+    const { servers, skipped } = discovered
     this.settings = settings
     this.log = log
-    this.skipped = skipped
+    this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    this.tokenStore = createTokenStore(path.join(settings.stateDir, '.sandbridge', 'tokens.json'))
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
-      clientInfo: { name: 'sandbridge', version: VERSION },
+      clientInfo: CLIENT_INFO,
+      idleMs: settings.upstreamIdleMs,
+      resolveTransport,
+      tokenStore: this.tokenStore,
+      verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
+    const allowed = (server: string, tools: UpstreamTool[]) => {
+      const definition = servers.find((other) => other.name === server)
+      return tools.filter((tool) => !definition || allowsTool(definition, tool.name))
+    }
     this.catalog = new Catalog({
       definitions: servers,
       listTools: async (server, signal) => {
         const tools = await this.upstreams.listTools(server, signal)
         const instructions = this.upstreams.instructions(server)
-        return { tools, ...(instructions && { instructions }) }
+        return { tools: allowed(server, tools), ...(instructions && { instructions }) }
       },
       state: (server) => this.upstreams.state(server),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
@@ -61,7 +81,9 @@ export class Bridge {
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
-    this.upstreams.onTools((server, tools, instructions) => this.catalog.toolsChanged(server, tools, instructions))
+    this.upstreams.onTools((server, tools, instructions) => {
+      this.catalog.toolsChanged(server, allowed(server, tools), instructions)
+    })
     this.#pool = new KernelPool({
       provider: chooseProvider(settings, log),
       limits: { memoryBytes: settings.memoryBytes },
@@ -107,4 +129,9 @@ export class Bridge {
 
 function embeddingsOf({ embeddingsModel }: Settings, url: string, log: Log): Embeddings {
   return new Embeddings({ url, ...(embeddingsModel && { model: embeddingsModel }), log })
+}
+
+/** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
+export function resolveTransport(definition: ServerDefinition): StdioServer | RemoteServer {
+  return expandTransport(definition, { env: process.env, home: homedir(), workspaceFolder: process.cwd() })
 }

@@ -22,6 +22,68 @@ program
   .option('--json', 'print the result as JSON')
   .action(async (file: string | undefined, options: object) => (await import('./commands/exec.ts')).exec(file, options))
 
+program
+  .command('servers')
+  .description('list the MCP servers that are configured; starts none')
+  .option('--sources', 'show which file each comes from, and what was skipped and why')
+  .option('--json', 'print JSON, without secrets')
+  .action(async (options: object) => (await import('./commands/servers.ts')).servers(options))
+
+program
+  .command('search')
+  .description('find tools by what they do')
+  .argument('<query>')
+  .option('-n, --limit <count>', 'how many')
+  .option('--json', 'print JSON')
+  .action(async (query: string, options: object) => (await import('./commands/search.ts')).search(query, options))
+
+program
+  .command('tools')
+  .description('list the tools of a server, or show one of them in full')
+  .argument('<server>')
+  .argument('[tool]')
+  .option('--json', 'print JSON')
+  .action(async (server: string, tool: string | undefined, options: object) =>
+    (await import('./commands/tools.ts')).tools(server, tool, options),
+  )
+
+program
+  .command('index')
+  .description('ask every server for its tools now, so that no cell waits for it')
+  .action(async () => (await import('./commands/index-servers.ts')).indexServers())
+
+program
+  .command('trust')
+  .description('allow the servers that the config files of this project define')
+  .option('-y, --yes', 'without being asked')
+  .option('--remove <file>', 'take trust in a file back')
+  .option('--list', 'list the trusted files')
+  .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
+
+program
+  .command('login')
+  .description('sign in to a remote server')
+  .argument('<server>')
+  .option('--no-browser', 'only print the address, and take the answer from the terminal')
+  .action(async (server: string, options: { browser: boolean }) =>
+    (await import('./commands/login.ts')).login(server, options),
+  )
+
+program
+  .command('logout')
+  .description('forget the sign-in to a remote server')
+  .argument('<server>')
+  .action(async (server: string) => (await import('./commands/login.ts')).logout(server))
+
+program
+  .command('init')
+  .description('register sandbridge in the clients of this machine, after showing the change')
+  .option('-y, --yes', 'without being asked')
+  .option('--move', "move the clients' own servers to ~/MCPs, so that they stop costing context")
+  .option('--client <name...>', 'only these clients')
+  .option('--undo', 'put everything back')
+  .action(async (options: object) => (await import('./commands/init.ts')).init(options))
+
 try {
   await program.parseAsync()
 } catch (error) {

@@ -1,7 +1,7 @@
 // What the search reads of a tool. Pure.
 import type { CatalogTool } from './catalog-tool.ts'
 import { flattened, isRecord, propertiesOf, type Schema } from './json-schema.ts'
-import type { SearchDocument } from './search-index.ts'
+import type { SearchDocument } from './postings.ts'
 import { words } from './tokenize.ts'
 
 const MAX_PARAMETERS = 40

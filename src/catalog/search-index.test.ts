@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { SearchIndex, type SearchDocument } from './search-index.ts'
+import type { SearchDocument } from './postings.ts'
+import { SearchIndex } from './search-index.ts'
 import { Thesaurus } from './thesaurus.ts'
 import { stem, words } from './tokenize.ts'
 

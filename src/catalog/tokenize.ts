@@ -4,6 +4,23 @@
 export interface Token {
   word: string
   stem: string
+  /** Does it say nothing about a tool? */
+  isStopWord: boolean
+}
+
+const STOP_WORDS = new Set(
+  (
+    'a an the of to in on at for with by from as into onto about and or but if so than then that this these those there it its is are was ' +
+    'were be been being am i me my mine we us our you your he she they them their his her do does did done can could would should will ' +
+    'shall may might must have has had having please want wanted need needed like let lets how what which who whom whose when where why ' +
+    'some any each just also too very really now out up off over under via using use used someone something somebody anything thing things ' +
+    'tool tools way'
+  ).split(' '),
+)
+
+/** Is it one of the words that stand in every sentence? */
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word)
 }
 
 /** The words of a sentence or a name: split at separators, at camelCase humps and around acronyms. */
@@ -70,7 +87,7 @@ const cache = new Map<string, readonly Token[]>()
 export function tokensOf(chunk: string): readonly Token[] {
   const known = cache.get(chunk)
   if (known !== undefined) return known
-  const split = /^(?:[a-z]+|[0-9]+)$/.test(chunk) ? [{ word: chunk, stem: stem(chunk) }] : splitChunk(chunk)
+  const split = /^(?:[a-z]+|[0-9]+)$/.test(chunk) ? [tokenFor(chunk)] : splitChunk(chunk)
   if (cache.size >= CACHE_LIMIT) cache.clear()
   cache.set(chunk, split)
   return split
@@ -89,6 +106,10 @@ function splitChunk(chunk: string): Token[] {
       .toLowerCase()
       .split(/[^\p{L}\p{N}]+/u)
       .filter((part) => part !== '')
-      .map((word) => ({ word, stem: stem(word) }))
+      .map(tokenFor)
   )
+}
+
+function tokenFor(word: string): Token {
+  return { word, stem: stem(word), isStopWord: STOP_WORDS.has(word) }
 }

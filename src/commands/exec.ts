@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import { BridgeError } from '../errors.ts'
 import { renderResult } from '../render/render-result.ts'
 import { parseRunPythonArguments } from '../server/run-python-tool.ts'
-import { onShutdown } from '../shutdown.ts'
-import { openBridge } from './open-bridge.ts'
+import { withBridge } from './open-bridge.ts'
+import { print } from './print.ts'
 
 interface ExecOptions {
   code?: string
@@ -17,10 +17,7 @@ interface ExecOptions {
 /** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
 export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
   const code = await readCode(file, options.code)
-  const bridge = await openBridge()
-  const cancelled = new AbortController()
-  onShutdown(() => bridge.close(), { watchStdin: false })
-  try {
+  await withBridge(async (bridge) => {
     const request = parseRunPythonArguments(
       {
         code,
@@ -29,22 +26,17 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
       },
       bridge.settings,
     )
-    const session = bridge.openSession()
     // Shown as it is printed, not when the cell is over.
-    const live = options.json ? undefined : (stream: 'stdout' | 'stderr', part: string) => process[stream].write(part)
-    const result = await bridge.runCell(session, {
-      ...request,
-      signal: cancelled.signal,
-      ...(live && { onOutput: (stream, part) => void live(stream, part) }),
-    })
+    const live = options.json
+      ? undefined
+      : (stream: 'stdout' | 'stderr', part: string) => void process[stream].write(part)
+    const result = await bridge.runCell(bridge.openSession(), { ...request, ...(live && { onOutput: live }) })
     const rest = live ? { ...result, stdout: '', stderr: '' } : result
     const rendered = renderResult(rest, { mode: options.json ? 'json' : 'compact', outputTokens: Infinity })
     const [block] = rendered.content
-    if (block?.type === 'text' && !(live && block.text === '(no output)')) process.stdout.write(`${block.text}\n`)
+    if (block?.type === 'text' && !(live && block.text === '(no output)')) print(block.text)
     process.exitCode = rendered.isError ? 1 : 0
-  } finally {
-    await bridge.close()
-  }
+  })
 }
 
 async function readCode(file: string | undefined, code: string | undefined): Promise<string> {

@@ -3,6 +3,7 @@ import type { CallToolRequestOptions, Client, RequestOptions, Tool } from '@mode
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'
+import { headerParameters } from './header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
 import { runAsTask } from './tasks.ts'
@@ -30,7 +31,8 @@ export class Connection {
   sessionLost = false
   readonly #parts: ConnectionParts
   readonly #client: Client
-  readonly #definitions = new Map<string, UpstreamTool>()
+  /** Tools with parameters that are repeated in HTTP headers. */
+  readonly #withHeaders = new Map<string, UpstreamTool>()
   #taskTools = new Set<string>()
 
   constructor(parts: ConnectionParts) {
@@ -67,9 +69,17 @@ export class Connection {
       ),
     )
     this.#taskTools = list.taskTools
-    this.#definitions.clear()
-    for (const tool of list.tools) this.#definitions.set(tool.name, tool)
-    return list
+    return this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
+  }
+
+  #sortOutHeaders(list: ToolList): ToolList {
+    this.#withHeaders.clear()
+    const tools = list.tools.filter((tool) => {
+      const verdict = headerParameters(tool.inputSchema)
+      if (verdict === 'valid') this.#withHeaders.set(tool.name, tool)
+      return verdict !== 'invalid'
+    })
+    return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
   }
 
   /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */
@@ -120,8 +130,8 @@ export class Connection {
         this.#request(method, body, { ...rest, ...(abort && { signal: abort }) })
       return runAsTask(request, this.#parts.about().server, params, signal)
     }
-    const definition = this.era === 'modern' ? this.#definitions.get(name) : undefined
-    if (definition && hasHeaderParameters(definition)) return this.#callWithHeaders(params, definition, options)
+    const definition = this.#withHeaders.get(name)
+    if (definition) return this.#callWithHeaders(params, definition, options)
     return this.#request('tools/call', params, options)
   }
 
@@ -166,9 +176,4 @@ export class Connection {
 
 function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {
   return { timeout, ...(signal && { signal }) }
-}
-
-/** Revision 2026-07-28, Streamable HTTP: parameters whose schema says `x-mcp-header` are repeated in a header. */
-function hasHeaderParameters({ inputSchema }: UpstreamTool): boolean {
-  return inputSchema !== undefined && JSON.stringify(inputSchema).includes('"x-mcp-header"')
 }

@@ -14,6 +14,7 @@ export type Via = 'stdio' | 'http' | 'sse'
 const GOODBYE_MS = 1000
 
 export interface Link {
+  via: Via
   transport: Transport
   /** How the process ended, once it has. */
   exit?: () => ProcessExit | undefined
@@ -36,7 +37,7 @@ export interface RemoteOptions {
 /** @param cwd where a server without a `cwd` of its own is started */
 export function dialProcess(server: StdioServer, cwd: string | undefined): Link {
   const transport = new StdioTransport(server, cwd)
-  return { transport, exit: () => transport.exit, lastWords: () => transport.lastWords() }
+  return { via: 'stdio', transport, exit: () => transport.exit, lastWords: () => transport.lastWords() }
 }
 
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
@@ -65,11 +66,11 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
   const release = (): void => http.close()
   if (via === 'sse') {
     transport = new options.sdk.SSEClientTransport(url, init)
-    return { transport, release }
+    return { via, transport, release }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
   settleLostRequests(streamable, () => trouble)
-  return { transport: streamable, sayGoodbye: () => inTime(streamable.terminateSession(), GOODBYE_MS), release }
+  return { via, transport: streamable, sayGoodbye: () => inTime(streamable.terminateSession(), GOODBYE_MS), release }
 }
 
 async function inTime(work: Promise<void>, ms: number): Promise<void> {

@@ -36,7 +36,7 @@ export interface Failure {
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   if (BridgeError.isInstance(error)) return { error }
   const { server, remote } = about
-  if (needsLogin(error)) return { error: loginNeeded(server) }
+  if (needsLogin(error)) return { error: loginNeeded(server, error) }
   const words = lastWords(about)
   if (isTimeout(error)) {
     const hint = remote
@@ -65,7 +65,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
-  if (needsLogin(error)) return { error: loginNeeded(server) }
+  if (needsLogin(error)) return { error: loginNeeded(server, error) }
   const rpc = rpcErrorOf(error)
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
@@ -102,14 +102,36 @@ function unreachable(message: string, hint?: string): BridgeError {
   return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
 }
 
-function loginNeeded(server: string): BridgeError {
+function loginNeeded(server: string, error: unknown): BridgeError {
+  const scope = missingScope(error)
+  if (scope !== undefined) {
+    return new BridgeError(
+      'UPSTREAM_AUTH_REQUIRED',
+      `Server '${server}' wants more permissions than the login has: ${scope}`,
+      {
+        hint: `Ask the user to run \`sandbridge login ${server} --scope "${scope}"\` in a terminal.`,
+        data: { scope },
+      },
+    )
+  }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
     hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
   })
 }
 
 function needsLogin(error: unknown): boolean {
-  return statusOf(error) === 401 || (error instanceof Error && error.name === 'UnauthorizedError')
+  return statusOf(error) === 401 || nameOf(error) === 'UnauthorizedError' || missingScope(error) !== undefined
+}
+
+/** What is in it ends up in a command for the user: RFC 6749 section 3.3 allows no quotes in a scope, and a shell's own characters are not shown. */
+function missingScope(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
+  const scope = String(error.requiredScope ?? '')
+  return /^[\w.:/ +*-]{0,500}$/.test(scope) ? scope : ''
+}
+
+function nameOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.name : undefined
 }
 
 /** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */

@@ -2,12 +2,13 @@
 // and stores the tokens for every bridge of this user. The only part of the upstream side that needs a user.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { createHttpFetch } from './http-fetch.ts'
-import { OAuthProvider } from './oauth-provider.ts'
+import { OAuthProvider, type OAuthClient } from './oauth-provider.ts'
 import { remoteReason } from './remote-failure.ts'
-import { loadSdk } from './sdk.ts'
+import { loadSdk, type Sdk } from './sdk.ts'
 import type { TokenStore } from './token-store.ts'
 
 export interface LoginOptions {
@@ -19,6 +20,10 @@ export interface LoginOptions {
   showPage: (url: URL) => void | Promise<void>
   /** For a browser on another machine: the address it ended up at, as the user copied it. Missing means that there is no such way. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
+  /** A client that was registered by hand, for servers where nobody can register themselves. */
+  client?: OAuthClient
+  /** More permissions than the stored login has: the server named them when it refused a call. */
+  scope?: string
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
@@ -43,20 +48,15 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       port: callback.port,
       redirect: options.showPage,
     })
-    const connect = async (): Promise<InstanceType<typeof sdk.StreamableHTTPClientTransport>> => {
-      const init = { authProvider: provider, fetch: http.fetch, requestInit: { headers: server.headers } }
-      const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)
-      const client = new sdk.Client(options.clientInfo, { versionNegotiation: { mode: 'auto' } })
-      try {
-        await client.connect(transport, { signal })
-      } catch (error) {
-        if (!(error instanceof sdk.UnauthorizedError)) throw error
-        return transport
-      }
-      await client.close()
-      throw new NotNeeded()
+    const init = { authProvider: provider, fetch: http.fetch, requestInit: { headers: server.headers } }
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)
+    if (options.scope !== undefined) {
+      const scope = union((await provider.tokens())?.scope, options.scope)
+      // A refresh cannot widen a scope, RFC 6749 section 6.
+      await sdk.auth(provider, { serverUrl: server.url, scope, forceReauthorization: true, fetchFn: http.fetch })
+    } else if (await isWelcome(sdk, transport, options.clientInfo, signal)) {
+      return { wasNeeded: false }
     }
-    const transport = await connect()
     const answers = [
       callback.answer,
       ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : []),
@@ -72,7 +72,6 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     await transport.finishAuth(parameters)
     return { wasNeeded: true }
   } catch (error) {
-    if (error instanceof NotNeeded) return { wasNeeded: false }
     if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
     if (BridgeError.isInstance(error)) throw error
     const reason = remoteReason(error)
@@ -92,7 +91,27 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   }
 }
 
-class NotNeeded extends Error {}
+/** Asks the server; its refusal makes the MCP client package begin the login. */
+async function isWelcome(
+  sdk: Sdk,
+  transport: Transport,
+  clientInfo: LoginOptions['clientInfo'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const client = new sdk.Client(clientInfo, { versionNegotiation: { mode: 'auto' } })
+  try {
+    await client.connect(transport, { signal })
+  } catch (error) {
+    if (error instanceof sdk.UnauthorizedError) return false
+    throw error
+  }
+  await client.close()
+  return true
+}
+
+function union(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap((scope) => scope?.split(/\s+/).filter(Boolean) ?? []))].join(' ')
+}
 
 /** The port that we are registered with, so that the registration can be used again. */
 async function knownPort(store: TokenStore, serverUrl: string): Promise<number> {

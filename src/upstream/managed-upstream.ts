@@ -65,8 +65,7 @@ export class ManagedUpstream {
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount }) => {
-        if (skippedCount > 0)
-          this.#log('warning', 'Tools without a name, or named twice, were left out', { skippedCount })
+        if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
       onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),

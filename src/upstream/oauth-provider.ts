@@ -16,8 +16,15 @@ export interface OAuthProviderOptions {
   serverUrl: string
   /** The loopback port at which the answer of the authorization server is awaited. */
   port: number
+  /** A client that was registered by hand. Missing means that we register ourselves. */
+  client?: OAuthClient
   /** Shows the user a page. @throws when there is no user */
   redirect: (url: URL) => void | Promise<void>
+}
+
+export interface OAuthClient {
+  clientId: string
+  clientSecret?: string
 }
 
 export class OAuthProvider implements OAuthClientProvider {
@@ -52,6 +59,13 @@ export class OAuthProvider implements OAuthClientProvider {
   }
 
   async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { client } = this.#options
+    if (client) {
+      return {
+        client_id: client.clientId,
+        ...(client.clientSecret !== undefined && { client_secret: client.clientSecret }),
+      }
+    }
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, port included.
     return grant.port === this.#options.port ? grant.client : undefined

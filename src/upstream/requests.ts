@@ -16,7 +16,7 @@ export interface UpstreamRequests {
 export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities {
   return {
     ...(requests.roots && { roots: {} }),
-    ...(requests.elicit && { elicitation: { form: {}, url: {} } }),
+    ...(requests.elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(requests.sample && { sampling: {} }),
   }
 }

@@ -11,7 +11,7 @@ export interface ToolList {
   tools: UpstreamTool[]
   /** Names of the tools that run only as a task (protocol revision 2025-11-25). */
   taskTools: Set<string>
-  /** How many entries were left out because they have no usable name or repeat one. */
+  /** How many entries were left out because they cannot be called: without a name, say, or with one that was there before. */
   skippedCount: number
 }
 

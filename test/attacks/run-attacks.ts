@@ -9,7 +9,7 @@ import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
 export interface AttackedProvider {
   name: string
   /** The provider, prepared, or the reason for which it cannot be tried here. */
-  open(): Promise<Provider | string>
+  open: () => Promise<Provider | string>
   memoryBytes: number
 }
 
@@ -39,9 +39,10 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
 
     for (const attack of attacksFor(name)) {
       test(`${attack.kind}: ${attack.name}`, async (ctx) => {
-        if (typeof provider === 'string') return ctx.skip(provider)
-        if (attack.control === 'python' && !hasPython()) return ctx.skip('python3 is needed to show that the attack works')
-        const sandbox = await victim('sandbox', () => sandboxVictim(provider as Provider, memoryBytes))
+        if (typeof provider === 'string') ctx.skip(provider)
+        if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')
+        const guarded = provider as Provider
+        const sandbox = await victim('sandbox', async () => sandboxVictim(await guarded.start({ memoryBytes })))
         const inside = await sandbox.run(canaries.preamble() + attack.code)
         expect(await canaries.traces(inside), inside).toBeUndefined()
 

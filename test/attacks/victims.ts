@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Readable, Writable } from 'node:stream'
-import type { Provider } from '../../src/sandbox/provider.ts'
+import type { Sandbox } from '../../src/sandbox/provider.ts'
 
 export interface Victim {
   /** What the cell printed. A victim that ended says so in the text. */
@@ -14,8 +14,7 @@ export interface Victim {
 const CELL_TIMEOUT_MS = 20_000
 
 /** A kernel in a fresh sandbox, spoken to in raw frames. */
-export async function sandboxVictim(provider: Provider, memoryBytes: number): Promise<Victim> {
-  const sandbox = await provider.start({ memoryBytes })
+export function sandboxVictim(sandbox: Sandbox): Victim {
   const lines = lineReader(sandbox.stdout)
   const state = { ended: false }
   void sandbox.exited.then(() => {
@@ -54,9 +53,10 @@ export async function sandboxVictim(provider: Provider, memoryBytes: number): Pr
 /** A process with the environment of the host and nothing in its way. */
 export function controlVictim(kind: 'python' | 'pyodide', env: NodeJS.ProcessEnv): Victim {
   const here = (name: string): string => fileURLToPath(new URL(`./control/${name}`, import.meta.url))
-  const [program, script] = kind === 'python' ? ['python3', here('bare.py')] : [process.execPath, here('plain-pyodide.mjs')]
+  const [program, script] =
+    kind === 'python' ? ['python3', here('bare.py')] : [process.execPath, here('plain-pyodide.mjs')]
   const child = spawn(program, [script], { env, stdio: ['pipe', 'pipe', 'ignore'] })
-  const lines = lineReader(child.stdout as Readable)
+  const lines = lineReader(child.stdout)
   const state = { ended: false }
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
@@ -65,7 +65,7 @@ export function controlVictim(kind: 'python' | 'pyodide', env: NodeJS.ProcessEnv
     state.ended = true
     lines.end()
   })
-  const stdin = child.stdin as Writable
+  const stdin = child.stdin
   stdin.on('error', () => {})
   return {
     get ended() {

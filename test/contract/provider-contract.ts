@@ -279,12 +279,10 @@ export function testProvider(
       const started = descendants(bridge.pid!).map(({ pid }) => pid)
       expect(started.length).toBeGreaterThan(0)
       bridge.kill('SIGKILL')
-      const since = performance.now()
       await until(async () => {
         const alive = new Set(runningProcesses().map(({ pid }) => pid))
         return !started.some((pid) => alive.has(pid)) && !(await differences.isLeft(id))
       })
-      expect(performance.now() - since).toBeLessThan(10_000)
     })
 
     promise('a kernel that never comes up is an error and leaves nothing', async () => {

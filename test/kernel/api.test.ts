@@ -16,7 +16,15 @@ const DOCS = [
       { name: 'state', type: 'str', required: false, default: "'open'" },
     ],
   },
-  { server: 'github', serverAlias: 'github', tool: 'list', toolAlias: 'list', description: '', line: 'await mcp_github.list()', params: [] },
+  {
+    server: 'github',
+    serverAlias: 'github',
+    tool: 'list',
+    toolAlias: 'list',
+    description: '',
+    line: 'await mcp_github.list()',
+    params: [],
+  },
 ]
 
 function bridge(calls: Call[] = []): RunOptions {
@@ -45,7 +53,9 @@ describe('mcp.runtime', () => {
     const calls: Call[] = []
     const options = bridge(calls)
     const value = (code: string) => kernel.value(code, options)
-    expect(await value('import mcp, mcp.runtime\nfrom mcp import runtime as r\nr is runtime is mcp.runtime')).toBe('True')
+    expect(await value('import mcp, mcp.runtime\nfrom mcp import runtime as r\nr is runtime is mcp.runtime')).toBe(
+      'True',
+    )
     expect(await value('runtime.discovered_servers()')).toBe("['github']")
     expect(calls).toEqual([])
     expect(await value('runtime.discovered_servers(detailed=True)[0].state')).toBe("'running'")
@@ -53,26 +63,48 @@ describe('mcp.runtime', () => {
     expect(await value('(await runtime.list_servers()) == runtime.list_servers_sync() == ["github"]')).toBe('True')
     expect(await value('runtime.describe_server("github").name')).toBe("'github'")
     expect(await value('runtime.capability_summary()')).toBe("'all there is'")
-    for (const call of ['list_tools{}("github")', 'query_tool_docs{}("github", "list", detail="full")', 'search_tool_docs{}("issue", limit=2, servers="github")']) {
+    for (const call of [
+      'list_tools{}("github")',
+      'query_tool_docs{}("github", "list", detail="full")',
+      'search_tool_docs{}("issue", limit=2, servers="github")',
+    ]) {
       calls.length = 0
-      expect(await value(`(await runtime.${call.replace('{}', '')}) == runtime.${call.replace('{}', '_sync')}`)).toBe('True')
+      expect(await value(`(await runtime.${call.replace('{}', '')}) == runtime.${call.replace('{}', '_sync')}`)).toBe(
+        'True',
+      )
       expect(calls[0]!.params).toEqual(calls[1]!.params)
     }
     expect(calls[0]!.params).toEqual({ query: 'issue', limit: 2, detail: 'summary', servers: ['github'] })
-    expect(await value('(await runtime.call_tool("github", "x", {})) == runtime.call_tool_sync("github", "x") == "called"')).toBe('True')
+    expect(
+      await value('(await runtime.call_tool("github", "x", {})) == runtime.call_tool_sync("github", "x") == "called"'),
+    ).toBe('True')
     expect(await value('LOADED_MCP_SERVERS')).toBe("('github',)")
-    expect((await kernel.run('runtime.progress(3, 12, "fetching")', options)).frames[0]).toEqual({ type: 'progress', cell: 15, done: 3, total: 12, message: 'fetching' })
-    expect((await kernel.run('await runtime.call_tool("github", "x", [1])', options)).error).toMatchObject({ name: 'ArgumentsError' })
-    expect(await value('all(hasattr(runtime, name) for name in runtime.__all__), runtime.call_tool.__module__')).toBe("(True, 'mcp.runtime')")
+    expect((await kernel.run('runtime.progress(3, 12, "fetching")', options)).frames[0]).toMatchObject({
+      type: 'progress',
+      done: 3,
+      total: 12,
+      message: 'fetching',
+    })
+    expect((await kernel.run('await runtime.call_tool("github", "x", [1])', options)).error).toMatchObject({
+      name: 'ArgumentsError',
+    })
+    expect(await value('all(hasattr(runtime, name) for name in runtime.__all__), runtime.call_tool.__module__')).toBe(
+      "(True, 'mcp.runtime')",
+    )
   })
 
   it('prints docs as lines', async (ctx) => {
     const kernel = await startKernel(ctx)
-    const { stdout, value } = await kernel.run('docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs', bridge())
+    const { stdout, value } = await kernel.run(
+      'docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs',
+      bridge(),
+    )
     const lines = DOCS.map((doc) => doc.line)
     expect(stdout).toBe(`${lines.join('\n')}\n${lines[0]}\n${lines[1]}\n`)
     expect(value).toEqual({ 'text/plain': lines.join('\n') })
-    expect(await kernel.value('docs[0]["tool"], docs[0].params[0].name, isinstance(docs, list)')).toBe("('create-issue', 'title', True)")
+    expect(await kernel.value('docs[0]["tool"], docs[0].params[0].name, isinstance(docs, list)')).toBe(
+      "('create-issue', 'title', True)",
+    )
     expect(await kernel.value('docs[:0]')).toBe('(no tools)')
   })
 })
@@ -97,11 +129,17 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     const options = bridge(calls)
     const value = (code: string) => kernel.value(code, options)
     expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
-    expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(`"(title: str, labels: list[str] = Ellipsis, state: str = 'open')"`)
+    expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(
+      `"(title: str, labels: list[str] = ..., state: str = 'open')"`,
+    )
     expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
     expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')
-    expect(await value('mcp_github')).toBe(`mcp_github: server 'github', Issues and pull requests\n${DOCS.map((doc) => doc.line).join('\n')}`)
-    expect((await kernel.run('help(mcp_github.create_issue)', options)).stdout).toContain('Create an issue in a repository.')
+    expect(await value('mcp_github')).toBe(
+      `mcp_github: server 'github', Issues and pull requests\n${DOCS.map((doc) => doc.line).join('\n')}`,
+    )
+    expect((await kernel.run('help(mcp_github.create_issue)', options)).stdout).toContain(
+      'Create an issue in a repository.',
+    )
     expect((await kernel.run('help(mcp_github)', options)).stdout).toContain(DOCS[1]!.line)
     expect(await value('from mcp.servers.github import *\nawait create_issue()')).toBe("'called'")
     expect(calls.map((call) => call.method)).toEqual(['query_tool_docs', 'call_tool'])
@@ -110,7 +148,10 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
 
   it('of a server that cannot be reached says so and fails nothing', async (ctx) => {
     const kernel = await startKernel(ctx)
-    const options: RunOptions = { servers: GITHUB, onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }) }
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
+    }
     expect(await kernel.value('mcp_github', options)).toContain('It did not start')
     expect(await kernel.value('mcp_github.create_issue', options)).toContain('It did not start')
     expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
@@ -150,7 +191,9 @@ describe('the list of servers', () => {
     await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
     expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
     expect(await kernel.value('mcp_github, runtime')).toBe("('mine', 'mine too')")
-    expect(await kernel.value('mcp_github == "mine", runtime', { servers: [...GITHUB, ...FILES] })).toBe("(False, 'mine too')")
+    expect(await kernel.value('mcp_github == "mine", runtime', { servers: [...GITHUB, ...FILES] })).toBe(
+      "(False, 'mine too')",
+    )
   })
 
   it('that is empty leaves everything else in place', async (ctx) => {

@@ -25,8 +25,18 @@ describe('a call', () => {
   it('gives the untouched result with raw', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
-    expect(await kernel.value('(await mcp_github.x.raw()) == (await runtime.call_tool("github", "x", raw=True))', answer(result))).toBe('True')
-    expect(await kernel.value('r = await runtime.call_tool("github", "x", {}, raw=True)\nr["content"][0].text', answer(result))).toBe(`'{"a": 1}'`)
+    expect(
+      await kernel.value(
+        '(await mcp_github.x.raw()) == (await runtime.call_tool("github", "x", raw=True))',
+        answer(result),
+      ),
+    ).toBe('True')
+    expect(
+      await kernel.value(
+        'r = await runtime.call_tool("github", "x", {}, raw=True)\nr["content"][0].text',
+        answer(result),
+      ),
+    ).toBe(`'{"a": 1}'`)
   })
 
   it('passes raw= on when the tool has a parameter of that name', async (ctx) => {
@@ -43,13 +53,22 @@ describe('a call', () => {
     await kernel.value('await mcp_github.x(raw=True)', options([{ name: 'raw', type: 'bool', required: false }]))
     await kernel.value('await mcp_github.x(raw=True)', options([]))
     await kernel.value('await mcp_github.x(raw=False)', options([]))
-    expect(sent).toEqual([[{ raw: true }, undefined], [{}, true], [{}, undefined]])
+    expect(sent).toEqual([
+      [{ raw: true }, undefined],
+      [{}, true],
+      [{}, undefined],
+    ])
   })
 
   it('is a real coroutine', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
-    expect(await kernel.value('import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(3)])\n[x.i for x in r]', options)).toBe('[0, 1, 2]')
+    expect(
+      await kernel.value(
+        'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(3)])\n[x.i for x in r]',
+        options,
+      ),
+    ).toBe('[0, 1, 2]')
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
     const { stderr } = await kernel.run('mcp_github.forgotten()\nNone', options)
     expect(stderr).toContain("coroutine 'mcp_github.forgotten' was never awaited")
@@ -58,7 +77,8 @@ describe('a call', () => {
   it('that is cancelled tells the bridge', async (ctx) => {
     const kernel = await startKernel(ctx)
     const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
-    const code = 'import asyncio\ntry: await asyncio.wait_for(mcp_github.x(), 0.05)\nexcept asyncio.TimeoutError: r = "timeout"\nr'
+    const code =
+      'import asyncio\ntry: await asyncio.wait_for(mcp_github.x(), 0.05)\nexcept asyncio.TimeoutError: r = "timeout"\nr'
     const outcome = await kernel.run(code, open)
     expect(outcome.value).toEqual({ 'text/plain': "'timeout'" })
     const id = outcome.frames.find((frame) => frame.type === 'call')!['id']
@@ -75,7 +95,9 @@ describe('a call', () => {
     const kernel = await startKernel(ctx)
     const options = content({ type: 'text', text: '{"n": 5}' })
     expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
-    expect(await kernel.value('import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync("github", "x").n', options)).toBe('5')
+    expect(
+      await kernel.value('import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync("github", "x").n', options),
+    ).toBe('5')
     expect(await kernel.value('(await asyncio.to_thread(runtime.call_tool_sync, "github", "x")).n', options)).toBe('5')
     expect(await kernel.value('asyncio.run(mcp_github.x()).n', options)).toBe('5')
     const threads = `
@@ -108,10 +130,9 @@ def work():
     finally: over.set()
 failed, over = [], threading.Event()
 threading.Thread(target=work, daemon=True).start()
-while not sent: time.sleep(0.001)`
-    const kernelSent = { servers: GITHUB, onCall: () => undefined }
-    await kernel.run('sent = []\nreal = runtime.call_tool_sync', kernelSent)
-    await kernel.run(code.replace('while not sent: time.sleep(0.001)', 'time.sleep(0.1)'), kernelSent)
+time.sleep(0.1)`
+    const { frames } = await kernel.run(code, { servers: GITHUB, onCall: () => undefined })
+    expect(frames.map((frame) => frame.type)).toEqual(['call', 'done'])
     expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
   })
 
@@ -119,17 +140,22 @@ while not sent: time.sleep(0.001)`
     const kernel = await startKernel(ctx)
     const ids: number[] = []
     // Answered only when all are open, in reverse, in one write.
-    const outcome = await kernel.run('import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(5000)])\n[x.i for x in r] == list(range(5000))', {
-      servers: GITHUB,
-      onCall: ({ id }) => {
-        ids.push(id)
-        if (ids.length === 5000) {
-          const lines = ids.map((one, i) => JSON.stringify({ type: 'reply', id: one, value: { structuredContent: { i, pad: 1 } } }))
-          kernel.sandbox.stdin.write(`${lines.toReversed().join('\n')}\n`)
-        }
-        return undefined
+    const outcome = await kernel.run(
+      'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(5000)])\n[x.i for x in r] == list(range(5000))',
+      {
+        servers: GITHUB,
+        onCall: ({ id }) => {
+          ids.push(id)
+          if (ids.length === 5000) {
+            const lines = ids.map((one, i) =>
+              JSON.stringify({ type: 'reply', id: one, value: { structuredContent: { i, pad: 1 } } }),
+            )
+            kernel.sandbox.stdin.write(`${lines.toReversed().join('\n')}\n`)
+          }
+          return undefined
+        },
       },
-    })
+    )
     expect(outcome.value).toEqual({ 'text/plain': 'True' })
   })
 
@@ -138,7 +164,12 @@ while not sent: time.sleep(0.001)`
     const big = 'x'.repeat(50_000_000)
     expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
     const rows = Array.from({ length: 200_000 }, (_, i) => ({ id: i, name: `row ${i}`, tags: ['a', 'b'] }))
-    expect(await kernel.value('rows = await mcp_github.x()\nlen(rows), rows[-1].tags[0]', answer({ structuredContent: { result: rows } }))).toBe("(200000, 'a')")
+    expect(
+      await kernel.value(
+        'rows = await mcp_github.x()\nlen(rows), rows[-1].tags[0]',
+        answer({ structuredContent: { result: rows } }),
+      ),
+    ).toBe("(200000, 'a')")
     const tooMuch = await kernel.run('await mcp_github.x(data="x" * 70_000_000)', answer(null))
     expect(tooMuch).toMatchObject({ status: 'error', error: { name: 'MCPError' } })
     expect(tooMuch.error!.message).toMatch(/70,\d+,\d+ bytes.*64|67,108,864/)
@@ -149,12 +180,16 @@ while not sent: time.sleep(0.001)`
     const kernel = await startKernel(ctx)
     for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
       const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
-      const outcome = await kernel.run(`${setup}try: await mcp_github.x(a=${bad})\nexcept TypeError as e: r = isinstance(e, runtime.MCPError) and str(e)\nr`, answer(null))
+      const outcome = await kernel.run(
+        `${setup}try: await mcp_github.x(a=${bad})\nexcept TypeError as e: r = isinstance(e, runtime.MCPError) and str(e)\nr`,
+        answer(null),
+      )
       expect(outcome.status, bad).toBe('ok')
       expect(outcome.value!['text/plain'], bad).toMatch(/argument.*(JSON|flatter|deeply)/i)
     }
     const calls: Call[] = []
-    const code = 'import datetime, pathlib\nawait mcp_github.x((1, 2), s={1}, d=datetime.date(2026, 1, 2), p=pathlib.Path("/a"))'
+    const code =
+      'import datetime, pathlib\nawait mcp_github.x((1, 2), s={1}, d=datetime.date(2026, 1, 2), p=pathlib.Path("/a"))'
     await kernel.value(code, { onCall: (call) => (calls.push(call), text('')) })
     expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
   })
@@ -187,8 +222,12 @@ describe('a result', () => {
     expect(await value('r', one('{broken'))).toBe("'{broken'")
     expect(await value('r', one('[link](x)'))).toBe("'[link](x)'")
     expect(await value('r', content())).toBe(undefined)
-    expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe("['a', {'b': 1}]")
-    expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe("{'yes': 1}")
+    expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe(
+      "['a', {'b': 1}]",
+    )
+    expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe(
+      "{'yes': 1}",
+    )
     expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
     expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
     expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
@@ -204,16 +243,31 @@ describe('a result', () => {
     const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
     expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
     expect(await kernel.value('r.data, r.mime_type')).toBe("(b'\\x89PNG\\r\\n\\x1a\\n', 'image/png')")
-    expect(await kernel.value('(await mcp_github.x()).mime_type', content({ type: 'audio', data: '', mimeType: 'audio/wav' }))).toBe("'audio/wav'")
+    expect(
+      await kernel.value(
+        '(await mcp_github.x()).mime_type',
+        content({ type: 'audio', data: '', mimeType: 'audio/wav' }),
+      ),
+    ).toBe("'audio/wav'")
   })
 
   it('with keys is a dict with attributes', async (ctx) => {
     const kernel = await startKernel(ctx)
-    const data = answer({ structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } } })
+    const data = answer({
+      structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
+    })
     await kernel.run('r = await mcp_github.x()', data)
-    expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe("('t', [1], True, 2, 'c')")
-    expect(await kernel.value('import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))')).toBe('True')
-    expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe('(True, True, False, 1)')
+    expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe(
+      "('t', [1], True, 2, 'c')",
+    )
+    expect(
+      await kernel.value(
+        'import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))',
+      ),
+    ).toBe('True')
+    expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe(
+      '(True, True, False, 1)',
+    )
     expect((await kernel.run('r.titel')).error!.message).toMatch(/no key 'titel'; keys: title, items/)
     expect(await kernel.value('r.title = 5\nr["title"]')).toBe('5')
   })
@@ -231,16 +285,28 @@ from mcp.runtime import MCPError, ToolError
 try: await mcp_github.x()
 except MCPError as e: r = type(e).__name__, e.code, str(e), e.hint, e.server, e.tool, e.content, isinstance(e, TypeError)
 r`
-    expect(await kernel.value(code, failing('TOOL_FAILED', 'no such repo', { data: { server: 'github', tool: 'x', content: [{ type: 'text' }] } }))).toBe(
-      "('ToolError', 'TOOL_FAILED', 'no such repo', '', 'github', 'x', [{'type': 'text'}], False)",
-    )
-    expect(await kernel.value(code, failing('PROXY_ARGUMENTS_INVALID', 'title is missing', { hint: 'See help.' }))).toBe(
+    expect(
+      await kernel.value(
+        code,
+        failing('TOOL_FAILED', 'no such repo', { data: { server: 'github', tool: 'x', content: [{ type: 'text' }] } }),
+      ),
+    ).toBe("('ToolError', 'TOOL_FAILED', 'no such repo', '', 'github', 'x', [{'type': 'text'}], False)")
+    expect(
+      await kernel.value(code, failing('PROXY_ARGUMENTS_INVALID', 'title is missing', { hint: 'See help.' })),
+    ).toBe(
       "('ArgumentsError', 'PROXY_ARGUMENTS_INVALID', 'title is missing. See help.', 'See help.', None, None, None, True)",
     )
-    expect(await kernel.value(code, failing('UPSTREAM_TIMEOUT', 'slow'))).toContain("('MCPError', 'UPSTREAM_TIMEOUT', 'slow'")
-    const uncaught = await kernel.run('def f():\n    return runtime.call_tool_sync("github", "x")\nf()', failing('PROXY_TOOL_UNKNOWN', 'No tool x', { hint: 'Did you mean y?' }))
+    expect(await kernel.value(code, failing('UPSTREAM_TIMEOUT', 'slow'))).toContain(
+      "('MCPError', 'UPSTREAM_TIMEOUT', 'slow'",
+    )
+    const uncaught = await kernel.run(
+      'def f():\n    return runtime.call_tool_sync("github", "x")\nf()',
+      failing('PROXY_TOOL_UNKNOWN', 'No tool x', { hint: 'Did you mean y?' }),
+    )
     expect(uncaught.error).toMatchObject({ name: 'ToolNotFound', message: 'No tool x. Did you mean y?' })
-    expect(uncaught.error!.traceback).toMatch(/Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?mcp\.runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/)
+    expect(uncaught.error!.traceback).toMatch(
+      /Cell \d+, line 2, in f\n {4}return runtime[^\n]*\n([ ^~]+\n)?mcp\.runtime\.ToolNotFound: No tool x\. Did you mean y\?\n$/,
+    )
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })
 })

@@ -109,7 +109,7 @@ describe('what a server may ask for', () => {
     expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual(expected)
     expect(JSON.parse(upstreams.instructions('asks')!)).toEqual({
       roots: {},
-      elicitation: { form: {}, url: {} },
+      elicitation: { form: { applyDefaults: true }, url: {} },
       sampling: {},
     })
   })

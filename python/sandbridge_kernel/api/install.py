@@ -48,9 +48,7 @@ def install_servers(namespace, servers):
     """Before every cell. `servers` is the list in its `run` frame, or None: as before. Without a change, the cell's names stay as they are."""
     for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime)):
         namespace.setdefault(name, value)
-    if servers is None and registry.names is not None and "mcp_servers" in namespace:
-        return
-    if not registry.update(servers or ()):
+    if not registry.update(servers):
         return
     for name in [name for name, value in namespace.items() if isinstance(value, ServerProxy) and name.startswith("mcp_")]:
         del namespace[name]

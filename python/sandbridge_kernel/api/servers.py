@@ -53,9 +53,6 @@ class ServerProxy:
             self._docs = docs.tool_docs(found)
         return self._docs
 
-    def _forget(self):
-        self._docs = None
-
 
 class ToolProxy:
     # `await tool(…)` gives a native value, `await tool.raw(…)` the MCP result untouched. No docstring here, nor above:
@@ -133,8 +130,10 @@ class Registry(Mapping):
         self._listed = None
 
     def update(self, servers):
-        """Take a new list of servers. False when it is the one there is already."""
-        listed = [(server["name"], server["alias"], server.get("description", "")) for server in servers]
+        """Take a new list of servers (None: the one before). False when nothing changes."""
+        if servers is None and self._listed is not None:
+            return False
+        listed = [(server["name"], server["alias"], server.get("description", "")) for server in servers or ()]
         if listed == self._listed:
             return False
         self._listed = listed

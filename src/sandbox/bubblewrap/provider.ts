@@ -9,7 +9,7 @@ import { StdioProcess } from '../stdio-process.ts'
 import type { ProcessEnd } from '../stdio-process.ts'
 import { bubblewrapArguments, probeBubblewrap } from './bubblewrap.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
-import { seccompFilter } from './seccomp-filter.ts'
+import { seccompFilter } from '../seccomp-filter.ts'
 
 export interface BubblewrapOptions {
   pidsCount: number

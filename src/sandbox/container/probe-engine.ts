@@ -40,7 +40,7 @@ export async function probeEngine(
   // docker prints its JSON with empty fields, and its reason on stderr, when it has no daemon to talk to.
   if (result.code !== 0 || !info) return unusable(command, result.stderr)
   if ('host' in info) return podmanVerdict(command, info)
-  return dockerVerdict(command, info)
+  return dockerVerdict(command, info, result.stderr)
 }
 
 function podmanVerdict(command: EngineName, info: Json): EngineProbe {
@@ -54,9 +54,9 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
   return { engine, verdict: describe(engine) }
 }
 
-function dockerVerdict(command: EngineName, info: Json): EngineProbe {
+function dockerVerdict(command: EngineName, info: Json, stderr: string): EngineProbe {
   const version = text(info['ServerVersion'])
-  if (version === '') return unusable(command, text(array(info['ServerErrors'])[0]))
+  if (version === '') return unusable(command, stderr || text(array(info['ServerErrors'])[0]))
   if (info['OSType'] === 'windows') {
     return { verdict: `${command} runs Windows containers; switch it to Linux containers` }
   }

@@ -129,9 +129,12 @@ async function install(temporary: string, folder: string): Promise<void> {
   }
 }
 
-/** Whether every file of a bundle is there with the size and the content it was written with. */
+/** Whether every file of a bundle is there with the size and the content it was written with, by this user or by root. */
 async function isWhole(folder: string): Promise<boolean> {
   try {
+    // A folder that somebody else made proves nothing with its own checksums.
+    const owner = (await stat(folder)).uid
+    if (process.getuid !== undefined && owner !== process.getuid() && owner !== 0) return false
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
     const expected = Object.entries(manifest)
     if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
@@ -152,9 +155,8 @@ async function sha256(path: string): Promise<string> {
 }
 
 function unwritable(folder: string, cause: unknown): BridgeError {
-  return new BridgeError(
-    'SANDBOX_START_FAILED',
-    `Cannot write the embedded Python to ${folder}: ${messageOf(cause)}`,
-    { hint: 'Make that folder writable, with 60 MB free, or set XDG_CACHE_HOME to a folder that is.', cause },
-  )
+  return new BridgeError('SANDBOX_START_FAILED', `Cannot write the embedded Python to ${folder}: ${messageOf(cause)}`, {
+    hint: 'Make that folder writable, with 60 MB free, or set XDG_CACHE_HOME to a folder that is.',
+    cause,
+  })
 }

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { access, constants, realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { messageOf } from '../../errors.ts'
-import { seccompFilter } from '../bubblewrap/seccomp-filter.ts'
+import { seccompFilter } from '../seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 
 /** What is wrapped around the sandbox's own command, and the paths that this command must use. */
@@ -61,12 +61,10 @@ async function bubblewrapArguments(node: string, bundle: string): Promise<string
   const binds: string[] = []
   for (const library of await librariesOf(node)) binds.push('--ro-bind', await realpath(library), library)
   binds.push('--ro-bind', await realpath(node), INNER_NODE, '--ro-bind', bundle, INNER_BUNDLE)
-  return [
-    ...['--unshare-all', '--unshare-user', '--die-with-parent', '--new-session', '--clearenv'],
-    ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--uid', NOBODY, '--gid', NOBODY],
-    ...binds,
-    ...['--remount-ro', '/', '--chdir', '/', '--seccomp', '3'],
-  ]
+  const flags =
+    '--unshare-all --unshare-user --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox'
+  const last = '--remount-ro / --chdir / --seccomp 3'
+  return [...flags.split(' '), '--uid', NOBODY, '--gid', NOBODY, ...binds, ...last.split(' ')]
 }
 
 /** The shared libraries of a program, with its loader, as `ldd` lists them. A static program has none. */
@@ -94,7 +92,13 @@ async function findProgram(name: string): Promise<string | undefined> {
     // A relative folder would make the program depend on where the bridge happens to be.
     if (!folder.startsWith('/')) continue
     const path = `${folder}/${name}`
-    if (await access(path, constants.X_OK).then(() => true, () => false)) return path
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path
   }
   return undefined
 }

@@ -1,9 +1,15 @@
 // The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, wrapped in bubblewrap where
 // there is one. Needs nothing but Node. It makes sandboxes; what runs inside is in inside/, what may run there is the kernel's business.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
-import { BridgeError } from '../../errors.ts'
 import { ensureBundle } from './bundle.ts'
-import { SMALLEST_MEMORY_BYTES, childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
+import {
+  SMALLEST_MEMORY_BYTES,
+  childArguments,
+  nodeFlags,
+  planMemory,
+  underMemoryCap,
+  type MemoryPlan,
+} from './command.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { KERNEL_FOLDER } from '../../package-root.ts'
 import { defaultCacheFolder, thisMachine } from './paths.ts'
@@ -29,11 +35,7 @@ export class PyodideProvider implements Provider {
   #outer: OuterLayer | undefined
 
   constructor(options: PyodideOptions = {}) {
-    this.#options = {
-      cacheFolder: options.cacheFolder ?? defaultCacheFolder(thisMachine()),
-      kernelFolder: options.kernelFolder ?? KERNEL_FOLDER,
-      node: options.node ?? process.execPath,
-    }
+    this.#options = withDefaults(options)
   }
 
   async prepare(onProgress?: (message: string) => void): Promise<void> {
@@ -52,7 +54,9 @@ export class PyodideProvider implements Provider {
     const outer = this.#outer?.verdict ?? 'bubblewrap: not looked for yet'
     return [
       outer,
-      process.platform === 'linux' ? 'memory: hard cap on the process (RLIMIT_DATA)' : 'memory: caps inside the process only',
+      process.platform === 'linux'
+        ? 'memory: hard cap on the process (RLIMIT_DATA)'
+        : 'memory: caps inside the process only',
       'process: Node’s permission model, no code from strings, frozen intrinsics, empty environment',
       'context: an empty JavaScript context without a single object of Node’s',
       'python: WebAssembly, without the modules that lead to JavaScript',
@@ -69,19 +73,8 @@ export class PyodideProvider implements Provider {
   }
 
   async #prepareOnce(onProgress?: (message: string) => void): Promise<OuterLayer> {
-    const { node, cacheFolder } = this.#options
-    const bundle = await ensureBundle({
-      cacheFolder,
-      kernelFolder: this.#options.kernelFolder,
-      readableByAll: thisMachine().isRoot && process.platform === 'linux',
-      onProgress,
-      makeSnapshot: async (folder) => {
-        const memory = planMemory(BUILD_MEMORY_BYTES)
-        const command = [node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]
-        return readSnapshot(await spawnSandbox(command))
-      },
-    })
-    this.#outer = await findOuterLayer(node, bundle)
+    const bundle = await prepareBundle(this.#options, onProgress)
+    this.#outer = await findOuterLayer(this.#options.node, bundle)
     return this.#outer
   }
 }
@@ -89,4 +82,29 @@ export class PyodideProvider implements Provider {
 /** The innermost command: Node with its flags, reading only the bundle. */
 export function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): string[] {
   return [node, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
+}
+
+/** The folder of the bundle for these options, made when it is not there yet. See ensureBundle. */
+export async function prepareBundle(options: PyodideOptions, onProgress?: (message: string) => void): Promise<string> {
+  const { node, cacheFolder, kernelFolder } = withDefaults(options)
+  return ensureBundle({
+    cacheFolder,
+    kernelFolder,
+    readableByAll: thisMachine().isRoot && process.platform === 'linux',
+    onProgress,
+    makeSnapshot: (folder) => {
+      const memory = planMemory(BUILD_MEMORY_BYTES)
+      return readSnapshot(
+        spawnSandbox([node, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]),
+      )
+    },
+  })
+}
+
+function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
+  return {
+    cacheFolder: options.cacheFolder ?? defaultCacheFolder(thisMachine()),
+    kernelFolder: options.kernelFolder ?? KERNEL_FOLDER,
+    node: options.node ?? process.execPath,
+  }
 }

@@ -17,7 +17,10 @@ export async function readSnapshot(process: Sandbox): Promise<{ snapshot: Uint8A
   const cacheBytes = all.length >= HEADER_BYTES ? all.readDoubleLE(8) : 0
   const end = HEADER_BYTES + snapshotBytes + cacheBytes
   if (exit.code !== 0 || snapshotBytes === 0 || all.length !== end) {
-    throw new BridgeError('SANDBOX_START_FAILED', `The embedded Python could not be prepared: ${exit.detail.trim() || exit.reason}`)
+    throw new BridgeError(
+      'SANDBOX_START_FAILED',
+      `The embedded Python could not be prepared: ${exit.detail.trim() || exit.reason}`,
+    )
   }
   const snapshot = all.subarray(HEADER_BYTES, HEADER_BYTES + snapshotBytes)
   return { snapshot, codeCache: all.subarray(HEADER_BYTES + snapshotBytes) }

@@ -2,7 +2,8 @@
 // `input` is made in the context: {wasm, stdlib, snapshot?, kernel, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js and files.js.
 // Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
 'use strict'
-;(async (input) => {
+// oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
+;async (input) => {
   const { loadPyodide, createPyodideModule } = globalThis.__sandbridgeGlue
   delete globalThis.__sandbridgeGlue
   globalThis.__sandbridgeHeapMaxBytes = input.heapMaxBytes
@@ -119,4 +120,4 @@ del forget
       }
     },
   }
-})
+}

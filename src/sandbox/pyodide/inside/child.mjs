@@ -35,7 +35,7 @@ const evaluateFile = (name) => new vm.Script(text(name), { filename: name }).run
 function bytes(name) {
   const file = openSync(`${bundle}/${name}`, 'r')
   const view = evaluate(`new Uint8Array(${fstatSync(file).size})`)
-  for (let at = 0; at < view.length; ) {
+  for (let at = 0; at < view.length;) {
     const count = readSync(file, view, at, view.length - at, at)
     if (count === 0) fail(`${name} is shorter than its size`)
     at += count
@@ -103,7 +103,7 @@ if (building) {
   header.writeDoubleLE(snapshot.length, 0)
   header.writeDoubleLE(cache.length, 8)
   for (const part of [header, snapshot, cache]) {
-    for (let at = 0; at < part.length; ) at += writeSync(1, part, at, part.length - at)
+    for (let at = 0; at < part.length;) at += writeSync(1, part, at, part.length - at)
   }
   process.exit(0)
 }

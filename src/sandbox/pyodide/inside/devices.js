@@ -1,7 +1,8 @@
 // Runs in the empty context: Python's two character devices on top of two shared-memory rings, whose other ends are in pump.mjs.
 // Its value is a function. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
 'use strict'
-;((fs, { control, inbound, outbound, interrupt }) => {
+// oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
+;(fs, { control, inbound, outbound, interrupt }) => {
   const { load, store, add, notify, wait } = Atomics
   const IN_HEAD = 0
   const IN_TAIL = 1
@@ -79,4 +80,4 @@
   }
   device(0, '/dev/sandbridge', readFrames, writeFrames)
   device(1, '/dev/sandbridge-wait', () => 0, waitForInput)
-})
+}

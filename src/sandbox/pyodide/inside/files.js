@@ -1,7 +1,8 @@
 // Runs in the empty context: a bound on the in-memory file system, which grows on JavaScript's heap. A full disk is then an OSError (ENOSPC)
 // and not the end of the process. Its value is a function. The process's own memory cap is the hard limit; this is the polite one.
 'use strict'
-;((fs, maxBytes) => {
+// oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
+;(fs, maxBytes) => {
   const memfs = fs.filesystems.MEMFS
   const ENOSPC = 51
   // An upper bound: it only grows here, and is counted afresh when it reaches the limit, so deleting needs no bookkeeping.
@@ -46,4 +47,4 @@
     size: position + length,
   }))
   memfs.resizeFileStorage = bound(memfs.resizeFileStorage, (node, size) => ({ node, size }))
-})
+}

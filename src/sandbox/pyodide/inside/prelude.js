@@ -4,7 +4,7 @@
 ;(() => {
   class TextDecoder {
     constructor(label = 'utf-8') {
-      this.encoding = String(label).toLowerCase()
+      this.encoding = label.toLowerCase()
     }
 
     decode(input) {
@@ -35,12 +35,11 @@
   function decodeUtf8(bytes) {
     let text = ''
     let units = []
-    for (let i = 0; i < bytes.length; ) {
+    for (let i = 0; i < bytes.length;) {
       const first = bytes[i++]
       let code = first
       if (first >= 0xf0) {
-        code =
-          ((first & 7) << 18) | ((bytes[i++] & 63) << 12) | ((bytes[i++] & 63) << 6) | (bytes[i++] & 63)
+        code = ((first & 7) << 18) | ((bytes[i++] & 63) << 12) | ((bytes[i++] & 63) << 6) | (bytes[i++] & 63)
       } else if (first >= 0xe0) {
         code = ((first & 15) << 12) | ((bytes[i++] & 63) << 6) | (bytes[i++] & 63)
       } else if (first >= 0x80) {
@@ -63,18 +62,13 @@
   class TextEncoder {
     encode(input = '') {
       const bytes = []
-      for (const character of String(input)) {
+      for (const character of `${input}`) {
         const code = character.codePointAt(0)
         if (code < 0x80) bytes.push(code)
         else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))
         else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
         else {
-          bytes.push(
-            0xf0 | (code >> 18),
-            0x80 | ((code >> 12) & 63),
-            0x80 | ((code >> 6) & 63),
-            0x80 | (code & 63),
-          )
+          bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
         }
       }
       return new Uint8Array(bytes)

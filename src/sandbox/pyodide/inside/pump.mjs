@@ -65,8 +65,11 @@ function pumpIn() {
     reading = true
     read(0, Buffer.allocUnsafeSlow(65536), 0, 65536, null, (error, count, chunk) => {
       reading = false
-      if (error?.code === 'EAGAIN') return void setTimeout(readMore, 1)
-      if (error || count === 0) return die()
+      if (error?.code === 'EAGAIN') {
+        setTimeout(readMore, 1)
+        return
+      }
+      if (error || count === 0) die()
       const kept = takeInterrupts(chunk.subarray(0, count))
       queue.push(kept)
       queuedBytes += kept.length

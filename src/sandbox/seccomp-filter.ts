@@ -1,7 +1,7 @@
 // Our list of system calls as the program that bubblewrap hands to the kernel (classic BPF, 8 bytes an instruction). Pure.
 // Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments whose upper half nobody looks at.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, RULED_SYSCALLS, RULES } from '../python-syscalls.ts'
-import type { Syscall } from '../python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, RULED_SYSCALLS, RULES } from './python-syscalls.ts'
+import type { Syscall } from './python-syscalls.ts'
 
 export type FilterArch = 'x64' | 'arm64'
 

@@ -1,0 +1,18 @@
+// A question with yes or no for an answer, asked in the terminal.
+import { createInterface } from 'node:readline/promises'
+import { BridgeError } from '../errors.ts'
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when there is no terminal to ask in */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
+      hint: 'Pass --yes to go on without being asked.',
+    })
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim())
+  } finally {
+    terminal.close()
+  }
+}

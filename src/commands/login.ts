@@ -1,0 +1,64 @@
+// `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline/promises'
+import { type Bridge, CLIENT_INFO, resolveTransport } from '../bridge.ts'
+import type { RemoteServer } from '../config/server-definition.ts'
+import { BridgeError } from '../errors.ts'
+import { login as signIn } from '../upstream/login.ts'
+import { withBridge } from './open-bridge.ts'
+import { print } from './print.ts'
+
+export async function login(server: string, options: { browser: boolean }): Promise<void> {
+  await withBridge(async (bridge) => {
+    const cancelled = new AbortController()
+    const { wasNeeded } = await signIn({
+      name: server,
+      server: remoteServer(bridge, server),
+      store: bridge.tokenStore,
+      clientInfo: CLIENT_INFO,
+      signal: cancelled.signal,
+      showPage: (url) => {
+        print(`Sign in to '${server}' here:\n${url.href}`)
+        if (options.browser) openBrowser(url)
+      },
+      ...(!options.browser && { pastedAddress }),
+    })
+    print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or has one already.`)
+  })
+}
+
+export async function logout(server: string): Promise<void> {
+  await withBridge(async (bridge) => {
+    await bridge.tokenStore.update(remoteServer(bridge, server).url, (grants) => {
+      grants.byIssuer = {}
+      delete grants.latest
+    })
+    print(`Signed out of '${server}'.`)
+  })
+}
+
+function remoteServer({ discovered }: Bridge, name: string): RemoteServer {
+  const definition = discovered.servers.find((server) => server.name === name)
+  const transport = definition && resolveTransport(definition)
+  if (transport && transport.type !== 'stdio') return transport
+  const reason = definition ? 'runs on this machine and needs no sign-in here' : 'is not configured'
+  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' ${reason}`, { hint: 'See `sandbridge servers`.' })
+}
+
+/** Best effort: the address is printed in any case. */
+function openBrowser(url: URL): void {
+  const openers = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] } as Record<string, string[]>
+  const [command, ...args] = openers[process.platform] ?? ['xdg-open']
+  const child = spawn(command!, [...args, url.href], { stdio: 'ignore', detached: true })
+  child.on('error', () => {})
+  child.unref()
+}
+
+async function pastedAddress(signal: AbortSignal): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return await terminal.question('Then paste the address that the browser ended up at: ', { signal })
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,16 @@
+// `sandbridge search`: what a cell's search_tool_docs would find.
+import { withBridge } from './open-bridge.ts'
+import { print, printJson } from './print.ts'
+
+interface SearchOptions {
+  json?: boolean
+  limit?: string
+}
+
+export async function search(query: string, options: SearchOptions): Promise<void> {
+  await withBridge(async ({ catalog }) => {
+    const docs = await catalog.search(query, options.limit === undefined ? {} : { limit: Number(options.limit) })
+    if (options.json) printJson(docs)
+    else print(docs.map((doc) => doc.line).join('\n') || 'There are no tools. See `sandbridge servers`.')
+  })
+}

@@ -1,0 +1,56 @@
+// `sandbridge servers`: which upstreams there are, what is known of them, and where they come from. Starts none of them.
+import type { Bridge } from '../bridge.ts'
+import { describeServers } from '../config/describe-servers.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson, printTable } from './print.ts'
+
+interface ServersOptions {
+  json?: boolean
+  sources?: boolean
+}
+
+export async function servers(options: ServersOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    if (options.json) printJson(listing(bridge))
+    else if (options.sources) printSources(bridge)
+    else printServers(bridge)
+  })
+}
+
+function listing({ catalog, discovered }: Bridge) {
+  const known = new Map(catalog.servers().map((entry) => [entry.name, entry]))
+  const summaries = [...describeServers(discovered.servers), ...describeServers(discovered.untrusted)]
+  return {
+    servers: summaries.map((summary) => ({ ...known.get(summary.name), ...summary })),
+    skipped: discovered.skipped,
+  }
+}
+
+function printServers({ catalog, discovered }: Bridge): void {
+  const rows = catalog.servers().map(({ name, alias, toolCount, problem, description }) => {
+    const tools = toolCount === undefined ? 'not indexed' : `${toolCount} tools`
+    return [name, `mcp_${alias}`, problem === undefined ? tools : 'failed', problem ?? description]
+  })
+  for (const { name, source } of discovered.untrusted) {
+    rows.push([name, '–', 'not trusted', `from ${source.file}: allow it with \`sandbridge trust\``])
+  }
+  if (rows.length === 0)
+    print(
+      'No MCP server is configured. Put some under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json.',
+    )
+  printTable(rows)
+}
+
+function printSources({ discovered }: Bridge): void {
+  printTable(
+    discovered.files.map(({ client, file, serverCount, trusted }) => [
+      client,
+      `${serverCount} ${serverCount === 1 ? 'server' : 'servers'}`,
+      trusted ? '' : 'not trusted',
+      file,
+    ]),
+  )
+  if (discovered.skipped.length === 0) return
+  print('\nSkipped:')
+  printTable(discovered.skipped.map(({ file, name, reason }) => [`  ${name ?? ''}`, reason, file]))
+}

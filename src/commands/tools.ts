@@ -1,0 +1,18 @@
+// `sandbridge tools SERVER [TOOL]`: the tools of a server as lines to call them by; one tool in full.
+import { BridgeError } from '../errors.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson } from './print.ts'
+
+export async function tools(server: string, tool: string | undefined, options: { json?: boolean }): Promise<void> {
+  await withBridge(async ({ catalog }) => {
+    const name = catalog.resolveServer(server)
+    if (name === undefined) {
+      const names = catalog.servers().map((entry) => entry.name)
+      const hint = names.length > 0 ? `There are: ${names.join(', ')}` : 'No MCP server is configured.'
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`, { hint })
+    }
+    const docs = await catalog.docs(name, tool === undefined ? {} : { tool, detail: 'full' })
+    if (options.json) printJson(docs)
+    else print(docs.map((doc) => doc.line).join('\n') || `Server '${name}' has no tools.`)
+  })
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { isLeftover, newContainerName } from './owner.ts'
+
+it('a container of a running bridge is not a leftover', () => {
+  expect(isLeftover(newContainerName())).toBe(false)
+})
+
+it('names are not used twice', () => {
+  expect(newContainerName()).not.toBe(newContainerName())
+})
+
+it('a container of a process that has ended is a leftover', async () => {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  expect(isLeftover(`sandbridge-${child.pid}-12345-abcdef`)).toBe(true)
+})
+
+it('so is one of a process whose id was used again', (ctx) => {
+  if (process.platform !== 'linux') ctx.skip('start times of processes are read on Linux only')
+  expect(isLeftover(`sandbridge-${process.pid}-1-abcdef`)).toBe(true)
+})
+
+it('without a start time, a running process id is enough to keep it', () => {
+  expect(isLeftover(`sandbridge-${process.pid}-0-abcdef`)).toBe(false)
+})
+
+it.each(['', 'postgres', 'sandbridge', 'sandbridge-data', 'sandbridge-x-1-ab', 'my-sandbridge-1-2-ab', 'sandbridge-1-2-ab-3'])(
+  'a container named %j is not ours to judge',
+  (name) => {
+    expect(isLeftover(name)).toBe(false)
+  },
+)

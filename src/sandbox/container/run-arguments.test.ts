@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import type { Engine } from './probe-engine.ts'
+import { runArguments } from './run-arguments.ts'
+import type { RunOptions } from './run-arguments.ts'
+
+const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, enforcesLimits: true }
+const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, enforcesLimits: true }
+
+function argumentsFor(options: Partial<RunOptions> = {}): string[] {
+  return runArguments({
+    engine: docker,
+    name: 'sandbridge-1-2-3',
+    labels: { 'sandbridge.bridge': '1' },
+    image: 'sha256:abc',
+    imageVolumes: [],
+    user: '65534:65534',
+    memoryBytes: 512 << 20,
+    pidsCount: 128,
+    cpus: undefined,
+    ociRuntime: undefined,
+    seccompProfilePath: '/tmp/profile.json',
+    environment: { HOME: '/workspace' },
+    pythonArgs: ['-I', '-c', 'pass'],
+    ...options,
+  })
+}
+
+it.each([
+  ...['--network=none', '--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--pull=never'],
+  ...['--security-opt=seccomp=/tmp/profile.json', '--user=65534:65534', '--pids-limit=128', '--log-driver=none'],
+  ...['--memory=536870912b', '--memory-swap=536870912b', '--ipc=private', '--rm', '--interactive', '--entrypoint=python3'],
+])('every container has %s', (option) => {
+  expect(argumentsFor({ engine: podman })).toContain(option)
+  expect(argumentsFor({ engine: docker })).toContain(option)
+})
+
+it('what follows the image is for python3', () => {
+  expect(argumentsFor().slice(-4)).toEqual(['sha256:abc', '-I', '-c', 'pass'])
+})
+
+it('mounts nothing of the host', () => {
+  for (const engine of [podman, docker]) {
+    expect(argumentsFor({ engine }).filter((argument) => /^(-v|--volume|--mount|--device|--privileged)/.test(argument))).toEqual([])
+  }
+})
+
+it('every tmpfs is sized and noexec, nosuid, nodev', () => {
+  const tmpfs = argumentsFor({ imageVolumes: ['/data'] }).filter((argument) => argument.startsWith('--tmpfs'))
+  expect(tmpfs).toHaveLength(3)
+  for (const option of tmpfs) expect(option).toMatch(/noexec,nosuid,nodev.*size=/)
+})
+
+it('a volume that the image declares is read-only', () => {
+  expect(argumentsFor({ imageVolumes: ['/data'] })).toContain('--tmpfs=/data:ro,noexec,nosuid,nodev,size=4k')
+})
+
+it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {
+  const args = argumentsFor({ engine: podman })
+  expect(args).toEqual(expect.arrayContaining(['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore']))
+})
+
+it('docker’s configured proxies, which may hold passwords, are overwritten', () => {
+  expect(argumentsFor({ engine: docker })).toEqual(expect.arrayContaining(['HTTP_PROXY=', 'https_proxy=', 'ALL_PROXY=']))
+})
+
+it('CPUs and another runtime are passed on when set', () => {
+  expect(argumentsFor().join(' ')).not.toMatch(/--cpus|--runtime/)
+  expect(argumentsFor({ cpus: 1.5, ociRuntime: 'runsc' })).toEqual(expect.arrayContaining(['--cpus=1.5', '--runtime=runsc']))
+})
+
+it('where the engine cannot count processes, every sandbox has a user of its own', () => {
+  const engine = { ...podman, enforcesLimits: false }
+  const user = () => argumentsFor({ engine }).find((argument) => argument.startsWith('--user='))!
+  const users = new Set(Array.from({ length: 20 }, user))
+  expect(users.size).toBeGreaterThan(10)
+  for (const each of users) expect(each).toMatch(/^--user=[1-5]\d{4}:65534$/)
+  expect(argumentsFor({ engine, user: 'nobody' })).toContain('--user=nobody')
+})

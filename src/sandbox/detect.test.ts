@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { firstUsable, probeProviders } from './detect.ts'
+import type { Candidate } from './detect.ts'
+
+const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works' })
+const no = (name: Candidate['name']) => Promise.resolve({ name, usable: false, verdict: 'is missing' })
+const asleep = Promise.resolve({ name: 'podman', usable: false, verdict: 'is stopped', asleep: true } as const)
+
+it('takes the first usable one, and says why not the ones before', async () => {
+  expect(await firstUsable([no('podman'), yes('docker'), yes('bubblewrap'), yes('pyodide')])).toMatchObject({
+    name: 'docker',
+    passedOver: ['podman: is missing'],
+  })
+})
+
+it('does not wait for those after it', async () => {
+  const never = new Promise<Candidate>(() => {})
+  expect((await firstUsable([yes('podman'), never])).name).toBe('podman')
+})
+
+it('wakes a machine only when nothing else isolates as well', async () => {
+  expect((await firstUsable([asleep, yes('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('docker')
+  expect((await firstUsable([asleep, no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('podman')
+})
+
+it('ends at the embedded sandbox', async () => {
+  expect((await firstUsable([no('podman'), no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('pyodide')
+})
+
+it('every provider of this machine has a verdict in words', async () => {
+  const candidates = await probeProviders()
+  expect(candidates.map(({ name }) => name)).toEqual(['podman', 'docker', 'bubblewrap', 'pyodide'])
+  for (const { verdict } of candidates) expect(verdict.length).toBeGreaterThan(10)
+})

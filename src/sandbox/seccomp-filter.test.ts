@@ -1,0 +1,108 @@
+// The filter is run here by a small interpreter of classic BPF, so that what it decides is tested and not how it is written.
+// That the kernel reads it the same way is tested by the attacks.
+import { describe, expect, it } from 'vitest'
+import { ALLOWED_SYSCALLS } from './python-syscalls.ts'
+import { seccompFilter } from './seccomp-filter.ts'
+import type { FilterArch } from './seccomp-filter.ts'
+
+const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003 }
+const ALLOW = 'allow'
+
+interface Call {
+  arch?: number
+  number: number
+  args?: number[]
+}
+
+function decide(filter: Buffer, { arch = AUDIT_ARCH.x64, number, args = [] }: Call): string {
+  const data = Buffer.alloc(64)
+  data.writeUInt32LE(number, 0)
+  data.writeUInt32LE(arch, 4)
+  args.forEach((value, index) => data.writeBigUInt64LE(BigInt(value), 16 + index * 8))
+  let register = 0
+  for (let at = 0; ; at += 1) {
+    const code = filter.readUInt16LE(at * 8)
+    const [whenTrue, whenFalse] = [filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3)]
+    const value = filter.readUInt32LE(at * 8 + 4)
+    const jump = (condition: boolean) => (at += condition ? whenTrue : whenFalse)
+    if (code === 0x20) register = data.readUInt32LE(value)
+    else if (code === 0x15) jump(register === value)
+    else if (code === 0x25) jump(register > value)
+    else if (code === 0x35) jump(register >= value)
+    else if (code === 0x45) jump((register & value) !== 0)
+    else if (code === 0x06) return meaning(value)
+    else throw new Error(`unknown instruction ${code}`)
+  }
+}
+
+function meaning(value: number): string {
+  if (value === 0x7fff0000) return ALLOW
+  if (value === 0x80000000) return 'kill'
+  return `errno ${value & 0xffff}`
+}
+
+describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (name) => {
+  const filter = seccompFilter(name)
+  const arch = AUDIT_ARCH[name]
+  const call = (number: number, ...args: number[]) => decide(filter, { arch, number, args })
+
+  it('lets every listed call through, and nothing between them', () => {
+    const listed = new Set(ALLOWED_SYSCALLS.map((syscall) => syscall[name]).filter((number) => number !== undefined))
+    const ruled = new Set(name === 'x64' ? [16, 41, 53, 56, 435] : [29, 198, 199, 220, 435])
+    for (let number = 0; number < 600; number += 1) {
+      if (ruled.has(number)) continue
+      expect([number, call(number)]).toEqual([number, listed.has(number) ? ALLOW : 'errno 1'])
+    }
+  })
+
+  const clone = name === 'x64' ? 56 : 220
+  it.each([
+    ['a fork', 17, ALLOW],
+    ['a thread', 0x3d0f00, ALLOW],
+    ['a user namespace', 0x10000000, 'errno 1'],
+    ['a mount namespace among other flags', 0x20000 | 17, 'errno 1'],
+    ['a network namespace', 0x40000000, 'errno 1'],
+    ['a namespace hidden by the upper half', 2 ** 32 + 0x10000000, 'errno 1'],
+  ])('clone for %s', (_, flags, verdict) => {
+    expect(call(clone, flags)).toBe(verdict)
+  })
+
+  const socket = name === 'x64' ? 41 : 198
+  it.each([
+    ['AF_UNIX', 1, ALLOW],
+    ['AF_INET', 2, 'errno 1'],
+    ['AF_INET6', 10, 'errno 1'],
+    ['AF_NETLINK', 16, 'errno 1'],
+    ['AF_PACKET', 17, 'errno 1'],
+    ['AF_ALG', 38, 'errno 1'],
+    ['AF_VSOCK', 40, 'errno 1'],
+  ])('a socket of family %s', (_, family, verdict) => {
+    expect(call(socket, family, 1, 0)).toBe(verdict)
+    expect(call(socket + (name === 'x64' ? 12 : 1), family, 1, 0)).toBe(verdict)
+  })
+
+  it('typing into a terminal is refused, other ioctls are not', () => {
+    const ioctl = name === 'x64' ? 16 : 29
+    expect([call(ioctl, 0, 0x5412), call(ioctl, 0, 0x5401)]).toEqual(['errno 1', ALLOW])
+  })
+
+  it('clone3 does not exist, so that libc falls back to clone', () => {
+    expect(call(435)).toBe('errno 38')
+  })
+
+  it('calls of another architecture kill the process', () => {
+    expect(decide(filter, { arch: AUDIT_ARCH.i386, number: 4 })).toBe('kill')
+    expect(decide(filter, { arch: name === 'x64' ? AUDIT_ARCH.arm64 : AUDIT_ARCH.x64, number: 1 })).toBe('kill')
+  })
+})
+
+it('x32 calls, which x86_64 has beside its own, kill the process', () => {
+  expect(decide(seccompFilter('x64'), { number: 0x40000000 + 41, args: [2] })).toBe('kill')
+})
+
+it('no number is listed twice', () => {
+  for (const arch of ['x64', 'arm64'] as const) {
+    const numbers = ALLOWED_SYSCALLS.map((syscall) => syscall[arch]).filter((number) => number !== undefined)
+    expect(new Set(numbers).size).toBe(numbers.length)
+  }
+})

@@ -1,0 +1,168 @@
+// Each defence of the embedded sandbox on its own: an attack that it stops, and that works when only this defence is taken out.
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts'
+import { findOuterLayer } from '../../src/sandbox/pyodide/outer-bubblewrap.ts'
+import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
+import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
+import { openCanaries, type Canaries } from './canaries.ts'
+import { testCacheFolder } from './pyodide-cache.ts'
+import { sandboxVictim } from './victims.ts'
+import { flagsWithout, weakenedSandbox, type Weakening } from './weakened.ts'
+
+let bundle: string
+let canaries: Canaries
+
+beforeAll(async () => {
+  bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+  canaries = await openCanaries()
+})
+afterAll(() => canaries.close())
+
+const CODE_FROM_STRINGS: Weakening = {
+  changes: [{ file: 'child.mjs', find: 'strings: false', put: 'strings: true' }],
+  withoutFlags: ['--disallow-code-generation-from-strings'],
+}
+
+/** Python that runs JavaScript through the C library and prints what it gives. */
+const javascript = (code: string): string => `
+import ctypes
+run = ctypes.CDLL(None).emscripten_run_script_string
+run.restype = ctypes.c_char_p
+print(run(${JSON.stringify(code)}.encode()).decode())`
+
+async function printed(weakening: Weakening, code: string): Promise<string> {
+  const victim = sandboxVictim(await weakenedSandbox(bundle, weakening))
+  try {
+    return await victim.run(code)
+  } finally {
+    await victim.close()
+  }
+}
+
+const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
+  ...first,
+  changes: [...(first.changes ?? []), ...(changes ?? [])],
+})
+
+describe('the context', () => {
+  test('no code is made from strings', async () => {
+    const attack = javascript("'ESCAPED ' + 6 * 7")
+    expect(await printed({}, attack)).not.toContain('ESCAPED')
+    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
+  })
+
+  test('it holds no object of Node’s, whatever code runs in it', async () => {
+    const attack = javascript("typeof process === 'object' ? 'ESCAPED ' + process.pid : 'nothing'")
+    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
+    const leaking = { file: 'child.mjs', find: 'createContext(Object.create(null)', put: 'createContext({ process }' }
+    expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
+  })
+
+  test('nobody inside can make Node hand out stack frames', async () => {
+    const attack = javascript(
+      "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return typeof f === 'string' ? 'text' : 'ESCAPED ' + f.length })()",
+    )
+    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('text')
+    const unlocked = {
+      file: 'prelude.js',
+      find: "Object.defineProperty(Error, 'prepareStackTrace'",
+      put: 'void (() => {})({}, 0',
+    }
+    expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
+  })
+})
+
+describe('Python', () => {
+  test('it finds no way to JavaScript', async () => {
+    const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
+    expect(await printed({}, attack)).toContain('ModuleNotFoundError')
+    const kept: Weakening = {
+      changes: [
+        { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
+        { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
+        { file: 'kernel.json', find: 'hasattr(finder, \\"jsproxies\\")', put: 'False' },
+        { file: 'kernel.json', find: 'name in (\\"js\\", \\"pyodide_js\\") or', put: '' },
+      ],
+      newSnapshot: true,
+    }
+    expect(await printed(kept, attack)).toContain('ESCAPED')
+  })
+})
+
+describe('the process, assuming that code runs in it with all of Node', () => {
+  /** Run JavaScript as the sandbox process would: with its flags and an empty environment. */
+  const breach = (code: string, flags: string[]): string => {
+    const names = canaries.preamble().replaceAll('\n', ';')
+    const { stdout, stderr } = spawnSync(process.execPath, [...flags, '-e', names + code], {
+      env: {},
+      encoding: 'utf8',
+    })
+    return `${stdout}\n${stderr}`
+  }
+  const PERMISSIONS = ['--permission', '--experimental-permission', '--allow-']
+
+  test.each([
+    { name: 'reads a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
+    { name: 'writes a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
+    { name: 'starts a program', code: "require('child_process').execFileSync('touch', [MARKER])" },
+  ])('the permission model: $name', async ({ code }) => {
+    const guarded = breach(code, flagsWithout(bundle, []))
+    expect(await canaries.traces(guarded), guarded).toBeUndefined()
+    const unguarded = flagsWithout(bundle, []).filter((flag) => !PERMISSIONS.some((prefix) => flag.startsWith(prefix)))
+    const open = breach(code, unguarded)
+    expect(await canaries.traces(open), open).toBeDefined()
+  })
+
+  test.each([
+    { flag: '--disallow-code-generation-from-strings', code: "console.log('ESCAPED ' + eval('6 * 7'))" },
+    {
+      flag: '--frozen-intrinsics',
+      code: "Array.prototype.push = () => 'stolen'; if ([].push(1) === 'stolen') console.log('ESCAPED')",
+    },
+  ])('$flag', ({ flag, code }) => {
+    expect(breach(code, flagsWithout(bundle, []))).not.toMatch(/^ESCAPED/m)
+    expect(breach(code, flagsWithout(bundle, [flag]))).toMatch(/^ESCAPED/m)
+  })
+
+  test('the hard cap on memory holds outside Python’s heap', (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('the hard cap is set on Linux only')
+    const code =
+      "const b = []; for (let i = 0; i < 16; i++) b.push(Buffer.alloc(64 << 20, 1)); console.log('ESCAPED', b.length)"
+    const command = [process.execPath, ...flagsWithout(bundle, []), '-e', code]
+    const run = ([program, ...args]: string[]): string =>
+      spawnSync(program!, args, { env: {}, encoding: 'utf8' }).stdout
+    expect(run(underMemoryCap(command, planMemory(512 << 20)))).not.toContain('ESCAPED')
+    expect(run(command)).toContain('ESCAPED 16')
+  })
+})
+
+describe('the outer wall, assuming that code runs in the process with all of Node and no flag', () => {
+  test.each([
+    { name: 'a connection', code: "require('net').connect(PORT, '127.0.0.1').on('error', (e) => console.log(e.code))" },
+    { name: 'a Unix socket', code: "require('net').connect(UNIX_SOCKET).on('error', (e) => console.log(e.code))" },
+    { name: 'a signal to the host', code: "process.kill(HOST_PID, 0); console.log('ESCAPED')" },
+    { name: 'a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
+    { name: 'writing a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
+    { name: 'writing into the bundle', code: "require('fs').writeFileSync(BUNDLE + '/x', ''); console.log('ESCAPED')" },
+    { name: 'a program', code: "require('child_process').execFileSync('/bin/sh', ['-c', 'touch ' + MARKER])" },
+    { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
+    { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
+    { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
+  ])('$name', async ({ code }, { skip }) => {
+    const outer = await findOuterLayer(process.execPath, bundle)
+    if (outer.node === process.execPath) skip(outer.verdict)
+    const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
+    const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
+      const child = spawnSandbox(command, extraInput)
+      let text = ''
+      for await (const chunk of child.stdout) text += String(chunk)
+      return `${text}\n${(await child.exited).detail}`
+    }
+    const { command, extraInput } = outer.wrap([outer.node, '-e', names(JSON.stringify(outer.bundle)) + code])
+    const guarded = await run(command, extraInput)
+    expect(await canaries.traces(guarded), guarded).toBeUndefined()
+    const open = await run([process.execPath, '-e', names("require('path').dirname(FILE)") + code])
+    expect(await canaries.traces(open), open).toBeDefined()
+  })
+})

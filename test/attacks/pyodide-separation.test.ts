@@ -1,0 +1,98 @@
+// What must hold between sandboxes and after their end: nothing crosses from one to the next, nothing is left behind, a crash costs nobody else.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { PyodideProvider, prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
+import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
+import { testCacheFolder } from './pyodide-cache.ts'
+import { sandboxVictim, type Victim } from './victims.ts'
+
+const provider = new PyodideProvider({ cacheFolder: testCacheFolder() })
+const start = async (memoryBytes = 384 << 20): Promise<Victim> => sandboxVictim(await provider.start({ memoryBytes }))
+
+beforeAll(() => provider.prepare())
+
+describe('two sandboxes', () => {
+  test('share no state: files, modules, random numbers', async () => {
+    const [first, second] = await Promise.all([start(), start()])
+    await first.run(`import math\nmath.pi = 3\nopen('/workspace/mine', 'w').write('x')\nsecret = 1`)
+    const there = await second.run(`import math, os\nprint(math.pi, os.listdir('/workspace'), 'secret' in globals())`)
+    expect(there).toBe('3.141592653589793 [] False\n')
+    const draw = `import os, random, secrets, uuid\nprint(random.random(), os.urandom(8).hex(), secrets.token_hex(8), uuid.uuid4(), sep='\\n')`
+    const [ours, theirs] = await Promise.all([first.run(draw), second.run(draw)])
+    const common = ours
+      .trim()
+      .split('\n')
+      .filter((line) => theirs.includes(line))
+    expect(ours.trim().split('\n')).toHaveLength(4)
+    expect(common).toEqual([])
+    await Promise.all([first.close(), second.close()])
+  })
+
+  test('one that runs out of memory or corrupts its heap ends alone', async () => {
+    const other = await start()
+    const crashes = [
+      `import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`,
+      `import json\njson.loads('[' * 1_000_000)`,
+      `for number in range(10 ** 7): open(f'/tmp/{number}', 'w').close()`,
+    ]
+    for (const code of crashes) {
+      const victim = await start()
+      expect(await victim.run(code)).toContain('the sandbox ended')
+      await victim.close()
+    }
+    expect(await other.run('print(6 * 7)')).toBe('42\n')
+    await other.close()
+  })
+})
+
+describe('the end', () => {
+  test('dispose ends a loop that no interrupt can', async () => {
+    const sandbox = await provider.start({ memoryBytes: 384 << 20 })
+    const victim = sandboxVictim(sandbox)
+    const running = victim.run(
+      `print('on', flush=True)\nwhile True:\n  try:\n    while True: pass\n  except BaseException: pass`,
+    )
+    sandbox.interrupt()
+    await sandbox.dispose()
+    expect(await running).toContain('the sandbox ended: disposed')
+    expect((await sandbox.exited).signal ?? 'SIGKILL').toBe('SIGKILL')
+  })
+
+  test('a bridge that is killed leaves no busy sandbox behind', async (ctx) => {
+    if (process.platform === 'win32') ctx.skip('signals')
+    const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+    const memory = planMemory(384 << 20)
+    const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
+    // A stand-in for the bridge: it starts the sandbox in a process group of its own, gives it an endless loop, and says its pid.
+    const run = `${JSON.stringify({ type: 'run', cell: 1, servers: [], code: "print('busy', flush=True)\nwhile True: pass" })}\n`
+    const bridge = spawn(
+      process.execPath,
+      [
+        '-e',
+        `const c = require('child_process').spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { detached: true, env: {} });
+        c.stdin.write(${JSON.stringify(run)}); c.stdout.on('data', (d) => { if (String(d).includes('busy')) console.log(c.pid) })`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const [said] = (await once(bridge.stdout, 'data')) as [Buffer]
+    const pid = Number(String(said))
+    expect(isAlive(pid)).toBe(true)
+    bridge.kill('SIGKILL')
+    await until(() => !isAlive(pid))
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Wait until it holds; the test's own timeout ends a wait that does not. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20))
+}

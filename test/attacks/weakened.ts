@@ -1,0 +1,62 @@
+// Sandboxes with one defence taken out, to show that an attack works without it. The defences are taken out of a copy of the bundle, by text:
+// the product itself has no switch for any of them.
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
+import { readSnapshot } from '../../src/sandbox/pyodide/snapshot.ts'
+import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/provider.ts'
+
+export interface Change {
+  file: string
+  find: string
+  put: string
+}
+
+export interface Weakening {
+  changes?: Change[]
+  /** Flags of Node to leave out: those that start with one of these. */
+  withoutFlags?: string[]
+  /** Whether a change makes another heap snapshot necessary. */
+  newSnapshot?: boolean
+}
+
+const memory = planMemory(512 << 20)
+
+/** A copy of a bundle with changes. Throws when there is nothing to change, so that a test cannot pass by accident. */
+export async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Weakening): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weakened-'))
+  await cp(bundle, folder, { recursive: true })
+  for (const { file, find, put } of changes) {
+    const path = join(folder, file)
+    const text = await readFile(path, 'utf8')
+    if (!text.includes(find)) throw new Error(`${file} does not hold '${find}'`)
+    await writeFile(path, text.replaceAll(find, put))
+  }
+  if (newSnapshot) {
+    const command = [process.execPath, ...nodeFlags(folder, memory), ...childArguments(folder, 'build', memory)]
+    const made = await readSnapshot(spawnSandbox(command))
+    await writeFile(join(folder, 'snapshot.bin'), made.snapshot)
+    await writeFile(join(folder, 'glue.cache'), made.codeCache)
+  }
+  return folder
+}
+
+/** A sandbox without the outer wall, with the given defences taken out. The folder goes when the sandbox has ended. */
+export async function weakenedSandbox(bundle: string, weakening: Weakening): Promise<Sandbox> {
+  const folder = await weakenedBundle(bundle, weakening)
+  const flags = flagsWithout(folder, weakening.withoutFlags ?? [])
+  const sandbox = spawnSandbox([process.execPath, ...flags, ...childArguments(folder, 'serve', memory)])
+  void sandbox.exited.then(() => rm(folder, { recursive: true, force: true }))
+  return sandbox
+}
+
+/** The sandbox process's flags, some left out. Throws when one to leave out is not there. */
+export function flagsWithout(folder: string, without: string[]): string[] {
+  const all = nodeFlags(folder, memory)
+  for (const prefix of without) {
+    if (!all.some((flag) => flag.startsWith(prefix))) throw new Error(`there is no flag ${prefix}`)
+  }
+  return all.filter((flag) => !without.some((prefix) => flag.startsWith(prefix)))
+}

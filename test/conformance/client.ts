@@ -1,0 +1,83 @@
+// The client that the MCP conformance suite drives: our upstream side, with a user who agrees to everything.
+// The suite gives it the address of a server as its last argument, and the scenario in the environment; see README.md beside it.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RemoteServer } from '../../src/config/server-definition.ts'
+import { BridgeError } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
+import { login } from '../../src/upstream/login.ts'
+import { createTokenStore } from '../../src/upstream/token-store.ts'
+import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+
+/** More than that is a server that cannot be satisfied. */
+const MAX_LOGINS = 3
+
+interface Context {
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[]
+  client_id?: string
+  client_secret?: string
+}
+
+const clientInfo = { name: 'sandbridge-conformance', version: '1' }
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
+const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
+const store = createTokenStore(join(folder, 'tokens.json'))
+const server: RemoteServer = { type: 'http', url: process.argv.at(-1)!, headers: {} }
+const upstreams = createUpstreams({
+  definitions: [{ name: 'server', transport: server, source: { client: 'conformance', file: '' } }],
+  clientInfo,
+  log: createLog('debug'),
+  tokenStore: store,
+  requests: () => ({ elicit: async () => ({ action: 'accept', content: {} }) }),
+})
+
+let loginCount = 0
+
+/** Does something, and what the error says when that needs a login. */
+async function withLogin<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!BridgeError.isInstance(error) || error.code !== 'UPSTREAM_AUTH_REQUIRED' || loginCount === MAX_LOGINS) throw error
+      loginCount += 1
+      const { scope } = (error.data ?? {}) as { scope?: string }
+      const { client_id: clientId, client_secret: clientSecret } = context
+      await login({
+        name: 'server',
+        server,
+        store,
+        clientInfo,
+        signal: AbortSignal.timeout(20_000),
+        // The suite's authorization servers send the browser on at once.
+        showPage: async (page) => void (await fetch(page)),
+        ...(scope !== undefined && { scope }),
+        ...(clientId !== undefined && { client: { clientId, ...(clientSecret !== undefined && { clientSecret }) } }),
+      })
+    }
+  }
+}
+
+/** Arguments of the right types for what a tool's schema says. */
+function argumentsFor({ inputSchema }: UpstreamTool): Record<string, unknown> {
+  const { properties = {} } = (inputSchema ?? {}) as { properties?: Record<string, { type?: string }> }
+  const samples: Record<string, unknown> = { number: 5, integer: 5, boolean: true, array: [], object: {} }
+  return Object.fromEntries(Object.entries(properties).map(([name, { type }]) => [name, samples[type ?? ''] ?? 'text']))
+}
+
+try {
+  const tools = await withLogin(() => upstreams.listTools('server'))
+  const calls = context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool) }))
+  for (const call of calls) {
+    const result = await withLogin(() => upstreams.callTool('server', call.name, call.arguments))
+    process.stderr.write(`${call.name}: ${JSON.stringify(result).slice(0, 200)}\n`)
+  }
+} catch (error) {
+  process.stderr.write(`${String(error)}\n`)
+  process.exitCode = 1
+} finally {
+  await upstreams.close()
+  await rm(folder, { recursive: true, force: true })
+}

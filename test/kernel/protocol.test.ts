@@ -1,0 +1,53 @@
+// The golden frames: the examples of docs/protocol.md are among them, the kernel's own half obeys them, and a live kernel sends nothing else.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROTOCOL_VERSION } from '../../src/protocol/frames.ts'
+import { startPlainPython, runPython, whyNoPython } from '../support/plain-python.ts'
+import { Driver, type Frame } from './drive.ts'
+
+const ROOT = path.join(import.meta.dirname, '..', '..')
+const golden = JSON.parse(readFileSync(path.join(ROOT, 'test/fixtures/frames.json'), 'utf8')) as {
+  valid: Record<string, Frame[]>
+  invalid: { why: string; line: string }[]
+}
+
+describe('test/fixtures/frames.json', () => {
+  it('holds every example of docs/protocol.md', () => {
+    const page = readFileSync(path.join(ROOT, 'docs/protocol.md'), 'utf8')
+    const examples = [...page.matchAll(/```json\n(.*?)\n```/gs)].map((match) => JSON.parse(match[1]!) as Frame)
+    expect(examples.length).toBeGreaterThan(10)
+    for (const example of examples) expect(golden.valid[example.type]).toContainEqual(example)
+  })
+
+  it('files every frame under its type, and has no reason twice', () => {
+    for (const [type, frames] of Object.entries(golden.valid)) for (const frame of frames) expect(frame.type).toBe(type)
+    const reasons = golden.invalid.map((one) => one.why)
+    expect(new Set(reasons).size).toBe(reasons.length)
+  })
+})
+
+describe('the kernel', () => {
+  it('passes its own unit tests', (ctx) => {
+    const reason = whyNoPython()
+    if (reason !== undefined) ctx.skip(reason)
+    const code = `import sys; sys.path.insert(0, ${JSON.stringify(path.join(ROOT, 'python'))}); import unittest; unittest.main(module=None, argv=['', 'discover', '-s', ${JSON.stringify(path.join(ROOT, 'test/kernel/python'))}])`
+    const { status, stderr } = runPython(['-I', '-B', '-c', code])
+    expect(stderr).toMatch(/Ran \d\d tests[\s\S]*OK/)
+    expect(status).toBe(0)
+  })
+
+  it('says who it is before anything else', async (ctx) => {
+    const reason = whyNoPython()
+    if (reason !== undefined) ctx.skip(reason)
+    const driver = new Driver(startPlainPython())
+    const ready = await driver.ready()
+    expect(ready).toEqual({
+      type: 'ready',
+      protocol: PROTOCOL_VERSION,
+      python: expect.stringMatching(/^3\.\d+\.\d+$/),
+      platform: 'linux',
+    })
+    await driver.sandbox.dispose()
+  })
+})

@@ -1,0 +1,137 @@
+"""The channel over a port made of lists: how bytes become frames, and replies find those who wait."""
+
+import json
+import time
+import unittest
+
+from sandbridge_kernel.channel import Channel
+from sandbridge_kernel.frames import MAX_FRAME_BYTES
+from sandbridge_kernel.interrupts import Gate, Interrupts
+
+
+class FakePort:
+    def __init__(self):
+        self.incoming, self.sent = [], []
+
+    def read_available(self):
+        return self.incoming.pop(0) if self.incoming else b""
+
+    def wait(self, seconds):
+        if not self.incoming:
+            raise EOFError("the test waits for what never comes")
+        return True
+
+    def write(self, data):
+        self.sent.append(json.loads(data))
+
+
+def line(**frame):
+    return json.dumps(frame).encode() + b"\n"
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        self.port, self.interrupts = FakePort(), Interrupts()
+        self.channel = Channel(self.port, self.interrupts)
+
+    def runs(self):
+        self.channel.pump()
+        found = []
+        while self.channel._runs:
+            found.append(self.channel.next_run()["cell"])
+        return found
+
+    def test_frames_may_be_cut_anywhere(self):
+        whole = b"".join(line(type="run", cell=n, code="ü\u2028") for n in (1, 2, 3))
+        for size in (1, 2, 3, 7, 50, len(whole)):
+            self.port.incoming = [whole[i : i + size] for i in range(0, len(whole), size)]
+            self.assertEqual(self.runs(), [1, 2, 3])
+
+    def test_a_bad_line_costs_itself_only(self):
+        self.port.incoming = [b"\n\xff\xfe\n{}\n[1]\n" + line(type="run", cell=1, code=5) + line(type="run", cell=2, code="")]
+        self.assertEqual(self.runs(), [2])
+
+    def test_a_line_that_is_too_long_is_dropped_without_being_kept(self):
+        chunk = b"x" * (1 << 20)
+        self.port.incoming = [b'{"type":"run","cell":1,"code":"'] + [chunk] * (MAX_FRAME_BYTES >> 20) + [b'"}\n']
+        self.port.incoming.append(line(type="run", cell=2, code=""))
+        self.assertEqual(self.runs(), [2])
+        self.assertEqual(self.channel._parts, [b""])
+
+    def test_reading_is_linear(self):
+        def seconds(count, bytes_each):
+            body = line(type="run", cell=1, code="x" * bytes_each)
+            data = body * count
+            self.port.incoming = [data[i : i + 4096] for i in range(0, len(data), 4096)]
+            start = time.perf_counter()
+            self.assertEqual(len(self.runs()), count)
+            return time.perf_counter() - start
+
+        # Quadratic reading would take 64 times as long for 8 times the bytes. The bound is wide: only the shape matters.
+        seconds(1, 1 << 20)
+        self.assertLess(seconds(1, 32 << 20), 40 * seconds(1, 4 << 20))
+        self.assertLess(seconds(40_000, 50), 40 * seconds(5_000, 50))
+
+    def test_an_interrupt_is_taken_out_wherever_it_stands(self):
+        data = line(type="run", cell=1, code="ab")
+        for at in range(len(data) + 1):
+            self.port.incoming = [data[:at] + b"\x03" + data[at:]]
+            self.assertEqual(self.runs(), [1])
+            self.interrupts.disarm()
+
+    def test_an_interrupt_belongs_to_the_run_before_it(self):
+        self.port.incoming = [b"\x03\x03" + line(type="run", cell=1, code="")]
+        self.runs()
+        self.interrupts.arm()
+        self.interrupts.disarm()
+
+        self.port.incoming = [line(type="run", cell=1, code="") + b"\x03"]
+        self.runs()
+        self.assertRaises(KeyboardInterrupt, self.interrupts.arm)
+        self.interrupts.disarm()
+        self.interrupts.arm()
+
+    def test_an_interrupt_waits_for_the_end_of_a_gate(self):
+        gate, after = Gate(self.interrupts), []
+        self.interrupts.arm()
+        with self.assertRaises(KeyboardInterrupt):
+            with gate:
+                self.interrupts.request()
+                after.append("still inside")
+            after.append("never")
+        self.assertEqual(after, ["still inside"])
+        self.interrupts.check()  # and it is gone
+
+
+class Calling(unittest.TestCase):
+    def setUp(self):
+        self.port = FakePort()
+        self.channel = Channel(self.port, Interrupts())
+        self.channel.begin_cell(4)
+
+    def test_a_blocking_call_gets_its_own_reply(self):
+        self.port.incoming = [line(type="reply", id=9, value="late") + line(type="reply", id=1, value="mine")]
+        self.assertEqual(self.channel.call_sync("m", {"a": 1})["value"], "mine")
+        self.assertEqual(self.port.sent, [{"type": "call", "id": 1, "cell": 4, "method": "m", "params": {"a": 1}}])
+
+    def test_a_call_that_fails_while_waiting_is_cancelled(self):
+        self.assertRaises(EOFError, self.channel.call_sync, "m", {})
+        self.assertEqual(self.port.sent[1], {"type": "cancel", "id": 1})
+        self.assertEqual(self.channel._waiters, {})
+
+    def test_what_cannot_be_sent_leaves_nothing_behind(self):
+        self.assertRaises(TypeError, self.channel.call_sync, "m", {"a": object()})
+        self.assertEqual((self.port.sent, self.channel._waiters), ([], {}))
+
+    def test_without_a_cell_there_is_no_call(self):
+        self.channel.end_cell()
+        self.assertRaises(RuntimeError, self.channel.call_sync, "m", {})
+
+    def test_a_reply_nested_too_deeply_ends_its_call(self):
+        for deep in (b'{"type":"reply","id":1,"value":%s}\n', b'{"value":%s,"type":"reply","id":2}\n'):
+            self.port.incoming = [deep % (b"[" * 200_000 + b"]" * 200_000)]
+            self.assertIn("too deeply", self.channel.call_sync("m", {})["error"]["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()

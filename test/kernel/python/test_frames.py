@@ -1,0 +1,66 @@
+"""The Python half of the golden frames: what the kernel sends is what the bridge reads, and what it drops is what it must drop."""
+
+import json
+import os
+import unittest
+
+from sandbridge_kernel import frames
+
+GOLDEN = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "frames.json")
+FROM_BRIDGE = ("run", "reply")
+
+
+class Frames(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with open(GOLDEN, encoding="utf-8") as file:
+            cls.golden = json.load(file)
+
+    def test_what_the_bridge_sends_is_read(self):
+        for kind in FROM_BRIDGE:
+            self.assertTrue(self.golden["valid"][kind])
+            for frame in self.golden["valid"][kind]:
+                line = json.dumps(frame, ensure_ascii=False).encode()
+                self.assertEqual(frames.decode(line), frame)
+
+    def test_what_the_kernel_sends_is_one_line_of_ascii(self):
+        for kind, examples in self.golden["valid"].items():
+            for frame in examples if kind not in FROM_BRIDGE else ():
+                line = frames.encode(frame)
+                self.assertTrue(line.isascii())
+                self.assertEqual(line.count(b"\n"), 1)
+                self.assertEqual(line[-1:], b"\n")
+                self.assertEqual(json.loads(line), frame)
+
+    def test_what_the_kernel_sends_is_not_taken_from_the_bridge(self):
+        for kind, examples in self.golden["valid"].items():
+            for frame in examples if kind not in FROM_BRIDGE else ():
+                self.assertRaises(frames.FrameError, frames.decode, json.dumps(frame).encode())
+
+    def test_what_is_no_frame_is_refused(self):
+        for case in self.golden["invalid"]:
+            with self.subTest(case["why"]), self.assertRaises(frames.FrameError):
+                frames.decode(case["line"].encode())
+        with self.assertRaises(frames.FrameError):
+            frames.decode(b'{"type":"reply","id":1,"value":"\xff"}')
+
+    def test_lone_surrogates_and_separators_survive(self):
+        text = "\ud800 \u2028 \u2029 \x00 \x85"
+        line = frames.encode({"type": "output", "cell": 1, "stream": "stdout", "text": text})
+        self.assertEqual(json.loads(line)["text"], text)
+        self.assertEqual(len(line.decode().splitlines()), 1)
+
+    def test_the_limit_is_exact(self):
+        around = len(frames.encode({"t": ""}))
+        fits = frames.encode({"t": "x" * (frames.MAX_FRAME_BYTES - around)})
+        self.assertEqual(len(fits), frames.MAX_FRAME_BYTES)
+        with self.assertRaises(frames.FrameError):
+            frames.encode({"t": "x" * (frames.MAX_FRAME_BYTES - around + 1)})
+
+    def test_numbers_that_json_lacks_are_refused(self):
+        for number in (float("nan"), float("inf"), -float("inf")):
+            self.assertRaises(ValueError, frames.encode, {"t": number})
+
+
+if __name__ == "__main__":
+    unittest.main()
