@@ -130,18 +130,19 @@ class Channel:
                 self.waiting = False
             self.pump()
 
-    def pump(self, frame=None):
-        """Take in what has come, without blocking. `frame`: what a signal handler has interrupted."""
+    def pump(self, in_handler=False):
+        """Take in what has come, without blocking. Raises KeyboardInterrupt when an interrupt was among it; a signal handler
+        does that itself, as it knows what it has broken into."""
         self._wanted = True
-        interrupted = False
         while self._wanted and not self._reading.mine():
             with self._reading:
                 self._wanted = False
                 while data := self._port.read_available():
                     self._feed(data)
-                interrupted |= self._route(frame is not None)
-        if interrupted:
-            self._interrupts.request(frame)
+                if self._route(in_handler):
+                    self._interrupts.request()
+        if not in_handler:
+            self._interrupts.check()
 
     @property
     def unread(self):

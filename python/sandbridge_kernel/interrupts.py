@@ -1,7 +1,7 @@
 """Interrupts: when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell, and when it has to wait.
 
 It must not be raised inside the kernel's own bookkeeping (half a frame written, bytes read but not kept), nor inside an
-event loop's (a callback taken from its queue but not yet called would be lost). Sections of the first kind are Gates.
+event loop's (a task taken from its queue but not yet put back would never run again). Sections of the first kind are Gates.
 """
 
 from _thread import allocate_lock, get_ident
@@ -13,8 +13,8 @@ class Interrupts:
         self._depth = {}  # thread -> number of gates it is inside
         self._pending = False
         self._armed = False
-        self.loop = None  # the session's event loop, and the code of the functions in which it must not be interrupted
-        self.loop_code = frozenset()
+        self.retry = None  # makes the signal come again; set by the port
+        self.loop_files = ()  # where the code of event loops is; set by the session
 
     def arm(self):
         """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
@@ -30,24 +30,26 @@ class Interrupts:
         """An interrupt came after a `run` frame that is not started yet."""
         self._pending = True
 
-    def request(self, frame=None):
-        """An interrupt has come; `frame` is what the main thread was executing. With no cell running it does nothing."""
-        if self._armed:
-            self._pending = True
-            if not self._in_loop(frame):
-                self.check()
+    def request(self):
+        """An interrupt has come. With no cell running it does nothing."""
+        self._pending = self._pending or self._armed
+
+    def settle(self, frame):
+        """From a signal handler: raise what is waiting, unless `frame`, which it has broken into, is an event loop's own."""
+        if not self._pending or not self._armed:
+            return
+        if frame.f_code.co_filename in self.loop_files:
+            # Try again a few instructions later, until the loop has come to a place where nothing can be lost: its
+            # select, or code of the cell.
+            self.retry()
+        else:
+            self.check()
 
     def check(self):
         """Raise the interrupt that is waiting, where it can be raised."""
         if self._pending and self._armed and not self._depth.get(self._main):
             self._pending = False
             raise KeyboardInterrupt
-
-    def _in_loop(self, frame):
-        if frame is None or frame.f_code not in self.loop_code:
-            return False
-        owner = frame.f_locals.get("self")
-        return getattr(owner, "_loop", owner) is self.loop
 
     def is_main(self):
         return get_ident() == self._main

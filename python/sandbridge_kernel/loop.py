@@ -68,12 +68,6 @@ class DeviceLoop(base_events.BaseEventLoop):
         pass  # there is one thread: whoever adds a callback is not asleep in select
 
 
-def loop_code():
-    """The code in which a loop holds a callback that it has taken from its queue and not called yet."""
-    functions = (
-        base_events.BaseEventLoop._run_once,
-        base_events.BaseEventLoop.run_forever,
-        base_events.BaseEventLoop.run_until_complete,
-        events.Handle._run,
-    )
-    return frozenset(function.__code__ for function in functions)
+def loop_files():
+    """Where the code is in which a loop may hold a task that is in no queue."""
+    return tuple({code.__code__.co_filename for code in (base_events.BaseEventLoop._run_once, events.Handle._run)})

@@ -24,15 +24,19 @@ class PipePort:
         self._poll = select.poll()
         self._poll.register(self.fd, select.POLLIN)
 
-    def watch(self, channel):
+    def watch(self, channel, interrupts):
         """From now on, take in what arrives whatever the main thread is doing."""
+        interrupts.retry = lambda: signal.raise_signal(signal.SIGIO)
 
         def on_input(_signum, frame):
-            if not channel.waiting and not channel.detached:
+            if channel.detached:
+                return
+            if not channel.waiting:
                 try:
-                    channel.pump(frame)
+                    channel.pump(in_handler=True)
                 except RecursionError:
                     pass  # the cell is at the bottom of its stack; the bytes are still there for the next read
+            interrupts.settle(frame)
 
         signal.signal(signal.SIGIO, on_input)
         fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())

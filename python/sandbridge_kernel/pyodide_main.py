@@ -23,7 +23,13 @@ def serve():
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
-    signal.signal(signal.SIGINT, lambda _signum, frame: interrupts.request(frame))
+    interrupts.retry = lambda: signal.raise_signal(signal.SIGINT)
+
+    def on_interrupt(_signum, frame):
+        interrupts.request()
+        interrupts.settle(frame)
+
+    signal.signal(signal.SIGINT, on_interrupt)
 
     def new_loop():
         return DeviceLoop(port, channel, output, interrupts)
@@ -37,8 +43,7 @@ def serve():
         end = time.monotonic() + seconds
         left = seconds
         while left > 0:
-            # The wait ends early when a reply comes; the reply stays where it is until someone reads.
-            if port.wait(left):
+            if port.wait(left):  # a reply has come: keep it, and sleep on
                 channel.pump()
             left = end - time.monotonic()
 

@@ -20,10 +20,10 @@ def serve_pipes():
     port = PipePort()
     log = os.dup(2)
     interrupts, channel, output, capture = connect(port)
-    port.watch(channel)
+    port.watch(channel, interrupts)
     capture.start_thread()
-    # A Ctrl-C in the terminal of the bridge reaches this process as well; the bridge alone decides what it means.
-    signal.signal(signal.SIGINT, lambda _signum, frame: interrupts.request(frame))
+    # A Ctrl-C in the bridge's terminal may reach this process as well; what it means is for the bridge to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def after_fork():
         for part in (interrupts, channel, output, capture):

@@ -8,7 +8,7 @@ import types
 
 from . import cell, tracebacks
 from .display import bundle
-from .loop import loop_code
+from .loop import loop_files
 
 _GRACE_SECONDS = 1.0  # for cancelled tasks to end
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
@@ -27,7 +27,7 @@ class Session:
         self.namespace = module.__dict__
         self.namespace["__builtins__"] = builtins
         self._loop = None
-        interrupts.loop_code = loop_code()
+        interrupts.loop_files = loop_files()
         self._ensure_loop()
 
     def run(self, number, source):
@@ -49,7 +49,7 @@ class Session:
 
     def _ensure_loop(self):
         if self._loop is None or self._loop.is_closed():
-            self._loop = self._interrupts.loop = self._new_loop()
+            self._loop = self._new_loop()
         # asyncio.run() leaves none behind, and get_event_loop() in a cell means this one.
         asyncio.set_event_loop(self._loop)
 

@@ -116,6 +116,31 @@ describe('what is refused', () => {
   })
 })
 
+describe('what the sandbox sends without end', () => {
+  test('a hundred thousand unknown names are a short error', () => {
+    const kwargs = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`name_${index}`, index]))
+    const names = Array.from({ length: 2000 }, (_, index) => [`parameter_${index}`, { type: 'string' }] as const)
+    const problems = problemsOf({ type: 'object', properties: Object.fromEntries(names) }, [], kwargs)
+    expect(problems.length).toBeLessThan(20)
+  })
+
+  test('a long list is looked at only so far', () => {
+    const item = {
+      anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { enum: ['x'] }, { type: 'integer' }],
+    }
+    const list = Array.from({ length: 1_000_000 }, (_, index) => index)
+    expect(violation(list, { type: 'array', items: item }, {}, 'list')).toBeUndefined()
+    expect(violation([...list.slice(0, 100), 'y'], { type: 'array', items: item }, {}, 'list')).toMatch(
+      /^list\[100\] must be /,
+    )
+  })
+
+  test('in a union the branch of the right type says what is wrong', () => {
+    const union = { anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'integer' }] }
+    expect(violation({ a: 1 }, union, {}, 'v')).toBe("v['a'] must be str, not 1")
+  })
+})
+
 describe('what cannot be told is allowed', () => {
   test.each([
     [{ not: { type: 'string' } }, 'x'],

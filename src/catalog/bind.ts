@@ -31,8 +31,10 @@ export function bindArguments(
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
   }
+  const find = finderOf(signature)
   for (const [name, value] of Object.entries(kwargs)) {
-    const parameter = parameterFor(name, signature)
+    if (problems.length > MAX_PROBLEMS) break
+    const parameter = find(name)
     if (parameter === undefined) {
       if (signature.open) bound.set(name, value)
       else problems.push(unknownArgument(name, signature))
@@ -61,15 +63,18 @@ export function bindArguments(
   return Object.fromEntries(bound)
 }
 
-function parameterFor(name: string, { parameters, open }: Signature): Parameter | undefined {
-  const exact =
-    parameters.find((parameter) => parameter.trueName === name) ??
-    parameters.find((parameter) => parameter.name === name)
-  if (exact !== undefined || open) return exact
-  // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
-  const folded = foldName(name)
-  const same = parameters.filter((parameter) => foldName(parameter.trueName) === folded)
-  return same.length === 1 ? same[0] : undefined
+/** Finds parameters by the names that a call may use for them. Code in the sandbox may pass any number of names, so it has to be quick. */
+function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
+  const byName = new Map<string, Parameter>()
+  const byFolded = new Map<string, Parameter | undefined>()
+  for (const parameter of parameters) {
+    byName.set(parameter.name, parameter)
+    const folded = foldName(parameter.trueName)
+    // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
+    byFolded.set(folded, byFolded.has(folded) ? undefined : parameter)
+  }
+  for (const parameter of parameters) byName.set(parameter.trueName, parameter)
+  return (name) => byName.get(name) ?? (open ? undefined : byFolded.get(foldName(name)))
 }
 
 function unknownArgument(name: string, { parameters }: Signature): string {

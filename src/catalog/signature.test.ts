@@ -111,6 +111,19 @@ test('optional parameters that do not fit are `**more`, required ones are all th
   expect(parametersText(signatureOf({ type: 'object', properties }), FULL).length).toBeLessThan(FULL.total + 50)
 })
 
+test('when no parameter fits there is only `**more`, and one that does not fit hides no other', () => {
+  const long = 'x'.repeat(300)
+  const wide = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}`.repeat(100), {}]))
+  expect(short({ type: 'object', properties: wide })).toBe('**more')
+  expect(short({ type: 'object', properties: { ['y'.repeat(128)]: { enum: [long] }, z: { type: 'string' } } })).toMatch(
+    /z: str = \.\.\./,
+  )
+})
+
+test('a schema that takes more says so', () => {
+  expect(short({ properties: { a: {} }, additionalProperties: true })).toBe('*, a: Any = ..., **more')
+})
+
 test('names that Python does not take are replaced', () => {
   const schema = { type: 'object', properties: { from: {}, 'a-b': {}, a_b: {}, '': {} }, required: ['from'] }
   expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = ..., a_b: Any = ..., arg: Any = ...')
@@ -118,7 +131,8 @@ test('names that Python does not take are replaced', () => {
 
 test.each([
   [{ type: 'object', properties: {} }, ''],
-  [{ type: 'object' }, ''],
+  [{ type: 'object' }, '**arguments'],
+  [{ type: 'object', additionalProperties: false }, ''],
   [{ type: 'object', additionalProperties: true }, '**arguments'],
   [{}, '**arguments'],
   [undefined, '**arguments'],

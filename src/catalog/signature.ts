@@ -72,7 +72,7 @@ export function signatureOf(inputSchema: unknown): Signature {
   return { parameters: ordered, open: isOpen(schema, inputSchema, ordered.length), root: inputSchema }
 }
 
-/** `*, owner: str, body: str = ...`: what stands between the parentheses. Optional parameters that do not fit become `**more`. */
+/** `*, owner: str, body: str = ...`: what stands between the parentheses. Optional parameters that do not fit, and those of an open schema, are `**more`. */
 export function parametersText(signature: Signature, limits: SignatureLimits): string {
   const { parameters, open } = signature
   if (parameters.length === 0) return open ? '**arguments' : ''
@@ -80,7 +80,7 @@ export function parametersText(signature: Signature, limits: SignatureLimits): s
   let hidden = 0
   for (const parameter of parameters) {
     const room = limits.total - text.length
-    if (!parameter.required && (hidden > 0 || room < 12)) {
+    if (!parameter.required && room < 12) {
       hidden += 1
       continue
     }
@@ -90,7 +90,10 @@ export function parametersText(signature: Signature, limits: SignatureLimits): s
     if (!parameter.required && text.length + part.length > limits.total) hidden += 1
     else text += part
   }
-  return hidden === 0 ? text : `${text}, **${freeName('more', parameters)}`
+  if (hidden === 0 && !open) return text
+  const more = `**${freeName('more', parameters)}`
+  // A bare `*` must be followed by a parameter.
+  return text === '*' ? more : `${text}, ${more}`
 }
 
 /** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */

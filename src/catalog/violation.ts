@@ -22,6 +22,8 @@ const MAX_NESTING = 64
 interface Search {
   root: unknown
   steps: number
+  /** Above 0 while only the answer counts, not its words: they are most of the work. */
+  quiet: number
 }
 
 /**
@@ -29,7 +31,7 @@ interface Search {
  * @param path what to call the value in the message: a parameter's Python name
  */
 export function violation(value: unknown, schema: unknown, root: unknown, path: string): string | undefined {
-  return find(value, schema, path, 0, { root, steps: 0 })
+  return find(value, schema, path, 0, { root, steps: 0, quiet: 0 })
 }
 
 function find(value: unknown, given: unknown, path: string, nesting: number, search: Search): string | undefined {
@@ -52,17 +54,21 @@ function find(value: unknown, given: unknown, path: string, nesting: number, sea
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const branches = members(schema, keyword)
     if (branches.length === 0) continue
-    const wrongs = branches.map((branch) => find(value, branch, path, nesting + 1, search))
-    if (!wrongs.every((wrong) => wrong !== undefined)) continue
+    search.quiet += 1
+    const isRuledOut = branches.every((branch) => find(value, branch, path, nesting + 1, search) !== undefined)
+    search.quiet -= 1
+    if (!isRuledOut) continue
     // With one branch of the right type, what is wrong in it says more than the whole union does.
-    const near = wrongs.filter((_, index) => fitsType(value, typesOf(resolve(branches[index], search.root))))
-    return near.length === 1 ? near[0] : mismatch(value, schema, path, search)
+    const near = branches.filter((branch) => fitsType(value, typesOf(resolve(branch, search.root))))
+    const wrong = near.length === 1 ? find(value, near[0], path, nesting + 1, search) : undefined
+    return wrong ?? mismatch(value, schema, path, search)
   }
   if ('const' in schema && !sameJson(schema['const'], value)) return mismatch(value, schema, path, search)
   const choices = schema['enum']
+  if (Array.isArray(choices)) search.steps += choices.length >> 4
   if (Array.isArray(choices) && choices.length > 0 && !choices.some((choice) => sameJson(choice, value))) {
     const names = choices.filter((choice) => typeof choice === 'string')
-    const hint = typeof value === 'string' ? didYouMeanText(value, names) : ''
+    const hint = typeof value === 'string' && search.quiet === 0 ? didYouMeanText(value, names) : ''
     return mismatch(value, schema, path, search) + (hint && ` — ${hint}`)
   }
   if (!fitsType(value, typesOf(schema))) return mismatch(value, schema, path, search)
@@ -132,6 +138,7 @@ function fitsType(value: unknown, types: string[]): boolean {
 }
 
 function mismatch(value: unknown, schema: unknown, path: string, search: Search): string {
+  if (search.quiet > 0) return path
   return `${path} must be ${typeText(schema, search.root, 200)}, not ${shown(value)}`
 }
 

@@ -1,4 +1,5 @@
 // `sandbridge tools SERVER [TOOL]`: the tools of a server as lines to call them by; one tool in full.
+import type { ToolDoc } from '../catalog/tool-doc.ts'
 import { BridgeError } from '../errors.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson } from './print.ts'
@@ -13,6 +14,14 @@ export async function tools(server: string, tool: string | undefined, options: {
     }
     const docs = await catalog.docs(name, tool === undefined ? {} : { tool, detail: 'full' })
     if (options.json) printJson(docs)
-    else print(docs.map((doc) => doc.line).join('\n') || `Server '${name}' has no tools.`)
+    else print(docs.map(asText).join('\n') || `Server '${name}' has no tools.`)
   })
+}
+
+/** The line to call it by, and below it what `detail: "full"` says of each parameter. */
+function asText({ line, params = [] }: ToolDoc): string {
+  const details = params.map(
+    ({ name, type, description }) => `  ${name}: ${type}${description ? `  ${description}` : ''}`,
+  )
+  return [line, ...details].join('\n')
 }

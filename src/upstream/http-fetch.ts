@@ -84,11 +84,18 @@ function send(url: URL, target: https.RequestOptions, init: RequestInit): Promis
       ...target,
       method: init.method ?? 'GET',
       headers,
-      ...(init.signal && { signal: init.signal }),
     })
+    // Not the `signal` option of the request: it makes a socket throw its error when nobody listens to it any more.
+    const onAbort = (): void => {
+      reject(new DOMException('The request was aborted', 'AbortError'))
+      request.destroy()
+    }
     request.on('error', reject)
     request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
     request.on('response', resolve)
+    request.on('close', () => init.signal?.removeEventListener('abort', onAbort))
+    if (init.signal?.aborted) return onAbort()
+    init.signal?.addEventListener('abort', onAbort)
     request.end(body)
   })
 }

@@ -22,6 +22,8 @@ export interface LoginOptions {
   pastedAddress?: (signal: AbortSignal) => Promise<string>
   /** A client that was registered by hand, for servers where nobody can register themselves. */
   client?: OAuthClient
+  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  clientMetadataUrl?: string
   /** More permissions than the stored login has: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }
@@ -47,6 +49,8 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       serverUrl: server.url,
       port: callback.port,
       redirect: options.showPage,
+      ...(options.client && { client: options.client }),
+      ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
     const init = { authProvider: provider, fetch: http.fetch, requestInit: { headers: server.headers } }
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)

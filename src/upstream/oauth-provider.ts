@@ -18,6 +18,8 @@ export interface OAuthProviderOptions {
   port: number
   /** A client that was registered by hand. Missing means that we register ourselves. */
   client?: OAuthClient
+  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  clientMetadataUrl?: string
   /** Shows the user a page. @throws when there is no user */
   redirect: (url: URL) => void | Promise<void>
 }
@@ -25,9 +27,12 @@ export interface OAuthProviderOptions {
 export interface OAuthClient {
   clientId: string
   clientSecret?: string
+  /** The authorization server it was registered with: its secret is sent to no other one. */
+  issuer?: string
 }
 
 export class OAuthProvider implements OAuthClientProvider {
+  readonly clientMetadataUrl?: string
   /** What the authorization server must send back with its answer, RFC 6749 section 10.12. */
   readonly expectedState = randomBytes(24).toString('base64url')
   readonly #options: OAuthProviderOptions
@@ -36,6 +41,7 @@ export class OAuthProvider implements OAuthClientProvider {
 
   constructor(options: OAuthProviderOptions) {
     this.#options = options
+    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl
   }
 
   /** An address, not a name, so that no resolver can lead it elsewhere, RFC 8252 section 8.3. */
@@ -63,6 +69,7 @@ export class OAuthProvider implements OAuthClientProvider {
     if (client) {
       return {
         client_id: client.clientId,
+        ...(client.issuer !== undefined && { issuer: client.issuer }),
         ...(client.clientSecret !== undefined && { client_secret: client.clientSecret }),
       }
     }

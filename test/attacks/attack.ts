@@ -24,6 +24,12 @@ export interface Attack {
   control: 'python' | 'pyodide'
   /** The providers it makes sense for; missing means all of them. */
   providers?: readonly string[]
+  /** The control works for root only: elsewhere the attack is skipped, since it would prove nothing. */
+  root?: true
+  /** The control needs a machine that is connected to a network. Nothing is sent. */
+  route?: true
+  /** The control needs a processor of this kind, as process.arch names it. */
+  machine?: string
 }
 
 /** Attacks on what only Pyodide has. */

@@ -1,7 +1,9 @@
 // The list of attacks as tests for one provider: each one fails in a sandbox, and works in a process that nothing protects.
 import { spawnSync } from 'node:child_process'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Provider } from '../../src/sandbox/provider.ts'
+import type { Attack } from './attack.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { attacksFor } from './list/all.ts'
 import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
@@ -52,6 +54,14 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
       })
     }
   })
+}
+
+/** Why the attack cannot be shown to work on this machine. */
+function whyNoControl({ root, route, machine }: Attack): string | undefined {
+  if (root && process.getuid?.() !== 0) return 'only root can show that the attack works'
+  if (machine !== undefined && machine !== process.arch) return `an attack on ${machine} processors`
+  const connected = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ internal }) => !internal))
+  return route && !connected ? 'this machine has no network that the attack could reach' : undefined
 }
 
 let python: boolean | undefined

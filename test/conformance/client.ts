@@ -18,6 +18,7 @@ interface Context {
   toolCalls?: { name: string; arguments: Record<string, unknown> }[]
   client_id?: string
   client_secret?: string
+  issuer?: string
 }
 
 const clientInfo = { name: 'sandbridge-conformance', version: '1' }
@@ -41,10 +42,11 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!BridgeError.isInstance(error) || error.code !== 'UPSTREAM_AUTH_REQUIRED' || loginCount === MAX_LOGINS) throw error
+      if (!BridgeError.isInstance(error) || error.code !== 'UPSTREAM_AUTH_REQUIRED' || loginCount === MAX_LOGINS)
+        throw error
       loginCount += 1
       const { scope } = (error.data ?? {}) as { scope?: string }
-      const { client_id: clientId, client_secret: clientSecret } = context
+      const { client_id: clientId, client_secret: clientSecret, issuer } = context
       await login({
         name: 'server',
         server,
@@ -54,7 +56,14 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         // The suite's authorization servers send the browser on at once.
         showPage: async (page) => void (await fetch(page)),
         ...(scope !== undefined && { scope }),
-        ...(clientId !== undefined && { client: { clientId, ...(clientSecret !== undefined && { clientSecret }) } }),
+        clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+        ...(clientId !== undefined && {
+          client: {
+            clientId,
+            ...(clientSecret !== undefined && { clientSecret }),
+            ...(issuer !== undefined && { issuer }),
+          },
+        }),
       })
     }
   }
@@ -69,8 +78,11 @@ function argumentsFor({ inputSchema }: UpstreamTool): Record<string, unknown> {
 
 try {
   const tools = await withLogin(() => upstreams.listTools('server'))
+  const focal = tools.find((tool) => tool.name === 'json_schema_2020_12_tool')
   const calls = context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: argumentsFor(tool) }))
   for (const call of calls) {
+    // One scenario wants to see the schema that we were shown.
+    if (call.name === 'json_schema_echo') call.arguments = { schema: focal?.inputSchema }
     const result = await withLogin(() => upstreams.callTool('server', call.name, call.arguments))
     process.stderr.write(`${call.name}: ${JSON.stringify(result).slice(0, 200)}\n`)
   }

@@ -387,6 +387,29 @@ describe('failures', () => {
     })
   })
 
+  test('missing permissions are named, with what to run', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="repo:read repo:write"'
+    const server = await rawRemote(
+      ({ response }) => void response.writeHead(403, { 'www-authenticate': challenge }).end(),
+    )
+    await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: "Server 'r' wants more permissions than the login has: repo:read repo:write",
+      hint: expect.stringContaining('sandbridge login r --scope "repo:read repo:write"'),
+      data: { scope: 'repo:read repo:write' },
+    })
+  })
+
+  test('a scope that would be a command of its own is not put into one', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="$(reboot)"'
+    const server = await rawRemote(
+      ({ response }) => void response.writeHead(403, { 'www-authenticate': challenge }).end(),
+    )
+    const failure = await echo(open([remote('r', server.url)]), 'x').catch((reason: unknown) => reason)
+    expect(JSON.stringify(failure)).not.toContain('reboot')
+    expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+  })
+
   test('the session is ended when the bridge ends', async () => {
     const server = await rawRemote()
     const upstreams = open([remote('r', server.url)])

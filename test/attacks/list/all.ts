@@ -3,6 +3,10 @@ import type { Attack } from '../attack.ts'
 import { exhaustionAttacks } from './exhaustion.ts'
 import { hostAttacks } from './host.ts'
 import { javascriptAttacks } from './javascript.ts'
+import { linuxExhaustionAttacks } from './linux-exhaustion.ts'
+import { linuxHostAttacks } from './linux-host.ts'
+import { linuxKernelAttacks } from './linux-kernel.ts'
+import { linuxNetworkAttacks } from './linux-network.ts'
 import { nativeAttacks } from './native.ts'
 import { networkAttacks } from './network.ts'
 
@@ -12,6 +16,10 @@ export const ALL_ATTACKS: Attack[] = [
   ...networkAttacks,
   ...hostAttacks,
   ...exhaustionAttacks,
+  ...linuxKernelAttacks,
+  ...linuxHostAttacks,
+  ...linuxNetworkAttacks,
+  ...linuxExhaustionAttacks,
 ]
 
 /** The attacks that make sense for a provider. */

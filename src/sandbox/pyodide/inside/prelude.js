@@ -62,7 +62,7 @@
   class TextEncoder {
     encode(input = '') {
       const bytes = []
-      for (const character of `${input}`) {
+      for (const character of input) {
         const code = character.codePointAt(0)
         if (code < 0x80) bytes.push(code)
         else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))

