@@ -13,7 +13,7 @@ class Interrupts:
         self._depth = {}  # thread -> number of gates it is inside
         self._pending = False
         self._armed = False
-        self.retry = None  # makes the signal come again; set by the port
+        self.retry = self.check  # makes the signal come again; set by the port
         self.loop_files = ()  # where the code of event loops is; set by the session
 
     def arm(self):
@@ -71,7 +71,7 @@ class Interrupts:
             return
         del self._depth[me]
         if self._pending and me == self._main:
-            self.check()
+            self.retry()  # not at once: this may be a signal handler, and only settle() knows what it has broken into
 
     def after_fork(self):
         self._depth.clear()

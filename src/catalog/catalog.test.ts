@@ -137,6 +137,12 @@ describe('tools', () => {
     expect(error.hint).toContain('await mcp_github.create_issue(*, title: str, body: str = ...)')
   })
 
+  test('that do not exist are also found by what their name may mean', async () => {
+    expect((await codeOf(catalog().findTool('GitHub', 'open_ticket'))).data).toMatchObject({
+      suggestions: ['create-issue', 'list-issues'],
+    })
+  })
+
   test('a tool that is new since the server was saved is found', async () => {
     await catalog({ listTools: () => Promise.resolve({ tools: FILES }) }).tools('GitHub')
     expect((await catalog().findTool('GitHub', 'create_issue')).name).toBe('create-issue')

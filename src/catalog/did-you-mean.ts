@@ -14,12 +14,14 @@ export function didYouMean(wrong: string, names: Iterable<string>, limit = 3): s
   for (const name of names) {
     const folded = foldName(name.slice(0, MAX_LENGTH))
     const longest = Math.max(wanted.length, folded.length)
-    const edits = longest === 0 ? 0 : editDistance(wanted, folded, Math.ceil(longest / 3)) / longest
+    const most = Math.max(1, Math.floor(longest / 3))
+    const edits = editDistance(wanted, folded, most)
     const words = nameWords(name)
     const common = words.filter((word) => wantedWords.has(word)).length
     const apart = 1 - (2 * common) / (words.length + wantedWords.size || 1)
-    const distance = Math.min(edits, apart * 0.8)
-    if (distance <= 0.4) near.push({ name, distance })
+    const distance = Math.min(edits > most ? 1 : edits / (longest || 1), apart * 0.8)
+    // Half of the words in common is not enough: `create_ticket` is no `create_branch`.
+    if (distance < 0.4) near.push({ name, distance })
   }
   return near
     .toSorted((a, b) => a.distance - b.distance || byCodeUnit(a.name, b.name))

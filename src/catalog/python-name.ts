@@ -33,7 +33,8 @@ export function pythonName(name: string, fallback: string): string {
   for (const char of normal) result += isIdentifierCharacter(char) ? char : '_'
   // A name that is only `_` and one like `__init__` would get in the way of Python's own attributes.
   if (/^_+$/.test(result) || /^__.*__$/.test(result)) result = result.replace(/^_+|_+$/g, '')
-  result = result.normalize('NFKC')
+  // The normal form of one character can be many.
+  result = result.slice(0, MAX_LENGTH).normalize('NFKC')
   if (result === '') return fallback
   if (!/^[\p{XID_Start}_]/u.test(result)) result = `_${result}`
   return KEYWORDS.has(result) ? `${result}_` : result

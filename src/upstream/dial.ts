@@ -1,17 +1,10 @@
-// Makes the transport to an upstream, of whichever kind. It opens nothing: the handshake does.
-import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
-import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
-import { createHttpFetch } from './http-fetch.ts'
-import { settleLostRequests } from './http-streams.ts'
-import { failureOf, remoteReason } from './remote-failure.ts'
-import type { Sdk } from './sdk.ts'
+// What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. It opens nothing: the handshake does.
+import type { Transport } from '@modelcontextprotocol/client'
+import type { StdioServer } from '../config/server-definition.ts'
 import { StdioTransport, type ProcessExit } from './stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'
-
-/** How long a server may take to hear that its session is over. */
-const GOODBYE_MS = 1000
 
 export interface Link {
   via: Via
@@ -26,56 +19,8 @@ export interface Link {
   release?: () => void
 }
 
-export interface RemoteOptions {
-  sdk: Sdk
-  allowLinkLocal: boolean
-  /** Where proxy settings are read from. */
-  env: Record<string, string | undefined>
-  authProvider?: AuthProvider
-}
-
 /** @param cwd where a server without a `cwd` of its own is started */
 export function dialProcess(server: StdioServer, cwd: string | undefined): Link {
   const transport = new StdioTransport(server, cwd)
   return { via: 'stdio', transport, exit: () => transport.exit, lastWords: () => transport.lastWords() }
-}
-
-export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
-  const url = new URL(server.url)
-  let trouble: string | undefined
-  let transport: Transport | undefined
-  const http = createHttpFetch({
-    allowLinkLocal: options.allowLinkLocal,
-    env: options.env,
-    onTrouble: (error) => (trouble = remoteReason(error)),
-    // An event source would reconnect by itself, and reach a server that has forgotten us.
-    ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
-  })
-  const init = {
-    requestInit: { headers: server.headers },
-    fetch: async (input: string | URL, requestInit?: RequestInit) => {
-      const response = await http.fetch(input, requestInit)
-      // Only the server's own answers: those of an authorization server mean other things.
-      const failure = new URL(input).pathname === url.pathname ? failureOf(response) : undefined
-      if (!failure) return response
-      await response.body?.cancel()
-      throw failure
-    },
-    ...(options.authProvider && { authProvider: options.authProvider }),
-  }
-  const release = (): void => http.close()
-  if (via === 'sse') {
-    transport = new options.sdk.SSEClientTransport(url, init)
-    return { via, transport, release }
-  }
-  const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
-  settleLostRequests(streamable, () => trouble)
-  return { via, transport: streamable, sayGoodbye: () => inTime(streamable.terminateSession(), GOODBYE_MS), release }
-}
-
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
-  await Promise.race([work.catch(() => {}), limit])
-  clearTimeout(timer)
 }

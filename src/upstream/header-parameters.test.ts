@@ -15,7 +15,7 @@ test.each<['none' | 'valid' | 'invalid', string, unknown]>([
   ['invalid', 'a name with a space', property(header('a b'))],
   ['invalid', 'a name that is no text', property(header(7))],
   ['invalid', 'a number', property(header('N', 'number'))],
-  ['invalid', 'no type', property(header('N', undefined))],
+  ['invalid', 'no type', property({ 'x-mcp-header': 'N' })],
   ['invalid', 'the root', { ...header('N') }],
   ['invalid', 'items', property({ type: 'array', items: header('N') })],
   ['invalid', 'a branch', property({ anyOf: [{ type: 'null' }, header('N')] })],

@@ -2,7 +2,8 @@
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Connection } from './connection.ts'
-import { dialProcess, dialRemote, type Link, type RemoteOptions, type Via } from './dial.ts'
+import type { RemoteOptions } from './dial-remote.ts'
+import { dialProcess, type Link, type Via } from './dial.ts'
 import { startFailure, type Circumstances, type Failure } from './failures.ts'
 import { handshake, type Era, type HandshakeOptions } from './handshake.ts'
 import type { Redactor } from './redact.ts'
@@ -97,7 +98,7 @@ async function attempt(
   try {
     const sdk = await loadSdk()
     options.signal.throwIfAborted()
-    link = dial(options, via, sdk)
+    link = await dial(options, via, sdk)
     const opened = link
     const before = link.transport.close.bind(link.transport)
     link.transport.close = () => {
@@ -111,9 +112,10 @@ async function attempt(
   }
 }
 
-function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Link {
+async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Promise<Link> {
   const { transport } = options
   if (transport.type === 'stdio') return dialProcess(transport, options.cwd)
+  const { dialRemote } = await import('./dial-remote.ts')
   const { allowLinkLocal, env, authProvider } = options
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
     sdk,

@@ -16,6 +16,9 @@ const KEPT_STRAY_BYTES = 2 * 1024
 /** How long output may still arrive after the process has exited, when something it started holds the pipe open. */
 const DRAIN_MS = 250
 
+/** How long after a broken pipe the exit of the process is awaited. */
+const AFTER_BROKEN_PIPE_MS = 2000
+
 /** JSON-RPC error code that stands for a message too long to be read; from the range that is free for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
 
@@ -44,6 +47,7 @@ export class StdioTransport implements Transport {
   #child: ChildProcess | undefined
   #ending: Promise<void> | undefined
   #closeReported = false
+  readonly #closeWaiters: (() => void)[] = []
 
   /** `cwd` is where a server without a `cwd` of its own is started. */
   constructor(server: StdioServer, cwd?: string) {
@@ -96,7 +100,22 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin
     if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
     return new Promise((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (!error) return resolve()
+        // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
+        void this.#closed(AFTER_BROKEN_PIPE_MS).then(() => reject(error))
+      })
+    })
+  }
+
+  #closed(timeoutMs: number): Promise<void> {
+    if (this.#closeReported) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs)
+      this.#closeWaiters.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
     })
   }
 
@@ -176,6 +195,7 @@ export class StdioTransport implements Transport {
     if (this.#closeReported) return
     this.#closeReported = true
     this.onclose?.()
+    for (const waiter of this.#closeWaiters) waiter()
   }
 }
 

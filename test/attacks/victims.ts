@@ -1,7 +1,7 @@
 // What attacks are run in: a sandbox's kernel, or a process without protection. All take Python and hand back what it printed.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
 export interface Victim {

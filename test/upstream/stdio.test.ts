@@ -62,6 +62,12 @@ describe('starting', () => {
     expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t|raw\.mjs/)
   })
 
+  test('a server that closes its input before it exits is reported in the same way', async () => {
+    await expect(open([raw('deaf-then-exit')]).listTools('deaf-then-exit')).rejects.toThrow(
+      'it exited with code 5 before it answered. Its last words: cannot hear',
+    )
+  })
+
   test('words on stdout serve when stderr is empty', async () => {
     const upstreams = open([raw('exit-words-on-stdout')])
     await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow(

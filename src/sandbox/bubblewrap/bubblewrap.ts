@@ -58,7 +58,8 @@ export function bubblewrapArguments(
     ...python.folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => ['--ro-bind-try', file, file]),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    // As engines do: the settings in it are files that some kernels let the owner of a namespace write.
+    ...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
     ...tmpfs('/workspace', 128),

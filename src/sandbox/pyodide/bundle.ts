@@ -43,7 +43,7 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
     await writeBundle(temporary, sources, options)
     await install(temporary, folder)
   } finally {
-    await rm(temporary, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
   return folder
 }

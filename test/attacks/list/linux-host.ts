@@ -51,23 +51,17 @@ import os
 if any(os.listdir(folder) for folder in ('/root', '/home') if os.path.isdir(folder)): print('ESCAPED')`,
   },
   {
-    name: 'the files of the first process',
+    name: 'the files of the parent',
     kind,
     ...AS_ROOT,
-    code: `import os\nif os.listdir('/proc/1/root'): print('ESCAPED')`,
+    code: `import os\nif os.listdir(f'/proc/{os.getppid()}/root'): print('ESCAPED')`,
   },
-  { name: 'the open files of the first process', kind, ...AS_ROOT, code: `import os\nif os.listdir('/proc/1/fd'): print('ESCAPED')` },
+  { name: 'the open files of the parent', kind, ...AS_ROOT, code: `import os\nif os.listdir(f'/proc/{os.getppid()}/fd'): print('ESCAPED')` },
   {
-    name: 'the environment of the first process',
+    name: 'the memory of the parent',
     kind,
     ...AS_ROOT,
-    code: `open('/proc/1/environ').read()\nprint('ESCAPED')`,
-  },
-  {
-    name: 'the memory of the first process',
-    kind,
-    ...AS_ROOT,
-    code: `import os\nos.close(os.open('/proc/1/mem', os.O_RDWR))\nprint('ESCAPED')`,
+    code: `import os\nos.close(os.open(f'/proc/{os.getppid()}/mem', os.O_RDWR))\nprint('ESCAPED')`,
   },
   {
     name: 'the list of processes',
@@ -77,12 +71,11 @@ if any(os.listdir(folder) for folder in ('/root', '/home') if os.path.isdir(fold
   },
   { name: 'the name of the host', kind, ...NATIVE, code: `import socket\nif socket.gethostname() != 'sandbox': print('ESCAPED')` },
   { name: 'core_pattern', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/core_pattern') },
-  { name: 'modprobe path', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/modprobe') },
-  { name: 'the limits of the host', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/pid_max') },
+  { name: 'the limits of the host', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/vm/overcommit_memory') },
+  { name: 'the number of processes there can be', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/pid_max') },
   { name: 'the table of program formats', kind, ...AS_ROOT, code: `
 import os, stat
 if os.access('/proc/sys/fs/binfmt_misc', os.W_OK) or os.access('/proc/sys/vm/drop_caches', os.W_OK): print('ESCAPED')` },
-  { name: 'the emergency keys', kind, ...AS_ROOT, code: opensForWriting('/proc/sysrq-trigger') },
   { name: 'the kernel’s memory', kind, ...AS_ROOT, code: `
 import os
 for path in ('/proc/kcore', '/dev/mem', '/dev/kmsg', '/proc/kmsg'):

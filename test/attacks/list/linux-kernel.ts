@@ -63,7 +63,7 @@ if child > 0:
     name: 'into the namespace of another process',
     kind,
     ...AS_ROOT,
-    code: inChild(`if libc.setns(os.open('/proc/1/ns/uts', os.O_RDONLY), 0) == 0: escaped()`),
+    code: inChild(`if libc.setns(os.open(f'/proc/{os.getppid()}/ns/uts', os.O_RDONLY), 0) == 0: escaped()`),
   },
 
   // --- file systems ---------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ print('ESCAPED')`,
     name: 'ptrace: trace the parent',
     kind,
     ...AS_ROOT,
-    code: inChild(`if libc.ptrace(16, os.getppid(), 0, 0) == 0:\n    libc.ptrace(17, os.getppid(), 0, 0)\n    escaped()`),
+    code: inChild('if libc.ptrace(0x4206, os.getppid(), 0, 0) == 0: escaped()'),
   },
   {
     name: 'read the memory of another process',
@@ -170,8 +170,9 @@ else:
   call('vmsplice', 278, 75, -1, 0, 0, 0),
   call('fanotify_init', 300, 262, 'ctypes.c_uint(0xffffffff)', 0),
   rootCall('syslog: the kernel’s log', 103, 116, 10, 0, 0),
-  rootCall('finit_module', 313, 273, -1, "b''", 0),
-  rootCall('kexec_load', 246, 104, 0, 0, 0, 'ctypes.c_ulong(0xffff)'),
+  rootCall('umount', 166, 39, "b'/no/such/mount'", 0),
+  rootCall('mount_setattr', 442, 442, -1, "b''", 0, 0, 0),
+  rootCall('clock_settime', 227, 112, 0, 1),
   rootCall('swapon', 167, 224, 0, 0),
   rootCall('acct', 163, 89, 1),
   rootCall('sethostname', 170, 161, 0, -1),
@@ -209,17 +210,6 @@ if any(int(status[name], 16) for name in ('CapPrm', 'CapEff', 'CapBnd', 'CapInh'
     code: `
 import ctypes
 if ctypes.CDLL(None).prctl(39, 0, 0, 0, 0) == 0: print('ESCAPED')`,
-  },
-  {
-    name: 'raise a hard limit',
-    kind,
-    ...AS_ROOT,
-    code: inChild(`
-import resource
-soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
-resource.setrlimit(resource.RLIMIT_CORE, (soft, 1 << 20))
-resource.setrlimit(resource.RLIMIT_CORE, (soft, 1 << 21))
-escaped()`),
   },
   { name: 'a higher priority', kind, ...AS_ROOT, code: inChild('os.nice(-5)\nescaped()') },
   {

@@ -119,9 +119,9 @@ names = [line.split(':')[0].strip() for line in open('/proc/net/dev').readlines(
 if any(name != 'lo' for name in names): print('ESCAPED', names)`,
   },
   {
-    name: 'the network of the first process',
+    name: 'the network of the parent',
     kind,
     ...AS_ROOT,
-    code: inChild(`if libc.setns(os.open('/proc/1/ns/net', os.O_RDONLY), 0) == 0: escaped()`),
+    code: inChild(`if libc.setns(os.open(f'/proc/{os.getppid()}/ns/net', os.O_RDONLY), 0) == 0: escaped()`),
   },
 ]

@@ -1,0 +1,55 @@
+// Builds the images that come with the package, with the user's own engine.
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import { PACKAGE_ROOT } from '../../package-root.ts'
+import { runCommand } from '../run-command.ts'
+import { probeEngine } from './probe-engine.ts'
+import type { EngineName } from './probe-engine.ts'
+
+export const IMAGE_VARIANTS = ['slim', 'data'] as const
+export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
+
+const BUILD_TIMEOUT_MS = 60 * 60_000
+
+export interface BuildOptions {
+  /** The engine to build with; missing means the first usable one of podman and docker. */
+  engine?: EngineName
+  /** The image to build on, instead of the one that the Containerfile names. */
+  base?: string
+  /** Hears every line that the engine says. */
+  onLine?: (line: string) => void
+}
+
+/**
+ * Build an image and give it its name.
+ * @returns the engine that holds it, and the name to set MCP_BRIDGE_IMAGE to
+ * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING when the build fails
+ */
+export async function buildImage(variant: ImageVariant, options: BuildOptions = {}): Promise<{ engine: EngineName; image: string }> {
+  const engine = await usableEngine(options.engine ? [options.engine] : ['podman', 'docker'])
+  const image = `localhost/sandbridge-${variant}:latest`
+  const folder = path.join(PACKAGE_ROOT, 'images')
+  const base = options.base === undefined ? [] : ['--build-arg', `BASE=${options.base}`]
+  const args = ['build', '--file', path.join(folder, `Containerfile.${variant}`), '--tag', image, ...base, folder]
+  const { code, stderr } = await runCommand(engine, args, {
+    timeoutMs: BUILD_TIMEOUT_MS,
+    ...(options.onLine && { onLine: options.onLine }),
+  })
+  if (code === 0) return { engine, image }
+  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'it gave no reason'
+  throw new BridgeError('SANDBOX_IMAGE_MISSING', `${engine} could not build ${image}: ${reason}`, {
+    hint: 'Building needs a registry for the base image, and for `data` a package index. images/from-debian.sh needs neither.',
+  })
+}
+
+async function usableEngine(names: readonly EngineName[]): Promise<EngineName> {
+  const verdicts: string[] = []
+  for (const name of names) {
+    const { engine, verdict } = await probeEngine(name)
+    if (engine) return engine.command
+    verdicts.push(verdict)
+  }
+  throw new BridgeError('SANDBOX_ENGINE_MISSING', `No engine can build an image: ${verdicts.join('; ')}.`, {
+    hint: 'Install podman or docker.',
+  })
+}

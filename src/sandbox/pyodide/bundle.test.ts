@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ensureBundle, type BundleOptions } from './bundle.ts'
+
+let cacheFolder: string
+let kernelFolder: string
+let builds: number
+
+beforeEach(async () => {
+  cacheFolder = await mkdtemp(join(tmpdir(), 'bundle-'))
+  kernelFolder = await mkdtemp(join(tmpdir(), 'kernel-'))
+  await mkdir(join(kernelFolder, 'sandbridge_kernel', '__pycache__'), { recursive: true })
+  await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 1\n')
+  await writeFile(join(kernelFolder, 'sandbridge_kernel', '__pycache__', 'a.py'), 'no source\n')
+  builds = 0
+})
+afterEach(async () => {
+  await rm(cacheFolder, { recursive: true, force: true })
+  await rm(kernelFolder, { recursive: true, force: true })
+})
+
+// Python is not started here: what matters is what becomes of the bytes.
+const options = (more: Partial<BundleOptions> = {}): BundleOptions => ({
+  cacheFolder,
+  kernelFolder,
+  readableByAll: false,
+  makeSnapshot: async () => {
+    builds += 1
+    return { snapshot: Buffer.alloc(1 << 20, 7), codeCache: Buffer.from('cache') }
+  },
+  ...more,
+})
+
+describe('ensureBundle', () => {
+  test('builds once, and finds it again', async () => {
+    const first = await ensureBundle(options())
+    expect(await ensureBundle(options())).toBe(first)
+    expect(builds).toBe(1)
+    expect(await readdir(cacheFolder)).toHaveLength(1)
+    expect(JSON.parse(await readFile(join(first, 'kernel.json'), 'utf8'))).toEqual([
+      ['sandbridge_kernel/a.py', 'a = 1\n'],
+    ])
+  })
+
+  test('another kernel is another bundle', async () => {
+    const first = await ensureBundle(options())
+    await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
+    expect(await ensureBundle(options())).not.toBe(first)
+  })
+
+  test('any number of builders at once end with one whole bundle', async () => {
+    const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
+    expect(new Set(folders).size).toBe(1)
+    expect(await readdir(cacheFolder)).toEqual([folders[0]!.slice(cacheFolder.length + 1)])
+    const before = builds
+    await ensureBundle(options())
+    expect(builds).toBe(before)
+  })
+
+  test.each([
+    ['a truncated snapshot', (folder: string) => truncate(join(folder, 'snapshot.bin'), 1000)],
+    ['a flipped byte', (folder: string) => writeFile(join(folder, 'snapshot.bin'), Buffer.alloc(1 << 20, 8))],
+    ['a changed program', (folder: string) => writeFile(join(folder, 'child.mjs'), 'process.exit()')],
+    ['a missing file', (folder: string) => rm(join(folder, 'pump.mjs'))],
+    ['a broken manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
+    ['an empty manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{}')],
+    ['an empty folder', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
+  ])('%s is noticed and put right', async (_, damage) => {
+    const folder = await ensureBundle(options())
+    await damage(folder)
+    expect(await ensureBundle(options())).toBe(folder)
+    expect(builds).toBe(2)
+    expect((await readFile(join(folder, 'snapshot.bin'))).equals(Buffer.alloc(1 << 20, 7))).toBe(true)
+    expect(await readdir(cacheFolder)).toHaveLength(1)
+  })
+
+  test('a build that fails leaves nothing behind, and the next one works', async () => {
+    const failing = options({ makeSnapshot: () => Promise.reject(new Error('no Python today')) })
+    await expect(ensureBundle(failing)).rejects.toThrow('no Python today')
+    expect(await readdir(cacheFolder)).toEqual([])
+    await ensureBundle(options())
+  })
+
+  test('a cache folder that cannot be written is named, with what to do', async () => {
+    const file = join(cacheFolder, 'file')
+    await writeFile(file, '')
+    await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
+      code: 'SANDBOX_START_FAILED',
+      message: expect.stringContaining(file),
+      hint: expect.stringContaining('XDG_CACHE_HOME'),
+    })
+  })
+
+  test('nobody else can read it, unless it is meant for all', async (ctx) => {
+    if (process.platform === 'win32') ctx.skip('Windows has no file modes')
+    const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+    const own = await ensureBundle(options())
+    expect([await mode(own), await mode(join(own, 'child.mjs'))]).toEqual([0o700, 0o600])
+    await rm(own, { recursive: true })
+    const shared = await ensureBundle(options({ readableByAll: true }))
+    expect([await mode(shared), await mode(join(shared, 'child.mjs'))]).toEqual([0o755, 0o644])
+  })
+})

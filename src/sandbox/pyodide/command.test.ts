@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { SMALLEST_MEMORY_BYTES, nodeFlags, planMemory, underMemoryCap } from './command.ts'
+
+const MIB = 1 << 20
+
+describe('planMemory', () => {
+  test.each([SMALLEST_MEMORY_BYTES, 384 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB])(
+    'the parts of %d fit into it',
+    (bytes) => {
+      const plan = planMemory(bytes)
+      expect(plan.heapMaxBytes % 65536).toBe(0)
+      expect(plan.heapMaxBytes).toBeGreaterThanOrEqual(64 * MIB)
+      expect(plan.heapMaxBytes + 2 * plan.filesMaxBytes).toBeLessThan(bytes)
+      expect(plan.dataBytes).toBe(bytes)
+      // WebAssembly with 32-bit addresses has 65,536 pages.
+      expect(plan.heapMaxBytes / 65536).toBeLessThan(65536)
+    },
+  )
+
+  test.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])('%d bytes are refused, with what is needed', (bytes) => {
+    expect(() => planMemory(bytes)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('272 MiB') }),
+    )
+  })
+})
+
+describe('nodeFlags', () => {
+  const memory = planMemory(512 * MIB)
+  const flags = (version: string, known: string[] = []): string[] =>
+    nodeFlags('/bundle', memory, { version, allows: (flag) => known.includes(flag) })
+
+  test('Node 20 names the permission model its own way', () => {
+    expect(flags('v20.20.2')).toContain('--experimental-permission')
+    expect(flags('v20.20.2')).not.toContain('--permission')
+  })
+
+  test.each(['v22.23.3', 'v24.21.0', 'v26.10.0'])('Node %s', (version) => {
+    expect(flags(version)).toContain('--permission')
+    expect(flags(version)).not.toContain('--experimental-permission')
+  })
+
+  test('--disable-sigusr1 where Node has it', () => {
+    expect(flags('v22.23.3', ['--disable-sigusr1'])).toContain('--disable-sigusr1')
+    expect(flags('v22.10.0')).not.toContain('--disable-sigusr1')
+  })
+
+  test('one folder may be read, and nothing else is allowed but threads', () => {
+    const allowed = flags('v22.23.3').filter((flag) => flag.startsWith('--allow'))
+    expect(allowed).toEqual(['--allow-worker', '--allow-fs-read=/bundle'])
+  })
+})
+
+describe('underMemoryCap', () => {
+  const memory = planMemory(512 * MIB)
+
+  test('on Linux the command runs under a cap that it cannot lift', () => {
+    const [shell, option, script, , ...command] = underMemoryCap(['/node', '--flag', 'a b'], memory, 'linux')
+    expect([shell, option]).toEqual(['/bin/sh', '-c'])
+    expect(script).toContain(`ulimit -d ${512 * 1024};`)
+    expect(command).toEqual(['/node', '--flag', 'a b'])
+  })
+
+  test('elsewhere it is left as it is', () => {
+    expect(underMemoryCap(['/node'], memory, 'darwin')).toEqual(['/node'])
+    expect(underMemoryCap(['/node'], memory, 'win32')).toEqual(['/node'])
+  })
+})
