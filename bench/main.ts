@@ -6,6 +6,7 @@ import type { BenchRow } from './row.ts'
 /** Each section is loaded when it runs, so that one can be measured alone. */
 const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
+  catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

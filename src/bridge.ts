@@ -7,7 +7,6 @@ import { discoverServers } from './config/discover.ts'
 import { expandTransport } from './config/expand.ts'
 import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
-import { allowsTool } from './config/tool-filter.ts'
 import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
@@ -19,7 +18,7 @@ import { KernelPool } from './session/kernel-pool.ts'
 import { type CellRequest, Session } from './session/session.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { createTokenStore, type TokenStore } from './upstream/token-store.ts'
-import type { Upstreams, UpstreamTool } from './upstream/upstream.ts'
+import type { Upstreams } from './upstream/upstream.ts'
 import { VERSION } from './version.ts'
 
 export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
@@ -64,16 +63,12 @@ export class Bridge {
       tokenStore: this.tokenStore,
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
-    const allowed = (server: string, tools: UpstreamTool[]) => {
-      const definition = servers.find((other) => other.name === server)
-      return tools.filter((tool) => !definition || allowsTool(definition, tool.name))
-    }
     this.catalog = new Catalog({
       definitions: servers,
       listTools: async (server, signal) => {
         const tools = await this.upstreams.listTools(server, signal)
         const instructions = this.upstreams.instructions(server)
-        return { tools: allowed(server, tools), ...(instructions && { instructions }) }
+        return { tools, ...(instructions && { instructions }) }
       },
       state: (server) => this.upstreams.state(server),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
@@ -82,7 +77,7 @@ export class Bridge {
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => {
-      this.catalog.toolsChanged(server, allowed(server, tools), instructions)
+      this.catalog.toolsChanged(server, tools, instructions)
     })
     this.#pool = new KernelPool({
       provider: chooseProvider(settings, log),
@@ -98,9 +93,10 @@ export class Bridge {
     return session
   }
 
-  /** Start sandboxes ahead of need. Returns at once; failures show when a cell needs one. */
+  /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
+    setImmediate(() => this.catalog.servers())
   }
 
   /**
@@ -124,6 +120,7 @@ export class Bridge {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
+    this.catalog.close()
   }
 }
 

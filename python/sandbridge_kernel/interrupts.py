@@ -13,8 +13,10 @@ class Interrupts:
         self._depth = {}  # thread -> number of gates it is inside
         self._pending = False
         self._armed = False
-        self.retry = self.check  # makes the signal come again; set by the port
-        self.loop_files = ()  # where the code of event loops is; set by the session
+        self._handling = False
+        self.loop = None  # the session's event loop; its code, and where else code of event loops is. Set by the session.
+        self.loop_code = frozenset()
+        self.loop_files = ()
 
     def arm(self):
         """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
@@ -34,16 +36,27 @@ class Interrupts:
         """An interrupt has come. With no cell running it does nothing."""
         self._pending = self._pending or self._armed
 
-    def settle(self, frame):
-        """From a signal handler: raise what is waiting, unless `frame`, which it has broken into, is an event loop's own."""
-        if not self._pending or not self._armed:
-            return
-        if frame.f_code.co_filename in self.loop_files:
-            # Try again a few instructions later, until the loop has come to a place where nothing can be lost: its
-            # select, or code of the cell.
-            self.retry()
-        else:
-            self.check()
+    def handle(self, frame, take_in=None):
+        """What a signal handler does: take in what has come, then raise what is waiting, unless `frame`, which the signal
+        has broken into, is the session's loop at work. That comes to its select soon, where nothing can be lost."""
+        nested, self._handling = self._handling, True
+        try:
+            if take_in:
+                take_in()
+            if nested or self._in_loop(frame):
+                return
+        finally:
+            self._handling = nested
+        self.check()
+
+    def _in_loop(self, frame):
+        # Down the stack as long as it is code of event loops. Code of the cell that calls into a loop may never return to
+        # the loop's select, so it is no reason to wait.
+        while frame is not None and frame.f_code.co_filename in self.loop_files:
+            if frame.f_code in self.loop_code and frame.f_locals.get("self") is self.loop:
+                return True
+            frame = frame.f_back
+        return False
 
     def check(self):
         """Raise the interrupt that is waiting, where it can be raised."""
@@ -70,8 +83,8 @@ class Interrupts:
             self._depth[me] = depth
             return
         del self._depth[me]
-        if self._pending and me == self._main:
-            self.retry()  # not at once: this may be a signal handler, and only settle() knows what it has broken into
+        if self._pending and not self._handling and me == self._main:
+            self.check()
 
     def after_fork(self):
         self._depth.clear()

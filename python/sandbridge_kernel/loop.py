@@ -68,6 +68,13 @@ class DeviceLoop(base_events.BaseEventLoop):
         pass  # there is one thread: whoever adds a callback is not asleep in select
 
 
-def loop_files():
-    """Where the code is in which a loop may hold a task that is in no queue."""
-    return tuple({code.__code__.co_filename for code in (base_events.BaseEventLoop._run_once, events.Handle._run)})
+# The code in which a loop may hold a task that is in no queue, and the files it is in.
+LOOP_CODE = frozenset(
+    function.__code__
+    for function in (
+        base_events.BaseEventLoop._run_once,
+        base_events.BaseEventLoop.run_forever,
+        base_events.BaseEventLoop.run_until_complete,
+    )
+)
+LOOP_FILES = (base_events.BaseEventLoop._run_once.__code__.co_filename, events.Handle._run.__code__.co_filename)

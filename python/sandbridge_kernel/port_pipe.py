@@ -26,17 +26,17 @@ class PipePort:
 
     def watch(self, channel, interrupts):
         """From now on, take in what arrives whatever the main thread is doing."""
-        interrupts.retry = lambda: signal.raise_signal(signal.SIGIO)
 
-        def on_input(_signum, frame):
-            if channel.detached:
-                return
+        def take_in():
             if not channel.waiting:
                 try:
                     channel.pump(in_handler=True)
                 except RecursionError:
                     pass  # the cell is at the bottom of its stack; the bytes are still there for the next read
-            interrupts.settle(frame)
+
+        def on_input(_signum, frame):
+            if not channel.detached:
+                interrupts.handle(frame, take_in)
 
         signal.signal(signal.SIGIO, on_input)
         fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())

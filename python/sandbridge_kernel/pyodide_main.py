@@ -23,11 +23,10 @@ def serve():
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
-    interrupts.retry = lambda: signal.raise_signal(signal.SIGINT)
 
     def on_interrupt(_signum, frame):
         interrupts.request()
-        interrupts.settle(frame)
+        interrupts.handle(frame)
 
     signal.signal(signal.SIGINT, on_interrupt)
 

@@ -8,7 +8,7 @@ import types
 
 from . import cell, tracebacks
 from .display import bundle
-from .loop import loop_files
+from .loop import LOOP_CODE, LOOP_FILES
 
 _GRACE_SECONDS = 1.0  # for cancelled tasks to end
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
@@ -27,7 +27,7 @@ class Session:
         self.namespace = module.__dict__
         self.namespace["__builtins__"] = builtins
         self._loop = None
-        interrupts.loop_files = loop_files()
+        interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
     def run(self, number, source):
@@ -49,7 +49,7 @@ class Session:
 
     def _ensure_loop(self):
         if self._loop is None or self._loop.is_closed():
-            self._loop = self._new_loop()
+            self._loop = self._interrupts.loop = self._new_loop()
         # asyncio.run() leaves none behind, and get_event_loop() in a cell means this one.
         asyncio.set_event_loop(self._loop)
 
@@ -91,7 +91,11 @@ class Session:
         interrupt = None
         while not task.done():
             try:
-                self._loop.run_until_complete(task)
+                if interrupt is None:
+                    self._loop.run_until_complete(task)
+                else:
+                    self._loop.run_until_complete(asyncio.wait((task,), timeout=_GRACE_SECONDS))
+                    break
             except KeyboardInterrupt as error:
                 # It came while the cell was waiting, or in another task: end the wait, let `finally` blocks run.
                 interrupt = interrupt or error

@@ -1,5 +1,6 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { catalogTools, type CatalogTool } from './catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
@@ -34,11 +35,11 @@ export class ServerRecord {
     this.#now = now
   }
 
-  /** Undefined until the server was read once, now or in an earlier run. */
+  /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */
   get tools(): CatalogTool[] | undefined {
-    const { tools } = this.#load()
-    if (tools !== undefined) this.#tools ??= catalogTools(this.name, this.alias, tools)
-    return this.#tools
+    if (this.#tools !== undefined) return this.#tools
+    const allowed = this.#load().tools?.filter(({ name }) => allowsTool(this.#definition, name))
+    return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
   get failure(): Failure | undefined {

@@ -1,8 +1,10 @@
 // What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
+import { SERVER_WORDS_NOTE } from '../catalog/text.ts'
 
 const GUIDE = `run_python runs Python in a sandbox that can reach nothing but the MCP servers below. Variables, imports and functions stay from cell to cell.
 
 Find a tool      print(await runtime.search_tool_docs("create an issue", limit=5))   # each line can be pasted
+                 ${SERVER_WORDS_NOTE}
 All of a server  print(await runtime.query_tool_docs("github"))      # detail="full" adds parameters and JSON Schemas
 Call it          issue = await mcp_github.create_issue(owner="o", repo="r", title="t")
                  or mcp_servers["github"].create_issue(...), or from mcp.servers.github import create_issue

@@ -97,7 +97,7 @@ export class Connection {
   /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
   async close(): Promise<void> {
     const { link } = this.#parts
-    await link.sayGoodbye?.()
+    if (!this.sessionLost) await link.sayGoodbye?.()
     await link.transport.close().catch(() => {})
     link.release?.()
   }

@@ -1,9 +1,9 @@
 // Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
-import { BridgeError, type BridgeErrorOptions, type ErrorCode } from '../errors.ts'
+import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../errors.ts'
 import { BodyTooLongError } from './bounded-body.ts'
 import { ANSWER_LOST } from './http-streams.ts'
-import type { Redactor } from './redact.ts'
+import { redactStart, type Redactor } from './redact.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio-transport.ts'
 
@@ -72,7 +72,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     return { error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${rpc.message}`) }
   }
   if (rpc) {
-    const text = about.redact(rpc.message)
+    const text = redactStart(about.redact, rpc.message, SHOWN_CHARS)
     const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }] }
     return { ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }), rpcCode: rpc.code }
   }
@@ -80,10 +80,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
-    return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${about.redact(messageLine(error))}`)
+    return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${wordsOf(error, about)}`)
   }
   if (about.remote) {
-    const reason = remoteReason(error) ?? about.redact(messageLine(error))
+    const reason = remoteReason(error) ?? wordsOf(error, about)
     return {
       error: unreachable(
         `Server '${server}' failed during ${what}${hadNoEffect(error) ? '' : ', whose effect is unknown'}: ${reason}`,
@@ -126,7 +126,7 @@ function needsLogin(error: unknown): boolean {
 /** What is in it ends up in a command for the user: RFC 6749 section 3.3 allows no quotes in a scope, and a shell's own characters are not shown. */
 function missingScope(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
-  const scope = String(error.requiredScope ?? '')
+  const scope = typeof error.requiredScope === 'string' ? error.requiredScope : ''
   return /^[\w.:/ +*-]{0,500}$/.test(scope) ? scope : ''
 }
 
@@ -147,7 +147,7 @@ function isEraRefusal(error: unknown): boolean {
 /** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
 function isSessionLost(error: unknown): boolean {
   const status = statusOf(error)
-  return status === 404 || (status === 400 && /session/i.test(messageLine(error)))
+  return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
 }
 
 function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
@@ -169,11 +169,11 @@ function lastWords({ lastWords: words, redact }: Circumstances): string {
 /** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
-  if (rpc) return `it refused to initialize: ${about.redact(rpc.message)} (${rpc.code})`
+  if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`
   const words = about.remote
     ? remoteReason(error)
     : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
-  return words ?? about.redact(messageLine(error))
+  return words ?? wordsOf(error, about)
 }
 
 const SPAWN_WORDS: Record<string, string> = {
@@ -188,8 +188,8 @@ const SPAWN_WORDS: Record<string, string> = {
   ERR_INVALID_ARG_TYPE: 'its definition holds something that is no text',
 }
 
-function messageLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 500)
+function wordsOf(error: unknown, { redact }: Circumstances): string {
+  return redactStart(redact, messageOf(error), 500)
 }
 
 function isTimeout(error: unknown): boolean {

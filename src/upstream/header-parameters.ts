@@ -7,11 +7,10 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES = new Set<unknown>(['string', 'integer', 'boolean'])
 
 /** Keywords that hold schemas, in which the key has no place. Values such as those of `default` and `enum` are no schemas. */
-const ELSEWHERE = [
-  ...['items', 'prefixItems', 'contains', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'],
-  ...['propertyNames', 'patternProperties', 'dependentSchemas', 'oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else'],
-  ...['$defs', 'definitions'],
-]
+const ELSEWHERE = (
+  'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames patternProperties ' +
+  'dependentSchemas oneOf anyOf allOf not if then else $defs definitions'
+).split(' ')
 const NAMED = new Set(['patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 
 /** A tool with `invalid` header parameters must not be called, nor shown. */

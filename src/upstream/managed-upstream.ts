@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import type { Circumstances, Failure } from './failures.ts'
 import type { ServerMessage } from './handshake.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
-import { createRedactor, type Redactor } from './redact.ts'
+import { createRedactor, redactStart, type Redactor } from './redact.ts'
 import type { UpstreamRequests } from './requests.ts'
 import { ToolCache } from './tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from './upstream.ts'
@@ -211,7 +211,7 @@ export class ManagedUpstream {
       onFailure: (failure) => this.isProcess || this.#countFailure(failure),
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
-        this.#log('debug', 'Trouble with a server', { detail: this.#redact(message.slice(0, 2000)) }),
+        this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
     })
     return connection
   }
@@ -266,7 +266,7 @@ export class ManagedUpstream {
 
   #keepMessage({ level, logger, data }: ServerMessage): void {
     const shown = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
-    const message = { level, ...(logger !== undefined && { logger }), data: this.#redact(shown.slice(0, 4096)) }
+    const message = { level, ...(logger !== undefined && { logger }), data: redactStart(this.#redact, shown, 4096) }
     this.#messages.push(message)
     if (this.#messages.length > KEPT_MESSAGES_COUNT) this.#messages.shift()
     this.#log('debug', 'A server says', { level, data: message.data })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerDefinition } from '../config/server-definition.ts'
-import { createRedactor } from './redact.ts'
+import { createRedactor, redactStart } from './redact.ts'
 
 const source = { client: 'test', file: 'test.json' }
 
@@ -54,6 +54,11 @@ describe('redactor', () => {
       '401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4',
     )
     expect(shown).toBe('401 for [redacted] at [redacted], key [redacted]')
+  })
+
+  test('knows a secret that a cut goes through', () => {
+    const shown = redactStart(createRedactor(stdio.transport), `${'x'.repeat(95)}tok-aaaa-bbbb`, 100)
+    expect(shown).toBe(`${'x'.repeat(95)}[reda`)
   })
 
   test('takes out the longer of two secrets as a whole', () => {

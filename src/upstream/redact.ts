@@ -30,9 +30,18 @@ export function createRedactor(transport: StdioServer | RemoteServer): Redactor 
   }
 }
 
+/** A secret that was cut off at this point would no longer be known as one: text is cut generously first, and exactly afterwards. */
+const MARGIN = 16 * 1024
+
+/** The beginning of a text, redacted, in `maxLength` characters. */
+export function redactStart(redact: Redactor, text: string, maxLength: number): string {
+  return redact(text.slice(0, maxLength + MARGIN)).slice(0, maxLength)
+}
+
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
   if (transport.type === 'stdio') return [transport.command, ...transport.args, ...Object.values(transport.env)]
-  return [transport.url, ...Object.values(transport.headers)]
+  const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
+  return [transport.url, ...host, ...Object.values(transport.headers)]
 }
 
 /** The value itself and the parts of it that programs print alone. */

@@ -52,16 +52,25 @@ describe('nodeFlags', () => {
 
 describe('underMemoryCap', () => {
   const memory = planMemory(512 * MIB)
+  const node = (version: string) => ({ version, allows: () => true })
+
+  test('the code range that newer versions reserve does not count', () => {
+    const script = underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.21.0') })[2]
+    expect(script).toContain(`ulimit -d ${1024 * 1024};`)
+  })
 
   test('on Linux the command runs under a cap that it cannot lift', () => {
-    const [shell, option, script, , ...command] = underMemoryCap(['/node', '--flag', 'a b'], memory, 'linux')
+    const [shell, option, script, , ...command] = underMemoryCap(['/node', '--flag', 'a b'], memory, {
+      platform: 'linux',
+      node: node('v22.23.3'),
+    })
     expect([shell, option]).toEqual(['/bin/sh', '-c'])
     expect(script).toContain(`ulimit -d ${512 * 1024};`)
     expect(command).toEqual(['/node', '--flag', 'a b'])
   })
 
   test('elsewhere it is left as it is', () => {
-    expect(underMemoryCap(['/node'], memory, 'darwin')).toEqual(['/node'])
-    expect(underMemoryCap(['/node'], memory, 'win32')).toEqual(['/node'])
+    expect(underMemoryCap(['/node'], memory, { platform: 'darwin', node: node('v24.0.0') })).toEqual(['/node'])
+    expect(underMemoryCap(['/node'], memory, { platform: 'win32', node: node('v24.0.0') })).toEqual(['/node'])
   })
 })

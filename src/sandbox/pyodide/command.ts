@@ -57,11 +57,10 @@ export const thisNode: NodeFacts = {
 
 /** Node's flags for the sandbox process, which may read one folder and start threads, and do nothing else. */
 export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = thisNode): string[] {
-  const major = Number(/^v?(\d+)/.exec(node.version)?.[1])
   return [
     '--disallow-code-generation-from-strings',
     '--frozen-intrinsics',
-    major < 22 ? '--experimental-permission' : '--permission',
+    majorOf(node) < 22 ? '--experimental-permission' : '--permission',
     '--allow-worker',
     `--allow-fs-read=${folder}`,
     // Without it a signal from inside opens the inspector of a process of ours.
@@ -71,6 +70,7 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
     // Deep recursion in Python's C code needs more than V8's usual megabyte to end in a RecursionError. The rest of the stack is V8's own reserve.
     ...(process.platform === 'linux' ? [`--stack-size=${STACK_KIB - 512}`] : []),
     `--max-old-space-size=${memory.v8HeapMib}`,
+    '--wasm-max-committed-code-mb=128',
     `--wasm-max-mem-pages=${memory.heapMaxBytes / WASM_PAGE_BYTES}`,
   ]
 }
@@ -81,9 +81,28 @@ export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe'
   return [`${folder}/child.mjs`, folder, mode, JSON.stringify({ heapMaxBytes, filesMaxBytes })]
 }
 
+/**
+ * V8 in Node 23 and later reserves half a gibibyte of address space for code, which the kernel counts as data although next to nothing of it is ever
+ * used: the cap has to leave it out. What WebAssembly may really put there is bounded by a flag.
+ */
+function reservedBytes(node: NodeFacts): number {
+  return majorOf(node) >= 23 ? 512 * MIB : 0
+}
+
+function majorOf({ version }: NodeFacts): number {
+  return Number(/^v?(\d+)/.exec(version)?.[1])
+}
+
+export interface Cap {
+  platform: NodeJS.Platform
+  node: NodeFacts
+}
+
 /** A command under a hard cap on private memory and without core dumps, where there is a POSIX shell to set it. It becomes the command, by exec. */
-export function underMemoryCap(command: string[], memory: MemoryPlan, platform = process.platform): string[] {
+export function underMemoryCap(command: string[], memory: MemoryPlan, cap?: Cap): string[] {
+  const { platform, node } = cap ?? { platform: process.platform, node: thisNode }
   if (platform !== 'linux') return command
-  const kib = Math.floor(memory.dataBytes / 1024)
-  return ['/bin/sh', '-c', `ulimit -c 0; ulimit -s ${STACK_KIB}; ulimit -d ${kib}; exec "$@"`, 'sandbridge', ...command]
+  const kib = Math.floor((memory.dataBytes + reservedBytes(node)) / 1024)
+  const limits = `ulimit -c 0; ulimit -s ${STACK_KIB}; ulimit -d ${kib}; exec "$@"`
+  return ['/bin/sh', '-c', limits, 'sandbridge', ...command]
 }

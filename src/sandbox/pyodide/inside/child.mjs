@@ -58,7 +58,7 @@ if (!building) {
       workerData: { direction, ...rings },
       env: {},
       argv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 1 },
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 1, codeRangeSizeMb: 8 },
     })
     pump.on('error', () => fail('the pump ended'))
     pump.on('exit', () => fail('the pump ended'))

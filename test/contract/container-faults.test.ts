@@ -1,0 +1,241 @@
+// What can be wrong with an engine or an image, made wrong for real: each is a clear error, and costs nothing that worked.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Kernel } from '../../src/kernel/kernel.ts'
+import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
+import { newContainerName, ownerLabels, removeLeftovers } from '../../src/sandbox/container/owner.ts'
+import { probeEngine } from '../../src/sandbox/container/probe-engine.ts'
+import { runCommand } from '../../src/sandbox/run-command.ts'
+import { buildImage } from '../../src/sandbox/container/build-image.ts'
+import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { DATA_IMAGE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { until } from '../support/processes.ts'
+
+const withImage = (engine: 'podman' | 'docker', image: string) =>
+  new ContainerProvider(engine, { image, user: '65534:65534', pidsCount: 128 })
+
+/** A folder in front of PATH with one program in it. */
+function programOnPath(name: string, script: string): void {
+  const folder = mkdtempSync(path.join(tmpdir(), 'engine-'))
+  chmodSync(folder, 0o755)
+  writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const before = process.env['PATH'] ?? ''
+  vi.stubEnv('PATH', `${folder}:${before}`)
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true })
+  })
+}
+
+function setEnv(name: string, value: string): void {
+  vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+}
+
+describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
+  const empty = 'localhost/sandbridge-test-empty:1'
+  const volumes = 'localhost/sandbridge-test-volumes:1'
+
+  beforeAll(() => {
+    const tar = spawnSync('tar', ['-c', '-C', import.meta.dirname, 'container-faults.test.ts']).stdout
+    spawnSync(engine, ['import', '-', empty], { input: tar })
+    spawnSync(engine, ['build', '--tag', volumes, '-'], { input: `FROM ${SLIM_IMAGE}\nVOLUME /data\n` })
+  })
+  afterAll(() => void spawnSync(engine, ['rmi', '--force', empty, volumes]))
+
+  it('one that is not there and has no registry', async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const missing = withImage(engine, 'localhost/no-such-image:1')
+    await expect(missing.prepare()).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      message: expect.stringContaining('localhost/no-such-image:1'),
+      hint: expect.stringContaining('sandbridge image build slim'),
+    })
+  })
+
+  it('one that cannot be pulled: the progress is told, and the reason', async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const progress: string[] = []
+    const missing = withImage(engine, 'localhost:1/python:3')
+    const problem = missing.prepare((message) => void progress.push(message))
+    await expect(problem).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      message: expect.stringMatching(/connection refused/i),
+    })
+    expect(progress[0]).toBe(`Pulling localhost:1/python:3 with ${engine}`)
+    expect(progress.length).toBeGreaterThan(1)
+  })
+
+  it('one without python3', async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const sandbox = await withImage(engine, empty).start({ memoryBytes: MEMORY_BYTES })
+    await expect(Kernel.attach(sandbox)).rejects.toThrow(`Image ${empty} has no python3`)
+  })
+
+  it('one that declares a volume gets none', async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const writes = "open('/data/x', 'w').write('x')"
+    const bare = spawnSync(engine, ['run', '--rm', '--network=none', '--read-only', volumes, 'python3', '-c', writes])
+    expect(bare.status, String(bare.stderr)).toBe(0)
+    const cells = await startCells(withImage(engine, volumes))
+    expect((await cells.run(writes)).error?.message).toMatch(/Read-only file system|Permission denied/)
+  })
+
+  it('the data image groups a DataFrame and draws', { timeout: 120_000 }, async (ctx) => {
+    const cells = await startCells(await providerOrSkip(engine, ctx, DATA_IMAGE))
+    const grouped = await cells.run(
+      "import pandas as pd\npd.DataFrame({'k': list('aab'), 'v': [1, 2, 3]}).groupby('k').v.sum().to_dict()",
+    )
+    expect([grouped.error?.traceback, grouped.value]).toEqual([undefined, "{'a': 3, 'b': 3}"])
+    const drawn = await cells.run(
+      `import io, matplotlib.pyplot as plt, numpy as np
+from PIL import Image
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+x = np.arange(10.0)
+slope = LinearRegression().fit(x[:, None], 2 * x).coef_[0]
+figure, axes = plt.subplots()
+axes.plot(x, stats.norm.pdf(x))
+buffer = io.BytesIO()
+figure.savefig(buffer, format='png')
+plt.close(figure)
+Image.open(buffer).size, round(slope, 6)`,
+    )
+    expect([drawn.error?.traceback, drawn.value]).toEqual([undefined, expect.stringMatching(/^\(\(640, 480\), .*2\.0\)?\)$/)])
+  })
+})
+
+describe.each(['podman', 'docker'] as const)('%s: containers that come and go', (engine) => {
+  it('one removed from outside is a dead kernel, and the next one starts', async (ctx) => {
+    const provider = await providerOrSkip(engine, ctx)
+    const cells = await startCells(provider)
+    const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+    await cells.printed('here')
+    await runCommand(engine, ['kill', cells.kernel.sandbox.id])
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  })
+
+  it('leftovers of dead bridges are removed, those of living ones stay', async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const { engine: found } = await probeEngine(engine)
+    const labels = Object.entries(ownerLabels()).flatMap(([key, value]) => ['--label', `${key}=${value}`])
+    const ended = spawnSync('true').pid
+    const dead = `sandbridge-${ended}-12345-${Date.now().toString(16)}`
+    const alive = newContainerName()
+    for (const name of [dead, alive]) {
+      const { code, stderr } = await runCommand(engine, ['create', '--name', name, '--network=none', ...labels, SLIM_IMAGE, 'true'])
+      expect([code, stderr]).toEqual([0, expect.any(String)])
+    }
+    onTestFinished(async () => void (await runCommand(engine, ['rm', '--force', dead, alive])))
+    const removed = await removeLeftovers(found!)
+    expect(removed).toContain(dead)
+    expect(removed).not.toContain(alive)
+    await until(async () => (await runCommand(engine, ['ps', '-aq', '--filter', `name=${dead}`])).stdout === '')
+    expect((await runCommand(engine, ['ps', '-aq', '--filter', `name=${alive}`])).stdout).not.toBe('')
+  })
+
+  it('an image name can move while the bridge runs: a session’s containers are of the image that was looked at', async (ctx) => {
+    const provider = await providerOrSkip(engine, ctx)
+    const cells = await startCells(provider)
+    const { stdout } = await runCommand(engine, ['inspect', '--format', '{{.Image}}', cells.kernel.sandbox.id])
+    const image = await runCommand(engine, ['image', 'inspect', '--format', '{{json .}}', SLIM_IMAGE])
+    expect(image.stdout).toContain(stdout)
+  })
+})
+
+describe('engines', () => {
+  it('none on this machine', async () => {
+    setEnv('PATH', '/nonexistent')
+    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: expect.stringContaining('docker is not installed'),
+    })
+  })
+
+  it('a daemon that is not running', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
+    const provider = withImage('docker', SLIM_IMAGE)
+    await expect(provider.prepare()).rejects.toThrow(/daemon is not running/)
+    // And when it is there again, the same provider works.
+    vi.unstubAllEnvs()
+    await provider.prepare()
+  })
+
+  it('a socket that this user may not use', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    if (process.getuid?.() !== 0) ctx.skip('only root can become a user without the right')
+    const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
+    programOnPath('docker', `exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ ${real} "$@"`)
+    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/may not use its socket/)
+  })
+
+  it('docker that is podman in disguise runs cells', async (ctx) => {
+    await providerOrSkip('podman', ctx)
+    programOnPath('docker', 'exec podman "$@"')
+    expect((await probeEngine('docker')).verdict).toMatch(/docker \(which is podman\)/)
+    const cells = await startCells(withImage('docker', SLIM_IMAGE))
+    expect((await cells.run('1 + 1')).value).toBe('2')
+    await cells.kernel.dispose()
+  })
+
+  it('proxies in docker’s configuration stay out of the sandbox', async (ctx) => {
+    const provider = await providerOrSkip('docker', ctx)
+    const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const proxy = 'http://user:password@proxy.invalid:3128'
+    writeFileSync(path.join(folder, 'config.json'), JSON.stringify({ proxies: { default: { httpProxy: proxy, httpsProxy: proxy, noProxy: proxy } } }))
+    setEnv('DOCKER_CONFIG', folder)
+    const plain = await runCommand('docker', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
+    expect(plain.stdout).toContain('password')
+    const cells = await startCells(provider)
+    const environment = await cells.evaluate<string>("open('/proc/self/environ').read() + str(dict(__import__('os').environ))")
+    expect(environment).not.toContain('password')
+  })
+
+  it('the host’s proxies stay out of podman’s sandboxes', async (ctx) => {
+    const provider = await providerOrSkip('podman', ctx)
+    setEnv('http_proxy', 'http://user:password@proxy.invalid:3128')
+    const plain = await runCommand('podman', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
+    expect(plain.stdout).toContain('password')
+    const cells = await startCells(provider)
+    expect(await cells.evaluate<string>("str(dict(__import__('os').environ))")).not.toContain('password')
+  })
+
+  it('cells as root are refused', () => {
+    for (const user of ['0', '0:0', 'root', 'root:root', '00']) {
+      const make = () => new ContainerProvider('docker', { image: SLIM_IMAGE, user, pidsCount: 128 })
+      expect(make).toThrow(/may not run as root/)
+    }
+  })
+
+  it('an unknown OCI runtime and a user that the image does not have are named', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const wrong = { image: SLIM_IMAGE, pidsCount: 128 }
+    const runtime = new ContainerProvider('docker', { ...wrong, user: '65534', ociRuntime: 'no-such-runtime' })
+    await expect(Kernel.attach(await runtime.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-runtime/)
+    const user = new ContainerProvider('docker', { ...wrong, user: 'no-such-user' })
+    await expect(Kernel.attach(await user.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-user/)
+    await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
+  })
+
+  it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const lines: string[] = []
+    const built = await buildImage('slim', { engine: 'docker', base: SLIM_IMAGE, onLine: (line) => lines.push(line) })
+    expect(built).toEqual({ engine: 'docker', image: 'localhost/sandbridge-slim:latest' })
+    expect(lines.length).toBeGreaterThan(3)
+    const cells = await startCells(withImage('docker', built.image))
+    expect((await cells.run('1 + 1')).value).toBe('2')
+  })
+
+  it('a build that cannot work says why', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
+    await expect(building).rejects.toMatchObject({ code: 'SANDBOX_IMAGE_MISSING', hint: expect.stringContaining('from-debian.sh') })
+  })
+})
