@@ -47,7 +47,6 @@ def serve():
             left = end - time.monotonic()
 
     time.sleep = kernel.like(time.sleep, sleep)
-    kernel.ready(channel)
     kernel.serve_cells(interrupts, channel, output, capture, new_loop)
 
 

@@ -39,7 +39,6 @@ def serve_pipes():
         sleep(seconds)
 
     time.sleep = like(sleep, sleep_flushed)
-    ready(channel)
 
     try:
         from .loop import selector_loop
@@ -84,6 +83,8 @@ def serve_cells(interrupts, channel, output, capture, new_loop):
     display.install(channel, output)
     install.install_modules()
     session = Session(channel, output, interrupts, new_loop)
+    session.warm_up()
+    ready(channel)
     while True:
         frame = channel.next_run()
         channel.begin_cell(frame["cell"])

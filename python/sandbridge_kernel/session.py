@@ -3,6 +3,7 @@
 import asyncio
 import builtins
 import contextvars
+import linecache
 import sys
 import types
 
@@ -10,7 +11,7 @@ from . import cell, tracebacks
 from .display import bundle
 from .loop import LOOP_CODE, LOOP_FILES
 
-_GRACE_SECONDS = 1.0  # for cancelled tasks to end
+_GRACE_SECONDS = 0.7  # for what was cancelled to end. Twice this is less than what the bridge gives an interrupt
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
@@ -27,8 +28,16 @@ class Session:
         self.namespace = module.__dict__
         self.namespace["__builtins__"] = builtins
         self._loop = None
+        self._stubborn = set()  # tasks that do not stop when cancelled: waited for and mentioned once
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
+
+    def warm_up(self):
+        """Run cells that come to nothing, so that the first real one does not pay for what Python, and WebAssembly even more, does at a first time."""
+        for source in ("0", "await __import__('asyncio').sleep(0)", "0/0"):
+            self.run(0, source)
+        linecache.cache.pop("Cell 0", None)
+        del builtins._
 
     def run(self, number, source):
         """Run a cell; the `done` frame that tells how it went."""
@@ -104,7 +113,7 @@ class Session:
                 # Another task of the cell has ended the loop with SystemExit or the like. The cell goes on without it.
                 if not isinstance(error, (SystemExit, asyncio.CancelledError)):
                     raise
-        value, error = outcome[0] if outcome else (None, asyncio.CancelledError())
+        value, error = outcome[0] if outcome else (None, None)
         if interrupt is not None:
             return None, error or interrupt
         if error is not None:
@@ -113,7 +122,7 @@ class Session:
 
     def _stop_tasks(self):
         """Cancel what the cell has left running, wait for it briefly, and say so."""
-        tasks = asyncio.all_tasks(self._loop)
+        tasks = asyncio.all_tasks(self._loop) - self._stubborn
         if not tasks:
             return []
         for task in tasks:
@@ -131,6 +140,7 @@ class Session:
         verb = "background task was" if len(tasks) == 1 else "background tasks were"
         notes = [f"{len(tasks)} {verb} cancelled when the cell ended: {shown}"]
         if pending:
+            self._stubborn |= pending
             notes.append(f"{len(pending)} of them did not stop when cancelled")
         return notes
 

@@ -135,7 +135,10 @@ async function openCallback(port: number): Promise<Callback> {
   const answer = new Promise<URLSearchParams>((resolve) => (onAnswer = resolve))
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    if (request.method !== 'GET' || url.pathname !== '/callback') return void response.writeHead(404).end()
+    if (request.method !== 'GET' || url.pathname !== '/callback') {
+      response.writeHead(404).end()
+      return
+    }
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
     response.end('Sandbridge has the answer. You can close this page and go back to the terminal.\n')
     onAnswer(url.searchParams)

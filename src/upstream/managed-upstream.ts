@@ -95,14 +95,22 @@ export class ManagedUpstream {
     return this.#openCallCount === 0 && this.#connection !== undefined
   }
 
-  async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+  callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#use(options.signal, (connection) => this.#callInTime(connection, tool, args, options))
+  }
+
+  async #callInTime(
+    connection: Connection,
+    tool: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<ToolResult> {
     const { name, callTimeoutMs } = this.definition
-    const call = (given: CallOptions): Promise<ToolResult> =>
-      this.#use(given.signal, (connection) => connection.callTool(tool, args, given))
-    if (callTimeoutMs === undefined) return call(options)
+    if (callTimeoutMs === undefined) return connection.callTool(tool, args, options)
     const limit = AbortSignal.timeout(callTimeoutMs)
+    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
     try {
-      return await call({ ...options, signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit })
+      return await connection.callTool(tool, args, { ...options, signal })
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`

@@ -21,7 +21,7 @@ function setting(env: Environment, name: string): string | undefined {
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\./.test(host)
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || host.startsWith('127.')
 }
 
 /** Entries are names with their subdomains, addresses, either with a port, or `*`. */

@@ -101,21 +101,19 @@ export class StdioTransport implements Transport {
     if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
     return new Promise((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (!error) return resolve()
         // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
-        void this.#closed(AFTER_BROKEN_PIPE_MS).then(() => reject(error))
+        if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
+        else resolve()
       })
     })
   }
 
-  #closed(timeoutMs: number): Promise<void> {
-    if (this.#closeReported) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs)
-      this.#closeWaiters.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
+  #whenClosed(timeoutMs: number, then: () => void): void {
+    if (this.#closeReported) return then()
+    const timer = setTimeout(then, timeoutMs)
+    this.#closeWaiters.push(() => {
+      clearTimeout(timer)
+      then()
     })
   }
 

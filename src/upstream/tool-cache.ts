@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { ToolList } from './tool-list.ts'
 import type { UpstreamTool } from './upstream.ts'
 
-/** Changes come in bursts, and some servers announce one with every listing: the list is read again once they pause. */
+/** Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the first. */
 const RELIST_DELAY_MS = 200
 
 export interface ToolCacheOptions {
@@ -31,6 +31,7 @@ export class ToolCache {
     this.#tools = undefined
     this.#listing = undefined
     clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 
   /** @throws BridgeError. Callers share one listing, which none of them can cancel. */
@@ -49,10 +50,13 @@ export class ToolCache {
     this.#version += 1
     this.#tools = undefined
     this.#listing = undefined
-    clearTimeout(this.#timer)
     const connection = this.#connection
-    if (!connection) return
-    this.#timer = setTimeout(() => this.list(connection).catch(this.#options.onError), RELIST_DELAY_MS).unref()
+    // Not put off by another change: a server that announces one all the time would never be listened to.
+    if (!connection || this.#timer) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.list(connection).catch(this.#options.onError)
+    }, RELIST_DELAY_MS).unref()
   }
 
   async #read(connection: Connection): Promise<UpstreamTool[]> {

@@ -70,9 +70,20 @@ describe('an interrupt', () => {
 
   it('can be caught by the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
-    // Python 3.11 and 3.12 do not see a loop that is only `pass` as part of the try.
-    const code = 'try:\n    while True: x = 1\nexcept KeyboardInterrupt: print("caught")\n"went on"'
+    const code = 'import time\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt: print("caught")\n"went on"'
     expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })
+  })
+
+  it('that a cell swallows while it waits ends it all the same', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import asyncio
+while True:
+    try: await asyncio.sleep(600)
+    except BaseException: pass`
+    const outcome = await interrupted(kernel, `kept = 1\n${GO}${code}`)
+    expect(outcome.status).toBe('interrupted')
+    expect(await kernel.value('kept')).toBe('1')
   })
 
   it('with no cell running does nothing, and never hits the next cell', async (ctx) => {

@@ -1,7 +1,7 @@
 // An MCP server that wants OAuth, and the authorization server it names, on one loopback port.
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { bodyOf, json, listen, rawRemote } from './remote-server.ts'
+import { bodyOf, json, listen, passOn, rawRemote } from './remote-server.ts'
 
 export interface Protected {
   url: string
@@ -56,7 +56,7 @@ export async function protectedServer(): Promise<Protected> {
       const answer = new URLSearchParams({ state: twist.state ?? query.get('state')!, iss: twist.iss ?? base })
       if (twist.error) answer.set('error', twist.error)
       else answer.set('code', code)
-      response.writeHead(302, { location: `${redirectUri}?${answer}` }).end()
+      response.writeHead(302, { location: `${redirectUri}?${answer.toString()}` }).end()
     },
     '/token': (_request, response, _url, body) => {
       const form = new URLSearchParams(body)
@@ -82,20 +82,13 @@ export async function protectedServer(): Promise<Protected> {
     const url = new URL(request.url!, base)
     const body = await bodyOf(request)
     const route = routes[url.pathname]
-    if (route) return route(request, response, url, body)
-    if (url.pathname !== '/mcp') return void response.writeHead(404).end()
     const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
-    if (!valid.has(token)) {
+    if (route) route(request, response, url, body)
+    else if (url.pathname !== '/mcp') response.writeHead(404).end()
+    else if (!valid.has(token)) {
       const challenge = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
-      return void response.writeHead(401, { 'www-authenticate': challenge }).end()
-    }
-    const headers = { ...request.headers, host: undefined } as unknown as Record<string, string>
-    const answer = await fetch(inner.url, { method: request.method!, headers, body: body || null })
-    response.writeHead(
-      answer.status,
-      Object.fromEntries([...answer.headers].filter(([name]) => /^(content-type|mcp-)/.test(name))),
-    )
-    response.end(await answer.text())
+      response.writeHead(401, { 'www-authenticate': challenge }).end()
+    } else await passOn(request, response, inner.url, body)
   })
   return { url: `${base}/mcp`, valid, refreshTokens, counts, twist }
 }

@@ -15,9 +15,12 @@ export interface Received {
   rpc?: string
 }
 
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+
 /** Anything that listens on loopback until the test ends. */
-export async function listen(handler: RequestListener, tls?: { key: string; cert: string }): Promise<string> {
-  const server = tls ? createTlsServer(tls, handler) : createServer(handler)
+export async function listen(handler: Handler, tls?: { key: string; cert: string }): Promise<string> {
+  const listener: RequestListener = (request, response) => void handler(request, response)
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
@@ -34,6 +37,12 @@ export interface Call {
   response: ServerResponse
 }
 
+interface Message {
+  id: number
+  method: string
+  params: { protocolVersion: string; name: string; arguments: Record<string, unknown> }
+}
+
 export interface RawRemote {
   url: string
   received: Received[]
@@ -46,7 +55,7 @@ export interface RawRemote {
  * @param before sees every request first, and returns true when it has answered
  */
 export async function rawRemote(
-  onCall: (call: Call) => void = ({ id, args, response }) => json(response, result(id, String(args.text))),
+  onCall: (call: Call) => unknown = ({ id, args, response }) => json(response, result(id, String(args.text))),
   before: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
 ): Promise<RawRemote> {
   const received: Received[] = []
@@ -55,35 +64,45 @@ export async function rawRemote(
     const text = await bodyOf(request)
     const message = text ? JSON.parse(text) : {}
     received.push({ method: request.method!, path: request.url!, headers: request.headers, rpc: message.method })
-    if (before(request, response)) return
-    if (request.method !== 'POST') return void response.writeHead(405).end()
+    if (!before(request, response)) answer(message, request, response)
+  })
+
+  const answer = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
     const { id, method, params } = message
     const session = request.headers['mcp-session-id'] as string | undefined
-    if (method === 'initialize') {
+    if (request.method !== 'POST') response.writeHead(405).end()
+    else if (method === 'initialize') {
       const name = `session-${received.length}`
       sessions.add(name)
-      const answer = {
-        protocolVersion: params.protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo: { name: 'raw', version: '1' },
-      }
-      return json(response, { jsonrpc: '2.0', id, result: answer }, { 'mcp-session-id': name })
-    }
-    if (method === 'server/discover') return json(response, error(id, -32601, 'Method not found'))
-    if (session === undefined || !sessions.has(session))
-      return json(response, error(null, -32001, 'Session not found'), {}, 404)
-    if (id === undefined) return void response.writeHead(202).end()
-    if (method === 'tools/list') {
-      return json(response, {
-        jsonrpc: '2.0',
-        id,
-        result: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
-      })
-    }
-    if (method === 'tools/call') return onCall({ id, name: params.name, args: params.arguments, request, response })
-    json(response, error(id, -32601, 'Method not found'))
-  })
+      const { protocolVersion } = params
+      const info = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
+      json(response, { jsonrpc: '2.0', id, result: info }, { 'mcp-session-id': name })
+    } else if (method === 'server/discover') json(response, error(id, -32601, 'Method not found'))
+    else if (session === undefined || !sessions.has(session)) {
+      json(response, error(null, -32001, 'Session not found'), {}, 404)
+    } else if (id === undefined) response.writeHead(202).end()
+    else if (method === 'ping') json(response, { jsonrpc: '2.0', id, result: {} })
+    else if (method === 'tools/list') {
+      const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
+      json(response, { jsonrpc: '2.0', id, result: { tools } })
+    } else if (method === 'tools/call') onCall({ id, name: params.name, args: params.arguments, request, response })
+    else json(response, error(id, -32601, 'Method not found'))
+  }
   return { url: `${url}/mcp`, received, sessions }
+}
+
+/** Hands a request on to another server, as a proxy does. Without `host` and what else concerns one connection only. */
+export async function passOn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  to: string,
+  body?: string,
+): Promise<void> {
+  const skip = /^(host|connection|content-length|transfer-encoding|proxy-.*)$/
+  const headers = Object.entries(request.headers).filter(([name]) => !skip.test(name)) as [string, string][]
+  const answer = await fetch(to, { method: request.method!, headers, body: (body ?? (await bodyOf(request))) || null })
+  response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => !skip.test(name))))
+  response.end(await answer.text())
 }
 
 export const result = (id: number, text: string) => ({

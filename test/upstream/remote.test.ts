@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { bodyOf, error, everythingOver, json, listen, rawRemote, remote, result } from './remote-server.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { bodyOf, error, everythingOver, json, listen, passOn, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until } from './support.ts'
 
 const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })
 
 /** A server made with the MCP server package, which speaks both eras. */
-async function bothEras(legacy: 'stateless' | 'reject'): Promise<string> {
+async function bothEras(legacy: 'stateless' | 'reject'): Promise<{ url: string; toolsChanged: () => void }> {
   const handler = createMcpHandler(
     () => {
       const server = new McpServer({ name: 'both', version: '1' }, { instructions: 'speaks both' })
@@ -28,7 +28,7 @@ async function bothEras(legacy: 'stateless' | 'reject'): Promise<string> {
     },
     { legacy },
   )
-  return listen(async (request, response) => {
+  const url = await listen(async (request, response) => {
     const body = await bodyOf(request)
     const abort = new AbortController()
     response.on('close', () => abort.abort())
@@ -45,6 +45,7 @@ async function bothEras(legacy: 'stateless' | 'reject'): Promise<string> {
     for await (const chunk of answer.body ?? []) response.write(chunk)
     response.end()
   })
+  return { url, toolsChanged: () => handler.notify.toolsChanged() }
 }
 let aborted = 0
 
@@ -73,7 +74,7 @@ describe('transports and eras', () => {
   test.each(['stateless', 'reject'] as const)(
     'a server that speaks 2026-07-28 is spoken to in it (legacy: %s)',
     async (legacy) => {
-      const upstreams = open([remote('r', await bothEras(legacy))])
+      const upstreams = open([remote('r', (await bothEras(legacy)).url)])
       expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
       expect(upstreams.instructions('r')).toBe('speaks both')
       expect(upstreams.logged.join('')).toContain('era="modern"')
@@ -83,7 +84,7 @@ describe('transports and eras', () => {
   )
 
   test('an aborted call is cancelled at a 2026-07-28 server', async () => {
-    const upstreams = open([remote('r', await bothEras('stateless'))])
+    const upstreams = open([remote('r', (await bothEras('stateless')).url)])
     await upstreams.listTools('r')
     const before = aborted
     const abort = new AbortController()
@@ -91,6 +92,19 @@ describe('transports and eras', () => {
     setTimeout(() => abort.abort(), 50)
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
     await until(() => aborted > before)
+  })
+
+  test('a 2026-07-28 server’s announcement of other tools is heard', async () => {
+    const { url, toolsChanged } = await bothEras('reject')
+    const upstreams = open([remote('r', url)])
+    let count = 0
+    upstreams.onTools(() => (count += 1))
+    await upstreams.listTools('r')
+    // Announcements before the subscription stands are lost, so this repeats itself until one is heard.
+    await until(() => {
+      toolsChanged()
+      return count >= 2
+    })
   })
 
   test('what was found out is remembered: the second connection asks for nothing twice', async () => {
@@ -110,20 +124,11 @@ describe('requests', () => {
   test('carry the headers of the definition, and redirects are followed within the origin only', async () => {
     const server = await rawRemote()
     const elsewhere = await rawRemote()
-    const front = await listen(async (request, response) => {
+    const front = await listen((request, response) => {
       const to = request.url === '/same' ? '/moved' : elsewhere.url
-      if (request.url !== '/moved') return void response.writeHead(307, { location: to }).end()
-      const headers = { ...request.headers, host: undefined } as unknown as Record<string, string>
-      const answer = await fetch(server.url, {
-        method: request.method!,
-        headers,
-        body: (await bodyOf(request)) || null,
-      })
-      response.writeHead(
-        answer.status,
-        Object.fromEntries([...answer.headers].filter(([name]) => !/^(content-length|connection|transfer)/.test(name))),
-      )
-      response.end(await answer.text())
+      return request.url === '/moved'
+        ? passOn(request, response, server.url)
+        : response.writeHead(307, { location: to }).end()
     })
     const headers = { Authorization: 'Bearer s3cr3t-token', 'X-Team': 'blue' }
     const upstreams = open([remote('r', `${front}/same`, headers), remote('other', `${front}/other`, headers)])
@@ -179,22 +184,9 @@ describe('requests', () => {
   test('go through the proxy that the environment names', async () => {
     const server = await rawRemote()
     const seen: string[] = []
-    const proxy = await listen(async (request, response) => {
+    const proxy = await listen((request, response) => {
       seen.push(`${request.headers['proxy-authorization']} ${request.url}`)
-      const headers = { ...request.headers, host: undefined, 'proxy-authorization': undefined } as unknown as Record<
-        string,
-        string
-      >
-      const answer = await fetch(server.url, {
-        method: request.method!,
-        headers,
-        body: (await bodyOf(request)) || null,
-      })
-      response.writeHead(
-        answer.status,
-        Object.fromEntries([...answer.headers].filter(([name]) => !/^(content-length|connection|transfer)/.test(name))),
-      )
-      response.end(await answer.text())
+      return passOn(request, response, server.url)
     })
     const env = { http_proxy: proxy.replace('://', '://user:pw@'), NO_PROXY: 'direct.example' }
     const upstreams = open([remote('r', 'http://mcp.example/mcp')], { env })
@@ -419,6 +411,36 @@ describe('failures', () => {
       method: 'DELETE',
       headers: { 'mcp-session-id': expect.stringContaining('session-') },
     })
+  })
+})
+
+describe('a silent connection', () => {
+  test('is asked after five minutes whether it is still there, and given up when it is not', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let isGone = false
+    const server = await rawRemote(undefined, (_request, response) => {
+      if (isGone) response.destroy()
+      return isGone
+    })
+    const upstreams = open([remote('r', server.url)])
+    const heard = async (condition: () => boolean): Promise<void> => {
+      while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+    }
+    const pings = () => server.received.filter(({ rpc }) => rpc === 'ping').length
+    await echo(upstreams, 'x')
+    for (const count of [1, 2]) {
+      vi.advanceTimersByTime(5 * 60_000)
+      await heard(() => pings() === count)
+      // The next one is arranged for when the answer is there.
+      await heard(() => vi.getTimerCount() > 0 && upstreams.state('r') === 'running')
+    }
+    isGone = true
+    await heard(() => {
+      vi.advanceTimersByTime(5 * 60_000)
+      return upstreams.state('r') === 'not-started'
+    })
+    expect(pings()).toBe(3)
   })
 })
 

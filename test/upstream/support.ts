@@ -51,7 +51,7 @@ export function open(
 
 /** The text of a result's first block. */
 export function textOf(result: { content?: unknown[] }): string {
-  return (result.content?.[0] as { text: string }).text
+  return ((result.content ?? [])[0] as { text: string }).text
 }
 
 export function isAlive(pid: number): boolean {

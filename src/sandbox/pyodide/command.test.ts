@@ -56,7 +56,7 @@ describe('underMemoryCap', () => {
 
   test('the code range that newer versions reserve does not count', () => {
     const script = underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.21.0') })[2]
-    expect(script).toContain(`ulimit -d ${1024 * 1024};`)
+    expect(script).toContain(`ulimit -d ${(512 + 560) * 1024};`)
   })
 
   test('on Linux the command runs under a cap that it cannot lift', () => {

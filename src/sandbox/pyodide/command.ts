@@ -82,11 +82,14 @@ export function childArguments(folder: string, mode: 'serve' | 'build' | 'probe'
 }
 
 /**
- * V8 in Node 23 and later reserves half a gibibyte of address space for code, which the kernel counts as data although next to nothing of it is ever
- * used: the cap has to leave it out. What WebAssembly may really put there is bounded by a flag.
+ * V8 in Node 23 and later reserves half a gibibyte of writable address space for code, and more in Node 25. The kernel counts it as data although next to
+ * nothing of it is ever used, so the cap has to leave it out. What WebAssembly may really put there is bounded by a flag. Measured with
+ * 20.20, 22.23, 24.21 and 26.10.
  */
 function reservedBytes(node: NodeFacts): number {
-  return majorOf(node) >= 23 ? 512 * MIB : 0
+  const major = majorOf(node)
+  if (major >= 25) return 672 * MIB
+  return major >= 23 ? 560 * MIB : 0
 }
 
 function majorOf({ version }: NodeFacts): number {

@@ -107,10 +107,9 @@ print('ESCAPED', js.process.pid)`,
     ...PYODIDE_ONLY,
     code: `
 import sys
-kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(('pyodide', '_pyodide', 'js'))}
+kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(('pyodide', '_pyodide'))}
 try:
-    import pyodide.http
-    import js
+    import pyodide.code, js
     print('ESCAPED', js.process.pid)
 finally:
     sys.modules.update(kept)`,
