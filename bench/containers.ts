@@ -27,7 +27,12 @@ const goal = (name: string, value: number, limit: number, unit: (value: number) 
   goal: `≤ ${unit(limit)}`,
   ok: value <= limit,
 })
-const report = (name: string, value: string, ok: boolean | null = null): BenchRow => ({ name, value, goal: 'reported', ok })
+const report = (name: string, value: string, ok: boolean | null = null): BenchRow => ({
+  name,
+  value,
+  goal: 'reported',
+  ok,
+})
 
 export async function containerRows(): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
@@ -55,7 +60,8 @@ export async function containerRows(): Promise<BenchRow[]> {
 function bareRun(name: Engine): Promise<number> {
   return timed(async () => {
     const run = ['run', '--rm', '-i', '--network=none', SLIM_IMAGE, 'python3', '-c', 'pass']
-    const { code, stderr } = name === 'bubblewrap' ? await runCommand('python3', ['-c', 'pass']) : await runCommand(name, run)
+    const { code, stderr } =
+      name === 'bubblewrap' ? await runCommand('python3', ['-c', 'pass']) : await runCommand(name, run)
     if (code !== 0) throw new Error(stderr)
   })
 }
@@ -135,7 +141,8 @@ async function memoryRow(provider: Provider): Promise<BenchRow> {
   const kernels = await Promise.all([1, 2, 3, 4].map(async () => Kernel.attach(await provider.start(LIMITS))))
   await sleep(1_000)
   const inside = runningProcesses().filter(
-    ({ command }) => /^\S*python3 -I -B -c /.test(command) && kernels.some(({ sandbox }) => command.includes(`"id":"${sandbox.id}"`)),
+    ({ command }) =>
+      /^\S*python3 -I -B -c /.test(command) && kernels.some(({ sandbox }) => command.includes(`"id":"${sandbox.id}"`)),
   )
   const bytes = inside.reduce((sum, { pid }) => sum + proportionalBytes(pid), 0) / kernels.length
   await Promise.all(kernels.map((kernel) => kernel.dispose()))

@@ -10,12 +10,18 @@ import type { Settings } from './config/settings.ts'
 import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
+import { savedToolLines } from './proxy/saved-tool-methods.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { scopeFor } from './proxy/scope.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './session/cell-result.ts'
+import { type Asker, Questions } from './questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { type CellRequest, Session } from './session/session.ts'
+import { type Artifact, ArtifactStore } from './state/artifact-store.ts'
+import { checkSavedTool } from './state/check-saved-tool.ts'
+import type { SavedToolContent } from './state/saved-tool.ts'
+import { SavedToolStore } from './state/saved-tool-store.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { createTokenStore, type TokenStore } from './upstream/token-store.ts'
 import type { Upstreams } from './upstream/upstream.ts'
@@ -23,9 +29,14 @@ import { VERSION } from './version.ts'
 
 export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
-export interface RunCellRequest extends Pick<CellRequest, 'code' | 'timeoutMs' | 'signal' | 'onOutput' | 'onProgress'> {
+export interface RunCellRequest extends Pick<
+  CellRequest,
+  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onOutput' | 'onProgress'
+> {
   /** Names or aliases of the only servers that the cell may reach. */
   servers?: string[]
+  /** Whom upstreams may ask something while the cell calls them. */
+  asker?: Asker
 }
 
 export class Bridge {
@@ -33,10 +44,13 @@ export class Bridge {
   readonly log: Log
   readonly catalog: Catalog
   readonly upstreams: Upstreams
+  readonly questions = new Questions()
   /** What the config files hold: servers, and what was left out with reasons. */
   readonly discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
   readonly tokenStore: TokenStore
+  readonly artifacts: ArtifactStore
+  readonly savedTools: SavedToolStore
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
 
@@ -53,6 +67,8 @@ export class Bridge {
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    this.artifacts = new ArtifactStore(settings.stateDir)
+    this.savedTools = new SavedToolStore(settings.stateDir)
     this.tokenStore = createTokenStore(path.join(settings.stateDir, '.sandbridge', 'tokens.json'))
     this.upstreams = createUpstreams({
       definitions: servers,
@@ -61,6 +77,7 @@ export class Bridge {
       idleMs: settings.upstreamIdleMs,
       resolveTransport,
       tokenStore: this.tokenStore,
+      requests: () => this.questions.requests(),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -88,7 +105,15 @@ export class Bridge {
   }
 
   openSession(): Session {
-    const session = new Session({ pool: this.#pool, log: this.log, idleTimeoutMs: this.settings.runtimeIdleTimeoutMs })
+    const { runtimeIdleTimeoutMs, session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = this.settings
+    const session = new Session({
+      pool: this.#pool,
+      log: this.log,
+      idleTimeoutMs: runtimeIdleTimeoutMs,
+      fresh: mode === 'fresh',
+      checkpoint: checkpoint && mode !== 'fresh',
+      limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
+    })
     this.#sessions.add(session)
     return session
   }
@@ -103,17 +128,27 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  runCell(session: Session, { servers, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    return session.run({
+    const { catalog, upstreams, questions, artifacts, savedTools } = this
+    const savedArtifacts: Artifact[] = []
+    const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const context = { catalog, upstreams, questions, artifacts, savedTools, checkSavedTool: checkTool, scope, asker, session, savedArtifacts }
+    const result = await session.run({
       ...request,
       servers: scope.servers,
-      onCall: (call, signal) => serveCall(call, this, scope, signal),
+      onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
+    return savedArtifacts.length === 0 ? result : { ...result, artifacts: savedArtifacts }
   }
 
-  capabilitySummary(): string {
-    return capabilitySummary(this.catalog.servers())
+  /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
+  checkSavedTool(tool: SavedToolContent): Promise<void> {
+    return checkSavedTool(this.#pool, this.savedTools, tool)
+  }
+
+  async capabilitySummary(): Promise<string> {
+    return capabilitySummary(this.catalog.servers(), await savedToolLines(this.savedTools))
   }
 
   /** End every session, sandbox and upstream. */

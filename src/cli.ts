@@ -65,7 +65,8 @@ program
   .description('sign in to a remote server')
   .argument('<server>')
   .option('--no-browser', 'only print the address, and take the answer from the terminal')
-  .action(async (server: string, options: { browser: boolean }) =>
+  .option('--scope <scope>', 'ask for these permissions, too')
+  .action(async (server: string, options: { browser: boolean; scope?: string }) =>
     (await import('./commands/login.ts')).login(server, options),
   )
 

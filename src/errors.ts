@@ -63,6 +63,13 @@ export const ERROR_CODES = {
   },
   SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to end.' },
   SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'The bridge is ending.' },
+  STATE_NOT_FOUND: { actor: 'model', retryable: false, hint: 'See runtime.artifacts() and runtime.list_saved_tools().' },
+  STATE_REFUSED: { actor: 'model', retryable: false, hint: 'Change what is to be kept, and save it again.' },
+  STATE_UNWRITABLE: {
+    actor: 'operator',
+    retryable: true,
+    hint: 'Make room on the disk that holds MCP_BRIDGE_STATE_DIR, or make that folder writable.',
+  },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERROR_CODES

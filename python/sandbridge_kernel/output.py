@@ -7,6 +7,8 @@ import codecs
 import io
 import os
 from collections import deque
+from itertools import groupby
+from operator import itemgetter
 from time import monotonic
 
 from .interrupts import Gate
@@ -47,18 +49,16 @@ class Output:
             self.before_batch()
 
     def _flush(self):
+        parts = self.parts
         with self._flushing:
-            while self.parts:
+            while parts:
                 self.chars = 0
-                stream, texts = None, []
-                while self.parts:
-                    name, text = self.parts.popleft()
-                    if name != stream and texts:
-                        self._send(stream, texts)
-                        texts = []
-                    stream = name
-                    texts.append(text)
-                self._send(stream, texts)
+                batch = [parts.popleft() for _ in range(len(parts))]
+                if len({stream for stream, _ in batch}) == 1:
+                    self._send(batch[0][0], [text for _, text in batch])
+                    continue
+                for stream, run in groupby(batch, itemgetter(0)):
+                    self._send(stream, [text for _, text in run])
             self.due = monotonic() + _BATCH_SECONDS
 
     def _send(self, stream, texts):
@@ -89,20 +89,8 @@ class TextStream(io.TextIOBase):
         self._fd = fd
         self.name = f"<{name}>"
         self.mode = "w"
-        self._stream = name
         self.buffer = ByteStream(self)
-
-    def write(self, text):
-        if not isinstance(text, str):
-            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        output = self._output
-        if not output.parts:
-            output.begin_batch()
-        output.parts.append((self._stream, text))
-        output.chars += len(text)
-        if output.chars >= _BATCH_CHARS or (text[-1:] == "\n" and monotonic() >= output.due):
-            output.flush()
-        return len(text)
+        self.write = _writer(output, name)
 
     def flush(self):
         self._output.flush()
@@ -121,6 +109,25 @@ class TextStream(io.TextIOBase):
 
     def reconfigure(self, **_options):
         self._output.flush()
+
+
+def _writer(output, stream):
+    """The write() of a stream. A closure, because print() calls it twice a line and everything it touches counts."""
+    parts, append = output.parts, output.parts.append
+
+    def write(text):
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if not parts:
+            output.begin_batch()
+        append((stream, text))
+        count = len(text)
+        output.chars += count
+        if output.chars >= _BATCH_CHARS or (text[-1:] == "\n" and monotonic() >= output.due):
+            output.flush()
+        return count
+
+    return write
 
 
 class ByteStream(io.BufferedIOBase):

@@ -5,7 +5,6 @@ is the sandbox's and does not depend on it.
 """
 
 import asyncio
-import os
 import random
 import signal
 import sys

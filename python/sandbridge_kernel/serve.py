@@ -77,7 +77,7 @@ def ready(channel):
 def serve_cells(interrupts, channel, output, capture, new_loop):
     from . import display
     from .api import bridge, install
-    from .session import Session, shortened
+    from .session import Session, fitting
 
     bridge.connect(channel, output)
     display.install(channel, output)
@@ -95,8 +95,5 @@ def serve_cells(interrupts, channel, output, capture, new_loop):
             os._exit(0)  # a child that the cell forked, come to the cell's end: only the parent goes on
         capture.drain()
         channel.end_cell()
-        try:
-            channel.send(done)
-        except (frames.FrameError, ValueError, RecursionError, TypeError):
-            channel.send(shortened(done))
+        channel.send_line(fitting(done))
         del frame, done

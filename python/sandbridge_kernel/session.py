@@ -7,7 +7,7 @@ import linecache
 import sys
 import types
 
-from . import cell, tracebacks
+from . import cell, frames, tracebacks
 from .display import bundle
 from .loop import LOOP_CODE, LOOP_FILES
 
@@ -155,10 +155,30 @@ def _failure(status, error):
     return {"status": status, "error": tracebacks.describe(error, name)}
 
 
-def shortened(value):
-    """A value of which every long text is cut in the middle, for a `done` frame that does not fit on the wire."""
+def fitting(done):
+    """The line for a `done` frame. One that does not fit on the wire, or into memory, gets its long texts cut in the middle;
+    and a value with a part that JSON has no form for is an error of the cell."""
+    try:
+        if _text_bytes(done) < frames.MAX_FRAME_BYTES:
+            return frames.encode(done)
+    except (frames.FrameError, MemoryError):
+        pass
+    except (TypeError, ValueError, RecursionError) as error:
+        failed = {key: done[key] for key in ("type", "cell", "notes") if key in done}
+        return frames.encode(failed | _failure("error", error))
+    return frames.encode(_shortened(done))
+
+
+def _text_bytes(value):
+    """At most how long the texts in a value get as JSON, roughly; nothing is copied to find out."""
     if isinstance(value, dict):
-        return {key: shortened(item) for key, item in value.items()}
+        return sum(map(_text_bytes, value.values()))
+    return len(value) * (1 if value.isascii() else 6) if isinstance(value, str) else 0
+
+
+def _shortened(value):
+    if isinstance(value, dict):
+        return {key: _shortened(item) for key, item in value.items()}
     if isinstance(value, str) and len(value) > _SHOWN_CHARS:
         half = _SHOWN_CHARS // 2
         return f"{value[:half]}\n… {len(value) - 2 * half:,} characters left out …\n{value[-half:]}"

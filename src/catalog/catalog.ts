@@ -57,6 +57,8 @@ export interface SearchOptions {
   limit?: number
   /** True names of the only servers to look in. */
   servers?: readonly string[]
+  /** Rank the tools of `setOtherTools` with those of servers. */
+  withOthers?: boolean
   detail?: Detail
 }
 
@@ -70,6 +72,8 @@ export class Catalog {
   readonly #aliases = new Map<string, string>()
   readonly #indexing: Indexing
   #index: SearchIndex<CatalogTool> | undefined
+  #others: readonly CatalogTool[] = []
+  #othersKey = '[]'
 
   constructor(options: CatalogOptions) {
     this.#options = options
@@ -177,14 +181,24 @@ export class Catalog {
    * for as long as that takes or `firstIndexingWaitMs`; the rest of them go on in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
-    const { servers, detail = 'summary' } = options
+    const { servers, withOthers = false, detail = 'summary' } = options
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
     const within = new Set(records.map((record) => record.name))
-    const tools = await this.#find(query, limit, (tool) => within.has(tool.server), signal)
+    const others = new Set(withOthers ? this.#others : [])
+    const tools = await this.#find(query, limit, (tool) => within.has(tool.server) || others.has(tool), signal)
     return tools.map((tool) => this.#doc(tool, detail))
+  }
+
+  /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */
+  setOtherTools(tools: readonly CatalogTool[]): void {
+    const key = JSON.stringify(tools.map(({ server, name, definition }) => [server, name, definition.description]))
+    if (key === this.#othersKey) return
+    this.#othersKey = key
+    this.#others = tools
+    this.#index = undefined
   }
 
   /** Index all servers that were never seen, a few at a time, and wait for the end of it. Failures are in `servers()`. */
@@ -228,7 +242,8 @@ export class Catalog {
     const index = this.#searchIndex()
     if (embeddings === undefined) return index.search(query, limit, accepts).map(({ item }) => item)
     const candidates = index.search(query, Math.max(limit * 10, 50), accepts).map(({ item }) => item)
-    const all = [...this.#records.values()].flatMap((record) => record.tools ?? []).filter(accepts)
+    const known = [...this.#records.values()].flatMap((record) => record.tools ?? [])
+    const all = [...known, ...this.#others].filter(accepts)
     const byMeaning = await embeddings.rank(
       query,
       all,
@@ -242,6 +257,7 @@ export class Catalog {
     if (this.#index === undefined) {
       this.#index = new SearchIndex()
       for (const record of this.#records.values()) addTo(this.#index, record)
+      for (const tool of this.#others) this.#index.add(tool, searchDocument(tool))
     }
     return this.#index
   }

@@ -8,7 +8,7 @@ import { login as signIn } from '../upstream/login.ts'
 import { withBridge } from './open-bridge.ts'
 import { print } from './print.ts'
 
-export async function login(server: string, options: { browser: boolean }): Promise<void> {
+export async function login(server: string, options: { browser: boolean; scope?: string }): Promise<void> {
   await withBridge(async (bridge) => {
     const cancelled = new AbortController()
     const { wasNeeded } = await signIn({
@@ -21,6 +21,7 @@ export async function login(server: string, options: { browser: boolean }): Prom
         print(`Sign in to '${server}' here:\n${url.href}`)
         if (options.browser) openBrowser(url)
       },
+      ...(options.scope !== undefined && { scope: options.scope }),
       ...(!options.browser && { pastedAddress }),
     })
     print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or has one already.`)

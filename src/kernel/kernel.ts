@@ -28,6 +28,10 @@ export interface RunOptions {
   code: string
   servers: VisibleServer[]
   observer: CellObserver
+  /** Have the kernel hand over its variables when the cell is over. */
+  checkpoint?: true
+  /** Variables that an earlier kernel handed over, to be there before the cell runs. */
+  restore?: string
 }
 
 interface RunningCell {
@@ -94,13 +98,13 @@ export class Kernel {
    * Run one cell to its end. A cell that raises is an ordinary outcome.
    * @throws BridgeError KERNEL_DIED when the kernel ends first
    */
-  run({ code, servers, observer }: RunOptions): Promise<DoneFrame> {
+  run({ code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
     this.#cells += 1
     // The list can be long and rarely changes.
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
-    return this.#connection.run({ type: 'run', cell: this.#cells, code, ...(changed && { servers }) }, observer)
+    return this.#connection.run({ type: 'run', cell: this.#cells, code, ...(changed && { servers }), ...carriedOver }, observer)
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

@@ -25,6 +25,10 @@ export interface RunFrame {
   code: string
   /** What the cell may reach; left out when it is as in the run before. */
   servers?: VisibleServer[]
+  /** Ask for the variables when the cell is over: the method `save_checkpoint`. */
+  checkpoint?: true
+  /** Variables that came with `save_checkpoint` from an earlier kernel: base64 of a pickle. */
+  restore?: string
 }
 
 export interface ReplyError {

@@ -15,7 +15,11 @@ When it fails    try: ... except runtime.MCPError as error: print(error)
 Top-level await works. The value of a last expression is shown; print() what else you need, and only that: filter and summarise here.
 There is no network and no host file system; servers are started on first use.
 runtime: discovered_servers(detailed=True), list_servers(), list_tools(server), query_tool_docs(server, tool, detail), search_tool_docs(query, limit, servers),
-describe_server(server), call_tool(server, tool, arguments); the asynchronous ones have a _sync form, such as runtime.search_tool_docs_sync(...).`
+describe_server(server), call_tool(server, tool, arguments); the asynchronous ones have a _sync form, such as runtime.search_tool_docs_sync(...).
+
+Keep a file      runtime.save_artifact("report.csv", data_or_path); later, in any session: runtime.open_artifact("report.csv").read(), runtime.artifacts()
+Keep a function  runtime.save_tool(func); later, in any session: from user_tools import func. runtime: list_saved_tools(), show_tool(name), delete_tool(name)
+This session     runtime.session() tells age, memory and limits, runtime.packages() what can be imported, runtime.reset() starts afresh.`
 
 interface SummarisedServer {
   name: string
@@ -23,12 +27,20 @@ interface SummarisedServer {
   description?: string | undefined
 }
 
-/** The guide, then the servers there are: a line each. */
-export function capabilitySummary(servers: SummarisedServer[]): string {
-  if (servers.length === 0) return `${GUIDE}\n\nNo MCP server is available.`
+/** The guide, then the servers there are and the saved tools: a line each. */
+export function capabilitySummary(servers: SummarisedServer[], savedTools: string[] = []): string {
   const lines = servers.map(({ name, alias, description }) => {
     const variable = `mcp_${alias}`
     return `- ${variable}${alias === name ? '' : ` (${name})`}${description ? `: ${description}` : ''}`
   })
-  return `${GUIDE}\n\nServers (${servers.length}):\n${lines.join('\n')}`
+  const saved = savedTools.slice(0, MAX_SAVED_SHOWN).map((line) => `- ${line}`)
+  const more = savedTools.length - saved.length
+  if (more > 0) saved.push(`- and ${more} more: runtime.list_saved_tools()`)
+  return [
+    GUIDE,
+    servers.length === 0 ? 'No MCP server is available.' : `Servers (${servers.length}):\n${lines.join('\n')}`,
+    ...(saved.length > 0 ? [`Saved tools (${savedTools.length}):\n${saved.join('\n')}`] : []),
+  ].join('\n\n')
 }
+
+const MAX_SAVED_SHOWN = 20

@@ -2,20 +2,13 @@
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
-import type { Upstreams } from '../upstream/upstream.ts'
+import { artifactMethods } from './artifact-methods.ts'
 import { capabilitySummary } from './capability-summary.ts'
+import { type CallContext, method } from './method.ts'
+import { savedToolLines, savedToolMethods, searchTools } from './saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { sessionMethods } from './session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
-
-export interface ProxyOptions {
-  catalog: Catalog
-  upstreams: Upstreams
-}
-
-interface CallContext extends ProxyOptions {
-  scope: Scope
-  signal: AbortSignal
-}
 
 const detail = z.enum(['summary', 'full']).default('summary')
 const name = z.string().min(1).max(1_000)
@@ -29,10 +22,13 @@ const methods = {
       kwargs: z.record(z.string(), z.unknown()).default({}),
       raw: z.boolean().default(false),
     }),
-    async ({ server, tool, args, kwargs, raw }, { catalog, upstreams, scope, signal }) => {
+    async ({ server, tool, args, kwargs, raw }, { catalog, upstreams, questions, asker, scope, signal }) => {
       const serverName = allowedServer(server, catalog, scope)
       const found = await catalog.findTool(serverName, tool, signal)
-      const result = await upstreams.callTool(serverName, found.name, catalog.bind(found, args, kwargs), { signal })
+      const bound = catalog.bind(found, args, kwargs)
+      const result = await questions.during(serverName, asker, () =>
+        upstreams.callTool(serverName, found.name, bound, { signal }),
+      )
       catalog.learn(serverName, found.name, result)
       return resultForSandbox(serverName, found.name, result, raw)
     },
@@ -66,10 +62,11 @@ const methods = {
       servers: z.array(name).nullish(),
       detail,
     }),
-    ({ query, limit, servers, detail: wanted }, { catalog, scope, signal }) => {
+    ({ query, limit, servers, detail: wanted }, context) => {
+      const { catalog, scope } = context
       const within =
         servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
-      return catalog.search(query, { limit, servers: within, detail: wanted }, signal)
+      return searchTools(query, { limit, servers: within, withSaved: !servers, detail: wanted }, context)
     },
   ),
 
@@ -92,40 +89,29 @@ const methods = {
     }
   }),
 
-  capability_summary: method(z.object({}), (_, { catalog, scope }) =>
-    capabilitySummary(catalog.servers().filter((server) => scope.has(server.name))),
+  capability_summary: method(z.object({}), async (_, { catalog, scope, savedTools }) =>
+    capabilitySummary(
+      catalog.servers().filter((server) => scope.has(server.name)),
+      await savedToolLines(savedTools),
+    ),
   ),
+
+  ...artifactMethods,
+  ...savedToolMethods,
+  ...sessionMethods,
 }
 
 /**
  * Answer one call of a cell.
  * @throws BridgeError PROXY_* for what the cell asked wrongly, UPSTREAM_* or TOOL_FAILED for what became of it
  */
-export async function serveCall(
-  call: { method: string; params: unknown },
-  options: ProxyOptions,
-  scope: Scope,
-  signal: AbortSignal,
-): Promise<unknown> {
+export async function serveCall(call: { method: string; params: unknown }, context: CallContext): Promise<unknown> {
   const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
   if (!handler) {
     const known = Object.keys(methods).join(', ')
     throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint: `Methods: ${known}` })
   }
-  return handler(call.params ?? {}, { ...options, scope, signal })
-}
-
-type Handler = (params: unknown, context: CallContext) => unknown
-
-function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return (params, context) => {
-    const parsed = schema.safeParse(params)
-    if (!parsed.success) {
-      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
-      throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
-    }
-    return handle(parsed.data, context)
-  }
+  return handler(call.params ?? {}, context)
 }
 
 function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {

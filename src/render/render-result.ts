@@ -6,7 +6,10 @@ import { cutMiddle } from './cut-middle.ts'
 
 export type OutputMode = 'compact' | 'toon' | 'json'
 
-export type ContentBlock = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
+export type ContentBlock =
+  | { type: 'text'; text: string }
+  | { type: 'image'; data: string; mimeType: string }
+  | { type: 'resource_link'; uri: string; name: string; mimeType: string; size: number; description: string }
 
 export interface RenderedResult {
   content: ContentBlock[]
@@ -24,7 +27,7 @@ export interface RenderOptions {
 export function renderResult(result: CellResult, { mode, outputTokens }: RenderOptions): RenderedResult {
   const structuredContent = structured(withinBudget(result, outputTokens))
   const text = mode === 'compact' ? compact(structuredContent) : asData(structuredContent, mode)
-  return { content: [{ type: 'text', text }, ...images(result)], structuredContent, isError: result.status !== 'ok' }
+  return { content: [{ type: 'text', text }, ...images(result), ...links(result)], structuredContent, isError: result.status !== 'ok' }
 }
 
 interface Structured extends Record<string, unknown> {
@@ -53,8 +56,10 @@ function structured(result: CellResult): Structured {
   }
 }
 
-function statusNotes({ status, stateLost, timeoutMs }: CellResult): string[] {
-  const state = stateLost
+function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult): string[] {
+  const state = carriedOver
+    ? 'The next cell starts a fresh sandbox.'
+    : stateLost
     ? 'All variables are gone; the next cell starts a fresh session.'
     : 'Variables, imports and functions are kept.'
   if (status === 'timeout') {
@@ -99,6 +104,21 @@ function images(result: CellResult): ContentBlock[] {
 }
 
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+
+/** What the cell has saved, so that a client can offer it to its user. */
+function links({ artifacts = [] }: CellResult): ContentBlock[] {
+  const newest = new Map(artifacts.map((artifact) => [artifact.name, artifact]))
+  return [...newest.values()].slice(0, MAX_LINKS).map(({ uri, name, contentType, sizeBytes, version }) => ({
+    type: 'resource_link' as const,
+    uri,
+    name,
+    mimeType: contentType,
+    size: sizeBytes,
+    description: `Saved by this cell, version ${version}`,
+  }))
+}
+
+const MAX_LINKS = 50
 
 function textOf(bundle: MimeBundle | undefined): string | undefined {
   const text = bundle?.['text/markdown'] ?? bundle?.['text/plain']

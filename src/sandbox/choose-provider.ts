@@ -1,5 +1,4 @@
 // Which provider makes the sandboxes: the one that is set, or the first usable one. Decided at the first need, since asking engines takes time.
-import path from 'node:path'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
 import { findProvider } from './detect.ts'

@@ -25,7 +25,11 @@ const PROBES: Record<ProviderName, Probe> = {
     const { bubblewrap, verdict } = await probeBubblewrap()
     return { name: 'bubblewrap', usable: bubblewrap !== undefined, verdict }
   },
-  pyodide: async () => ({ name: 'pyodide', usable: true, verdict: 'the embedded sandbox, which needs nothing but Node' }),
+  pyodide: async () => ({
+    name: 'pyodide',
+    usable: true,
+    verdict: 'the embedded sandbox, which needs nothing but Node',
+  }),
 }
 
 /** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
@@ -37,7 +41,11 @@ export function probeProviders(): Promise<Candidate[]> {
  * The provider that the settings ask for. One that is named is taken as it is: whether it works shows in `prepare`, as an error that says why.
  * @param probes replaced in tests of machines that a test cannot have
  */
-export async function findProvider(settings: Settings, log: Log, probes: Iterable<Probe> = Object.values(PROBES)): Promise<Provider> {
+export async function findProvider(
+  settings: Settings,
+  log: Log,
+  probes: Iterable<Probe> = Object.values(PROBES),
+): Promise<Provider> {
   if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings)
   const { name, verdict, passedOver } = await firstUsable([...probes].map((probe) => probe()))
   log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
@@ -60,22 +68,17 @@ export async function firstUsable(
 }
 
 async function createProvider(name: ProviderName, settings: Settings): Promise<Provider> {
-  switch (name) {
-    case 'pyodide': {
-      const { PyodideProvider } = await import('./pyodide/provider.ts')
-      return new PyodideProvider({ cacheFolder: settings.cacheDir })
-    }
-    case 'bubblewrap': {
-      const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
-      return new BubblewrapProvider({ pidsCount: settings.pidsCount })
-    }
-    case 'podman':
-    case 'docker': {
-      const { ContainerProvider } = await import('./container/provider.ts')
-      const { image, containerUser: user, pidsCount, cpus, ociRuntime } = settings
-      return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime })
-    }
+  if (name === 'pyodide') {
+    const { PyodideProvider } = await import('./pyodide/provider.ts')
+    return new PyodideProvider({ cacheFolder: settings.cacheDir })
   }
+  if (name === 'bubblewrap') {
+    const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
+    return new BubblewrapProvider({ pidsCount: settings.pidsCount })
+  }
+  const { ContainerProvider } = await import('./container/provider.ts')
+  const { image, containerUser: user, pidsCount, cpus, ociRuntime } = settings
+  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime })
 }
 
 async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {

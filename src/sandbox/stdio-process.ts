@@ -75,7 +75,7 @@ export class StdioProcess implements Sandbox {
     })
     if (options.preamble) this.stdin.write(options.preamble)
 
-    const tail = keepTail(child.stderr!)
+    const tail = keepTail(child.stderr)
     this.exited = whenEnded(child).then(({ code, signal, spawnError }) => {
       const stderr = spawnError ?? tail()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }

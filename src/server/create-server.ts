@@ -1,10 +1,22 @@
 // The MCP server that a client talks to: one tool, one resource. One instance serves one connection, in whichever protocol era the client speaks.
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { renderResult } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
+import { TimeLimit } from '../session/time-limit.ts'
 import { VERSION } from '../version.ts'
+import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
+import { methodsOf, OpenRun } from './open-run.ts'
 import { parseRunPythonArguments, RUN_PYTHON_TOOL } from './run-python-tool.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -17,6 +29,23 @@ const CAPABILITIES_RESOURCE = {
 export function createServer(bridge: Bridge, session: Session): Server {
   const server = new Server({ name: 'sandbridge', version: VERSION }, { capabilities: { tools: {}, resources: {} } })
 
+  /** Calls that wait for the client to come back with an answer. They end with their cells. */
+  const runs = new Map<string, OpenRun>()
+
+  function startRun(capabilities: ClientCapabilities, args: unknown): OpenRun {
+    const run = new OpenRun(capabilities)
+    runs.set(run.id, run)
+    run.start(runPython(bridge, session, args, run))
+    return run
+  }
+
+  /** In the modern era each request says what its client can do, in the older one the handshake did. */
+  function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities {
+    // The package's type of the envelope is empty, what it validates is not.
+    const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined
+    return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}
+  }
+
   server.setRequestHandler('tools/list', () => {
     // The client is about to use the tool: have a sandbox ready by then.
     bridge.warmUp()
@@ -28,34 +57,49 @@ export function createServer(bridge: Bridge, session: Session): Server {
     if (name !== RUN_PYTHON_TOOL.name) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool '${name}'; the only one is run_python`)
     }
-    return runPython(bridge, session, args, context.mcpReq.signal)
+    const { mcpReq } = context
+    const capabilities = capabilitiesOf(context)
+    bridge.questions.clientOffers(methodsOf(capabilities))
+    const state = mcpReq.requestState<string>()
+    const run = (state && runs.get(state)) || startRun(capabilities, args)
+    run.answer(mcpReq.inputResponses)
+    mcpReq.signal.addEventListener('abort', () => run.cancel(), { once: true })
+    const event = await run.next()
+    if ('result' in event) {
+      runs.delete(run.id)
+      return event.result
+    }
+    return inputRequired({ inputRequests: event.questions, requestState: event.state })
   })
 
-  server.setRequestHandler('resources/list', () => ({ resources: [CAPABILITIES_RESOURCE] }))
+  server.setRequestHandler('resources/list', async () => ({
+    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources(bridge.artifacts))],
+  }))
 
-  server.setRequestHandler('resources/read', (request) => {
+  server.setRequestHandler('resources/read', async (request) => {
     const { uri } = request.params
+    const artifact = await readArtifactResource(bridge.artifacts, uri).catch((error: unknown) => {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
+    })
+    if (artifact) return artifact
     if (uri !== CAPABILITIES_RESOURCE.uri) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${uri}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
-    return { contents: [{ uri, mimeType, text: bridge.capabilitySummary() }] }
+    return { contents: [{ uri, mimeType, text: await bridge.capabilitySummary() }] }
   })
 
   return server
 }
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
-async function runPython(
-  bridge: Bridge,
-  session: Session,
-  args: unknown,
-  signal: AbortSignal,
-): Promise<CallToolResult> {
+async function runPython(bridge: Bridge, session: Session, args: unknown, run: OpenRun): Promise<CallToolResult> {
   const { settings } = bridge
   try {
     const request = parseRunPythonArguments(args, settings)
-    const result = await bridge.runCell(session, { ...request, signal })
+    const timeLimit = new TimeLimit(request.timeoutMs)
+    run.pauses(timeLimit)
+    const result = await bridge.runCell(session, { ...request, timeLimit, signal: run.signal, asker: run })
     return { ...renderResult(result, { mode: settings.outputMode, outputTokens: settings.outputTokenCount }) }
   } catch (error) {
     if (!BridgeError.isInstance(error)) bridge.log.error('A cell could not be run', { error })

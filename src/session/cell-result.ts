@@ -1,5 +1,6 @@
 // How a cell ended, as data: a failing cell is an outcome, not an exception. render/ turns it into what the model reads.
 import type { MimeBundle } from '../protocol/frames.ts'
+import type { Artifact } from '../state/artifact-store.ts'
 
 /**
  * - `ok`, `error`: the cell came to its end, or raised
@@ -25,10 +26,14 @@ export interface CellResult {
   /** What the cell displayed before its end. */
   displays: MimeBundle[]
   error?: CellError
+  /** What it kept with save_artifact. */
+  artifacts?: Artifact[]
   /** What the reader should know besides the output, a sentence each. */
   notes: string[]
   /** The session's variables are gone. */
   stateLost: boolean
+  /** They are, but those that could be kept come back with the next cell; a note names them. */
+  carriedOver?: boolean
   durationMs: number
   /** The limit it was held to. */
   timeoutMs: number

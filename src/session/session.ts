@@ -1,18 +1,22 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
-import { type CellObserver, describeExit, type Kernel } from '../kernel/kernel.ts'
+import { type CellObserver, describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { Log } from '../log.ts'
 import type { DoneFrame, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from './cell-result.ts'
+import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import { OutputBuffer } from './output-buffer.ts'
+import { TimeLimit } from './time-limit.ts'
 
 export interface CellRequest {
   code: string
   timeoutMs: number
+  /** The same limit, for whoever has to pause it. */
+  timeLimit?: TimeLimit
   servers: VisibleServer[]
   onCall: CallHandler
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
@@ -26,6 +30,32 @@ interface SessionOptions {
   log: Log
   /** A kernel that has run nothing for this long is ended. */
   idleTimeoutMs: number
+  /** Give each cell a sandbox of its own. */
+  fresh?: boolean
+  /** Carry variables over to the next kernel when one has to be ended. */
+  checkpoint?: boolean
+  /** Limits that are held elsewhere, for `describe`. */
+  limits?: SessionLimits
+}
+
+export interface SessionLimits {
+  memoryBytes: number
+  maxTimeoutSeconds: number
+  outputTokenCount: number
+}
+
+/** What a cell can learn of its session. */
+export interface SessionInfo extends Partial<SessionLimits> {
+  mode: 'shared' | 'fresh'
+  /** Since the sandbox was given to this session. */
+  ageSeconds: number
+  /** Cells run in this sandbox, this one included. */
+  cellCount: number
+  provider: string
+  python: string
+  /** Of the running cell. */
+  timeoutSeconds: number
+  idleTimeoutSeconds: number
 }
 
 /** Cells that may wait behind the one that runs. */
@@ -44,6 +74,12 @@ export class Session {
   /** What happened to the variables since the last cell, to be told with the next one. */
   #news: string[] = []
   #closed = false
+  #takenAt = 0
+  #running: CellRequest | undefined
+  #resetAsked = false
+  readonly #checkpoints = new CheckpointKeeper()
+  /** Kernels that are done with, on their way out. */
+  #ending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -71,16 +107,44 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#idleTimer)
-    await this.#kernel?.dispose()
+    await Promise.all([this.#kernel?.dispose(), this.#ending])
+  }
+
+  describe(): SessionInfo {
+    const { fresh, idleTimeoutMs, limits } = this.#options
+    return {
+      mode: fresh ? 'fresh' : 'shared',
+      ageSeconds: Math.round((performance.now() - this.#takenAt) / 1000),
+      cellCount: this.#kernel?.cellCount ?? 0,
+      provider: this.#kernel?.sandbox.provider ?? '',
+      python: this.#kernel?.python ?? '',
+      timeoutSeconds: (this.#running?.timeoutMs ?? 0) / 1000,
+      idleTimeoutSeconds: idleTimeoutMs / 1000,
+      ...limits,
+    }
+  }
+
+  /** Give the next cell a sandbox of its own. The running one keeps what it has to its end. */
+  resetAfterCell(): void {
+    this.#resetAsked = true
+  }
+
+  /** @throws BridgeError PROXY_METHOD_UNKNOWN when this session keeps none */
+  keepCheckpoint(latest: Checkpoint): void {
+    if (!this.#options.checkpoint) throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_CHECKPOINT is not set')
+    this.#checkpoints.keep(latest)
   }
 
   async #runNow(request: CellRequest): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
     const kernel = await this.#takeKernel()
-    const result = await new CellRun(kernel, request).result()
+    this.#running = request
+    const result = await new CellRun(kernel, request, this.#carriedOver(kernel)).result()
     result.notes.unshift(...this.#news)
     this.#news = []
+    if (result.stateLost) this.#tellOutlook(result)
+    if (this.#options.fresh || this.#resetAsked) this.#endAfter(result, kernel)
     if (result.stateLost) {
       this.#kernel = undefined
       // The next cell should not have to wait for what can be started now.
@@ -91,11 +155,38 @@ export class Session {
     return result
   }
 
+  /** What a kernel is told besides the cell. */
+  #carriedOver(kernel: Kernel): Pick<RunOptions, 'checkpoint' | 'restore'> {
+    if (!this.#options.checkpoint) return {}
+    const restore = kernel.cellCount === 0 ? this.#checkpoints.take() : undefined
+    return { checkpoint: true, ...(restore !== undefined && { restore }) }
+  }
+
+  #tellOutlook(result: CellResult): void {
+    const outlook = this.#checkpoints.outlook()
+    if (outlook === undefined) return
+    result.carriedOver = true
+    result.notes.push(outlook)
+  }
+
+  #endAfter(result: CellResult, kernel: Kernel): void {
+    if (this.#resetAsked) {
+      result.notes.push('The session was reset: the next cell has no variables, and an empty /workspace.')
+      this.#checkpoints.drop()
+      delete result.carriedOver
+    }
+    this.#resetAsked = false
+    result.stateLost = true
+    this.#kernel = undefined
+    this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
+  }
+
   async #takeKernel(): Promise<Kernel> {
     if (this.#closed) throw new BridgeError('SHUTTING_DOWN', 'The session is over')
     if (this.#kernel) return this.#kernel
     const kernel = await this.#options.pool.take()
     this.#kernel = kernel
+    this.#takenAt = performance.now()
     void kernel.closed.then((exit) => this.#noteDeath(kernel, exit))
     return kernel
   }
@@ -106,17 +197,21 @@ export class Session {
     this.#kernel = undefined
     if (kernel.cellCount === 0) return
     if (exit.reason !== 'disposed') {
-      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): variables of earlier cells are gone.`)
+      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#goneOrBack()}`)
     }
+  }
+
+  #goneOrBack(): string {
+    return this.#checkpoints.outlook() === undefined
+      ? 'variables of earlier cells are gone.'
+      : 'its files are gone, variables come back where they could be kept.'
   }
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
-      this.#news.push(
-        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: variables of earlier cells are gone.`,
-      )
+      this.#news.push(`The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#goneOrBack()}`)
       this.#kernel = undefined
       void kernel.dispose()
     }, idleTimeoutMs)
@@ -128,6 +223,7 @@ export class Session {
 class CellRun {
   readonly #kernel: Kernel
   readonly #request: CellRequest
+  readonly #carriedOver: Pick<RunOptions, 'checkpoint' | 'restore'>
   readonly #malformedBefore: number
   readonly #stdout = new OutputBuffer()
   readonly #stderr = new OutputBuffer()
@@ -135,25 +231,26 @@ class CellRun {
   #stop: Stop | undefined
   #killTimer: NodeJS.Timeout | undefined
 
-  constructor(kernel: Kernel, request: CellRequest) {
+  constructor(kernel: Kernel, request: CellRequest, carriedOver: Pick<RunOptions, 'checkpoint' | 'restore'>) {
     this.#kernel = kernel
     this.#request = request
+    this.#carriedOver = carriedOver
     this.#malformedBefore = kernel.malformedCount
   }
 
   async result(): Promise<CellResult> {
-    const { code, servers, timeoutMs, signal } = this.#request
+    const { code, servers, timeoutMs, timeLimit = new TimeLimit(timeoutMs), signal } = this.#request
     const startedAt = performance.now()
-    const timer = setTimeout(() => this.#interrupt('timeout'), timeoutMs)
+    timeLimit.start(() => this.#interrupt('timeout'))
     const onAbort = () => this.#interrupt('interrupted')
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      const done = await this.#kernel.run({ code, servers, observer: this.#observer() })
+      const done = await this.#kernel.run({ code, servers, observer: this.#observer(), ...this.#carriedOver })
       return this.#finished(done, performance.now() - startedAt)
     } catch (error) {
       return this.#died(error, performance.now() - startedAt)
     } finally {
-      clearTimeout(timer)
+      timeLimit.stop()
       clearTimeout(this.#killTimer)
       signal?.removeEventListener('abort', onAbort)
     }

@@ -93,7 +93,10 @@ export class OAuthProvider implements OAuthClientProvider {
     return this.#change(context?.issuer ?? tokens.issuer, (grant) => (grant.tokens = tokens), true)
   }
 
+  /** @throws Error for a page that could be anything but a web page: its address comes from the server, and a browser opens programs, too. */
   async redirectToAuthorization(url: URL): Promise<void> {
+    const isLocal = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+    if (url.protocol !== 'https:' && !isLocal) throw new Error('the page to log in at is not reached over https')
     await this.#options.redirect(url)
   }
 

@@ -42,7 +42,7 @@ export async function endGroup(child: ChildProcess): Promise<void> {
 }
 
 /** True while a process of the group is left. */
-export function groupExists(pid: number): boolean {
+function groupExists(pid: number): boolean {
   return signalGroup(pid, 0)
 }
 

@@ -72,17 +72,38 @@ describe('the context', () => {
     expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
   })
 
-  test('nobody inside can make Node hand out stack frames', async () => {
+  test('no error of Node’s gets in when the stack overflows', async () => {
     const attack = javascript(
-      "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return typeof f === 'string' ? 'text' : 'ESCAPED ' + f.length })()",
+      `(() => {
+        const seen = new Set()
+        const dive = () => {
+          try { dive() } catch {}
+          try { new Error('x').stack } catch (error) { seen.add(error instanceof Error ? 'ours' : 'ESCAPED') }
+        }
+        dive()
+        return [...seen].join() || 'nothing'
+      })()`,
     )
-    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('text')
+    expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
     const unlocked = {
-      file: 'prelude.js',
-      find: "Object.defineProperty(Error, 'prepareStackTrace'",
+      file: 'boot.js',
+      find: "Object.defineProperty(Error, 'stackTraceLimit'",
       put: 'void (() => {})({}, 0',
     }
     expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
+  })
+
+  test('nobody inside can make Node hand out stack frames', async () => {
+    const attack = javascript(
+      "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
+    )
+    expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
+    // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
+    const put = 'void (() => {})({}, 0'
+    const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
+    expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
+    const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
+    expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
   })
 })
 

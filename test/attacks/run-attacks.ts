@@ -43,6 +43,8 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
       test(`${attack.kind}: ${attack.name}`, async (ctx) => {
         if (typeof provider === 'string') ctx.skip(provider)
         if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')
+        const why = whyNoControl(attack)
+        if (why !== undefined) ctx.skip(why)
         const guarded = provider as Provider
         const sandbox = await victim('sandbox', async () => sandboxVictim(await guarded.start({ memoryBytes })))
         const inside = await sandbox.run(canaries.preamble() + attack.code)

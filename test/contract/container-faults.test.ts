@@ -104,7 +104,10 @@ figure.savefig(buffer, format='png')
 plt.close(figure)
 Image.open(buffer).size, round(slope, 6)`,
     )
-    expect([drawn.error?.traceback, drawn.value]).toEqual([undefined, expect.stringMatching(/^\(\(640, 480\), .*2\.0\)?\)$/)])
+    expect([drawn.error?.traceback, drawn.value]).toEqual([
+      undefined,
+      expect.stringMatching(/^\(\(640, 480\), .*2\.0\)?\)$/),
+    ])
   })
 })
 
@@ -127,7 +130,15 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     const dead = `sandbridge-${ended}-12345-${Date.now().toString(16)}`
     const alive = newContainerName()
     for (const name of [dead, alive]) {
-      const { code, stderr } = await runCommand(engine, ['create', '--name', name, '--network=none', ...labels, SLIM_IMAGE, 'true'])
+      const { code, stderr } = await runCommand(engine, [
+        'create',
+        '--name',
+        name,
+        '--network=none',
+        ...labels,
+        SLIM_IMAGE,
+        'true',
+      ])
       expect([code, stderr]).toEqual([0, expect.any(String)])
     }
     onTestFinished(async () => void (await runCommand(engine, ['rm', '--force', dead, alive])))
@@ -188,12 +199,17 @@ describe('engines', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const proxy = 'http://user:password@proxy.invalid:3128'
-    writeFileSync(path.join(folder, 'config.json'), JSON.stringify({ proxies: { default: { httpProxy: proxy, httpsProxy: proxy, noProxy: proxy } } }))
+    writeFileSync(
+      path.join(folder, 'config.json'),
+      JSON.stringify({ proxies: { default: { httpProxy: proxy, httpsProxy: proxy, noProxy: proxy } } }),
+    )
     setEnv('DOCKER_CONFIG', folder)
     const plain = await runCommand('docker', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
     expect(plain.stdout).toContain('password')
     const cells = await startCells(provider)
-    const environment = await cells.evaluate<string>("open('/proc/self/environ').read() + str(dict(__import__('os').environ))")
+    const environment = await cells.evaluate<string>(
+      "open('/proc/self/environ').read() + str(dict(__import__('os').environ))",
+    )
     expect(environment).not.toContain('password')
   })
 
@@ -236,6 +252,9 @@ describe('engines', () => {
   it('a build that cannot work says why', async (ctx) => {
     await providerOrSkip('docker', ctx)
     const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
-    await expect(building).rejects.toMatchObject({ code: 'SANDBOX_IMAGE_MISSING', hint: expect.stringContaining('from-debian.sh') })
+    await expect(building).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      hint: expect.stringContaining('from-debian.sh'),
+    })
   })
 })

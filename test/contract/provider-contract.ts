@@ -229,9 +229,9 @@ export function testProvider(
       const cells = await startCells(provider)
       const { output, error } = await cells.run(FORK_BOMB)
       expect(error?.traceback).toBeUndefined()
-      const [count, reason] = JSON.parse(output) as [number, string]
+      const [count, stoppedBy] = JSON.parse(output) as [number, string]
       expect(count).toBeLessThanOrEqual(128)
-      expect(reason).toMatch(/BlockingIOError|OSError|NotImplementedError/)
+      expect(stoppedBy).toMatch(/BlockingIOError|OSError|NotImplementedError/)
       expect((await cells.run('1 + 1')).value).toBe('2')
     })
 
@@ -243,9 +243,9 @@ export function testProvider(
         expect(exit?.reason).toBe('out-of-memory')
         return
       }
-      const [written, name] = JSON.parse(output) as [number, string]
+      const [written, raised] = JSON.parse(output) as [number, string]
       expect(written).toBeLessThan(512)
-      expect(name).toMatch(/OSError|MemoryError/)
+      expect(raised).toMatch(/OSError|MemoryError/)
       expect((await cells.run("open('/tmp/again', 'w').write('x')")).value).toBe('1')
     })
 

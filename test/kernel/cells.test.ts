@@ -51,6 +51,18 @@ B()`
     expect(await kernel.value('a = None; 1')).toBe('1')
   })
 
+  it('with a part that cannot be sent is an error of the cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const json = (part: string) => `class J:\n  def _repr_json_(self): return ${part}\n`
+    expect(await kernel.run(`${json('object()')}J()`)).toMatchObject({ status: 'error', error: { name: 'TypeError' } })
+    expect(await kernel.run(`${json('float("nan")')}J()`)).toMatchObject({
+      status: 'error',
+      error: { name: 'ValueError' },
+    })
+    expect(await kernel.run('display(J())')).toMatchObject({ status: 'error', error: { name: 'ValueError' } })
+    expect(await kernel.value('1')).toBe('1')
+  })
+
   it('too long for a frame is cut in the middle', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run(`class L:\n  def __repr__(self): return 'a' + '\\u20ac' * 12_000_000 + 'z'\nL()`)

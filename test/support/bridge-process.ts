@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Client } from '@modelcontextprotocol/client'
+import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -27,6 +27,9 @@ export interface BridgeOptions {
   env?: Record<string, string>
   /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
   era?: 'legacy' | 'modern'
+  /** Prepares the client before it connects: capabilities, handlers of the server's requests. */
+  capabilities?: ClientCapabilities
+  prepare?: (client: Client) => void
   /** Other programs than the built one, for the installed package. */
   command?: { node: string; cli: string }
 }
@@ -103,6 +106,8 @@ export async function openTestBridge({
   servers = {},
   env = {},
   era = 'legacy',
+  capabilities = {},
+  prepare,
   command,
 }: BridgeOptions = {}): Promise<TestBridge> {
   const home = makeHome(servers)
@@ -116,8 +121,9 @@ export async function openTestBridge({
   })
   const client = new Client(
     { name: 'test', version: '1' },
-    { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+    { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
   )
+  prepare?.(client)
   const bridge = new TestBridge(home, client, transport)
   await client.connect(transport)
   return bridge

@@ -10,7 +10,7 @@ export interface Protected {
   refreshTokens: Set<string>
   counts: { register: number; authorize: number; code: number; refresh: number }
   /** What the authorization server does differently. */
-  twist: { state?: string; error?: string; iss?: string; keepInvalid?: boolean }
+  twist: { state?: string; error?: string; iss?: string; keepInvalid?: boolean; page?: string }
 }
 
 export async function protectedServer(): Promise<Protected> {
@@ -35,7 +35,7 @@ export async function protectedServer(): Promise<Protected> {
     '/.well-known/oauth-authorization-server': (_request, response) =>
       json(response, {
         issuer: base,
-        authorization_endpoint: `${base}/authorize`,
+        authorization_endpoint: twist.page ?? `${base}/authorize`,
         token_endpoint: `${base}/token`,
         registration_endpoint: `${base}/register`,
         response_types_supported: ['code'],

@@ -117,6 +117,37 @@ describe('a login', () => {
     expect(server.counts.code).toBe(0)
   })
 
+  test.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
+    'does not send the browser to %s',
+    async (page) => {
+      const [server, file] = [await protectedServer(), await tokenFile()]
+      server.twist.page = page
+      const shown: string[] = []
+      const outcome = logIn(server, file, { showPage: (url) => void shown.push(url.href) })
+      await expect(outcome).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+      expect(shown).toEqual([])
+    },
+  )
+
+  test('sends the browser to a page over https, and takes what it is asked for along', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.page = 'https://login.example/authorize'
+    const [shown, abort] = [[] as URL[], new AbortController()]
+    const showPage = (url: URL): void => {
+      shown.push(url)
+      abort.abort()
+    }
+    const outcome = logIn(server, file, { showPage, signal: abort.signal, scope: 'read write' })
+    await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(shown[0]!.href).toMatch(/^https:\/\/login\.example\/authorize\?/)
+    expect(Object.fromEntries(shown[0]!.searchParams)).toMatchObject({
+      scope: 'read write',
+      code_challenge_method: 'S256',
+      resource: server.url,
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+    })
+  })
+
   test('can be cancelled while the user thinks', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const abort = new AbortController()

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
 
@@ -317,6 +319,13 @@ describe('ending', () => {
     expect(isAlive(second)).toBe(true)
     await upstreams.close()
     await until(() => !isAlive(second))
+  })
+
+  test('a server does not outlive a bridge that exits without ending it', async () => {
+    const bridge = join(import.meta.dirname, 'exits.ts')
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', bridge])
+    expect(stdout).toMatch(/^\d+$/)
+    await until(() => !isAlive(Number(stdout)))
   })
 
   test('calls in flight fail, a start under way is ended, and nothing starts afterwards', async () => {

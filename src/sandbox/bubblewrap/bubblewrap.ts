@@ -22,6 +22,14 @@ export interface BubblewrapProbe {
 
 const NOBODY = '65534'
 
+const ISOLATION = [
+  '--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
+  `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY} --ro-bind /usr /usr`,
+].flatMap((words) => words.split(' '))
+/** /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. */
+const SYSTEM = '--proc /proc --ro-bind /proc/sys /proc/sys --dev /dev'.split(' ')
+const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
+
 /** Probe bubblewrap. Starts a few processes that end at once; changes nothing. */
 export async function probeBubblewrap(): Promise<BubblewrapProbe> {
   if (process.platform !== 'linux') return { verdict: 'bubblewrap runs on Linux only' }
@@ -29,16 +37,25 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
     return { verdict: `bubblewrap is not used on ${machineArch()}: there is no system call filter for it` }
   }
   // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
-  if (!isAtLeast(release(), 5, 14)) return { verdict: `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}` }
+  if (!isAtLeast(release(), 5, 14))
+    return { verdict: `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}` }
   const [bwrap] = await findPrograms('bwrap')
   if (bwrap === undefined) return { verdict: 'bubblewrap is not installed' }
   const asUser = await becomeUnprivileged()
   if (typeof asUser === 'string') return { verdict: asUser }
   const python = await findHostPython(asUser)
   if (typeof python === 'string') return { verdict: `bubblewrap has no Python to run: ${python}` }
-  const [command = '', ...before] = [...asUser, bwrap]
+  const [command, ...before] = [...asUser, bwrap] as [string, ...string[]]
   const bubblewrap = { command, before, python }
-  const args = [...before, ...bubblewrapArguments(bubblewrap, {}), '--', python.executable, '-I', '-c', 'print("through")']
+  const args = [
+    ...before,
+    ...bubblewrapArguments(bubblewrap, {}),
+    '--',
+    python.executable,
+    '-I',
+    '-c',
+    'print("through")',
+  ]
   const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
   if (stdout !== 'through') return { verdict: `bubblewrap does not work here: ${stderr || 'it said nothing'}` }
   const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
@@ -51,19 +68,17 @@ export function bubblewrapArguments(
   { environment = {}, seccomp = false }: { environment?: Record<string, string>; seccomp?: boolean },
 ): string[] {
   return [
-    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
-    ...['--cap-drop', 'ALL', '--hostname', 'sandbox', '--uid', NOBODY, '--gid', NOBODY],
-    ...['--ro-bind', '/usr', '/usr'],
-    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => usrLink(name)),
+    ...ISOLATION,
+    // Links into /usr on merged systems, folders of their own on others.
+    ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
     ...python.folders.flatMap((folder) => ['--ro-bind', folder, folder]),
     // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
-    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => ['--ro-bind-try', file, file]),
-    // As engines do: the settings in it are files that some kernels let the owner of a namespace write.
-    ...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
+    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => bindIfThere(file)),
+    ...SYSTEM,
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
     ...tmpfs('/workspace', 128),
-    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/workspace'],
+    ...SEALED,
     '--clearenv',
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(seccomp ? ['--seccomp', '3'] : []),
@@ -74,9 +89,8 @@ function tmpfs(path: string, mebibytes: number): string[] {
   return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
 }
 
-/** /bin and the like: links into /usr on merged systems, folders of their own on others. */
-function usrLink(name: string): string[] {
-  return ['--ro-bind-try', `/${name}`, `/${name}`]
+function bindIfThere(path: string): string[] {
+  return ['--ro-bind-try', path, path]
 }
 
 /** The command that becomes an unprivileged user, empty when this process is one; a reason when it cannot be done. */
@@ -84,7 +98,8 @@ async function becomeUnprivileged(): Promise<string[] | string> {
   if (process.getuid?.() !== 0) return []
   // In a user namespace made by root, "nobody" is still root to the files of this machine.
   const [setpriv] = await findPrograms('setpriv')
-  if (setpriv === undefined) return 'bubblewrap must not run as root, and setpriv, which would change that, is not installed'
+  if (setpriv === undefined)
+    return 'bubblewrap must not run as root, and setpriv, which would change that, is not installed'
   return [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
 }
 

@@ -34,11 +34,15 @@ export async function findHostPython(asUser: readonly string[]): Promise<HostPyt
   if (candidates.length === 0) return 'python3 is not installed'
   const reasons: string[] = []
   for (const candidate of candidates) {
-    const [command = '', ...args] = [...asUser, candidate, '-I', '-c', ASK]
+    const [command, ...args] = [...asUser, candidate, '-I', '-c', ASK] as [string, ...string[]]
     const { code, stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
     const answer = code === 0 ? parseAnswer(stdout) : undefined
-    if (!answer) reasons.push(`${candidate} does not run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr)})`)
-    else if (answer.version[0] !== 3 || answer.version[1] < 10) reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
+    if (!answer)
+      reasons.push(
+        `${candidate} does not run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr)})`,
+      )
+    else if (answer.version[0] !== 3 || answer.version[1] < 10)
+      reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
     else {
       const outside = answer.folders.filter((folder) => !isInside('/usr', folder))
       const tooMuch = outside.find(holdsTooMuch)
@@ -51,7 +55,11 @@ export async function findHostPython(asUser: readonly string[]): Promise<HostPyt
 
 /** A Python whose tree is the whole disk or a home folder would take all of that into the sandbox. */
 export function holdsTooMuch(folder: string): boolean {
-  return isInside(folder, homedir()) || isInside(folder, process.cwd()) || /^\/(etc|home|root|run|var|tmp|proc|sys|dev)?\/?$/.test(folder)
+  return (
+    isInside(folder, homedir()) ||
+    isInside(folder, process.cwd()) ||
+    /^\/(etc|home|root|run|var|tmp|proc|sys|dev)?\/?$/.test(folder)
+  )
 }
 
 function isInside(outer: string, inner: string): boolean {

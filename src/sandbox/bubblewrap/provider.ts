@@ -34,7 +34,10 @@ export class BubblewrapProvider implements Provider {
     checkMemoryLimit(limits)
     const [bubblewrap, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
     const { pidsCount } = this.#options
-    const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', ...kernelEnvironment(Math.min(4, availableParallelism())) }
+    const environment = {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      ...kernelEnvironment(Math.min(4, availableParallelism())),
+    }
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     return new StdioProcess({
       id,

@@ -25,7 +25,10 @@ export interface BuildOptions {
  * @returns the engine that holds it, and the name to set MCP_BRIDGE_IMAGE to
  * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING when the build fails
  */
-export async function buildImage(variant: ImageVariant, options: BuildOptions = {}): Promise<{ engine: EngineName; image: string }> {
+export async function buildImage(
+  variant: ImageVariant,
+  options: BuildOptions = {},
+): Promise<{ engine: EngineName; image: string }> {
   const engine = await usableEngine(options.engine ? [options.engine] : ['podman', 'docker'])
   const image = `localhost/sandbridge-${variant}:latest`
   const folder = path.join(PACKAGE_ROOT, 'images')

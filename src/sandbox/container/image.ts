@@ -43,9 +43,13 @@ export async function ensureImage(
 }
 
 function missing(name: string, reason: string): BridgeError {
-  return new BridgeError('SANDBOX_IMAGE_MISSING', `Image ${name} is not on this machine and cannot be pulled: ${reason}`, {
-    hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to an image that is there, or set MCP_BRIDGE_RUNTIME=pyodide.',
-  })
+  return new BridgeError(
+    'SANDBOX_IMAGE_MISSING',
+    `Image ${name} is not on this machine and cannot be pulled: ${reason}`,
+    {
+      hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to an image that is there, or set MCP_BRIDGE_RUNTIME=pyodide.',
+    },
+  )
 }
 
 async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {

@@ -26,9 +26,14 @@ it('without a start time, a running process id is enough to keep it', () => {
   expect(isLeftover(`sandbridge-${process.pid}-0-abcdef`)).toBe(false)
 })
 
-it.each(['', 'postgres', 'sandbridge', 'sandbridge-data', 'sandbridge-x-1-ab', 'my-sandbridge-1-2-ab', 'sandbridge-1-2-ab-3'])(
-  'a container named %j is not ours to judge',
-  (name) => {
-    expect(isLeftover(name)).toBe(false)
-  },
-)
+it.each([
+  '',
+  'postgres',
+  'sandbridge',
+  'sandbridge-data',
+  'sandbridge-x-1-ab',
+  'my-sandbridge-1-2-ab',
+  'sandbridge-1-2-ab-3',
+])('a container named %j is not ours to judge', (name) => {
+  expect(isLeftover(name)).toBe(false)
+})

@@ -50,7 +50,9 @@ function isRunning(pid: number): boolean {
 function startTime(pid: number): string | undefined {
   try {
     // Field 22; the second one, the name, is in parentheses and may hold anything.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19]
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')[19]
   } catch {
     return undefined
   }

@@ -33,9 +33,13 @@ export async function startPodmanMachine(
   onProgress(`Starting Podman's machine ${name}`)
   const { code, stderr } = await run('podman', ['machine', 'start', name], { timeoutMs: START_TIMEOUT_MS })
   if (code !== 0) {
-    throw new BridgeError('SANDBOX_ENGINE_MISSING', `Podman's machine ${name} does not start: ${stderr || 'it said nothing'}`, {
-      hint: `Try \`podman machine start ${name}\` yourself, or set MCP_BRIDGE_RUNTIME=pyodide.`,
-    })
+    throw new BridgeError(
+      'SANDBOX_ENGINE_MISSING',
+      `Podman's machine ${name} does not start: ${stderr || 'it said nothing'}`,
+      {
+        hint: `Try \`podman machine start ${name}\` yourself, or set MCP_BRIDGE_RUNTIME=pyodide.`,
+      },
+    )
   }
 }
 

@@ -4,14 +4,26 @@ import type { CommandResult } from '../run-command.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 
-const said = (result: Partial<CommandResult>) => async () => ({ code: 0, stdout: '', stderr: '', missing: false, ...result })
+const said = (result: Partial<CommandResult>) => async () => ({
+  code: 0,
+  stdout: '',
+  stderr: '',
+  missing: false,
+  ...result,
+})
 
 const ROOTLESS_PODMAN = {
   host: { cgroupControllers: ['cpu', 'memory', 'pids'], cgroupVersion: 'v2', security: { rootless: true } },
   store: {},
   version: { Version: '5.6.0' },
 }
-const DOCKER = { ServerVersion: '28.2.2', MemoryLimit: true, PidsLimit: true, OSType: 'linux', SecurityOptions: ['name=seccomp'] }
+const DOCKER = {
+  ServerVersion: '28.2.2',
+  MemoryLimit: true,
+  PidsLimit: true,
+  OSType: 'linux',
+  SecurityOptions: ['name=seccomp'],
+}
 
 describe('probeEngine', () => {
   it.each([
@@ -40,9 +52,24 @@ describe('probeEngine', () => {
   const EMPTY = JSON.stringify({ ...DOCKER, ServerVersion: '' })
   it.each([
     ['not installed', 'docker', { code: null, missing: true }, /not installed/],
-    ['no daemon', 'docker', { code: 1, stdout: EMPTY, stderr: 'Cannot connect to the Docker daemon at unix:///x. Is it running?' }, /daemon is not running/],
-    ['no daemon, older command', 'docker', { code: 0, stdout: EMPTY, stderr: 'Cannot connect to the Docker daemon' }, /daemon is not running/],
-    ['socket not permitted', 'docker', { code: 1, stderr: 'permission denied while trying to connect to the Docker daemon socket at unix:///x' }, /may not use its socket/],
+    [
+      'no daemon',
+      'docker',
+      { code: 1, stdout: EMPTY, stderr: 'Cannot connect to the Docker daemon at unix:///x. Is it running?' },
+      /daemon is not running/,
+    ],
+    [
+      'no daemon, older command',
+      'docker',
+      { code: 0, stdout: EMPTY, stderr: 'Cannot connect to the Docker daemon' },
+      /daemon is not running/,
+    ],
+    [
+      'socket not permitted',
+      'docker',
+      { code: 1, stderr: 'permission denied while trying to connect to the Docker daemon socket at unix:///x' },
+      /may not use its socket/,
+    ],
     ['Windows containers', 'docker', { stdout: JSON.stringify({ ...DOCKER, OSType: 'windows' }) }, /Linux containers/],
     ['no answer', 'docker', { code: null, stderr: 'no answer within 15 s' }, /no answer within 15 s/],
     ['nonsense', 'podman', { stdout: 'null' }, /does not work/],
@@ -54,7 +81,8 @@ describe('probeEngine', () => {
   })
 
   it('a stopped machine is told from a broken engine', async () => {
-    const stderr = 'Cannot connect to Podman. Please verify your connection to the Linux system using `podman system connection list`, or try `podman machine init` and `podman machine start`'
+    const stderr =
+      'Cannot connect to Podman. Please verify your connection to the Linux system using `podman system connection list`, or try `podman machine init` and `podman machine start`'
     expect(await probeEngine('podman', said({ code: 125, stderr }))).toMatchObject({ stoppedMachine: true })
     expect((await probeEngine('podman', said({ missing: true }))).stoppedMachine).toBeUndefined()
   })
@@ -71,7 +99,10 @@ describe('startPodmanMachine', () => {
   }
 
   it('starts the default one, and does nothing else', async () => {
-    const { commands, run } = machine([{ Name: 'other' }, { Name: 'podman-machine-default*', Default: true, Running: false }])
+    const { commands, run } = machine([
+      { Name: 'other' },
+      { Name: 'podman-machine-default*', Default: true, Running: false },
+    ])
     const progress: string[] = []
     await startPodmanMachine((message) => progress.push(message), run)
     expect(commands).toEqual(['machine list --format json', 'machine start podman-machine-default'])

@@ -77,9 +77,14 @@ function describe({ command, dialect, version, rootless, enforcesLimits }: Engin
 function unusable(command: EngineName, stderr: string): EngineProbe {
   const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'it said nothing'
   if (/permission denied/i.test(stderr) && /socket|daemon|connect/i.test(stderr)) {
-    return { verdict: `${command} is running, but this user may not use its socket; add the user to its group or use rootless podman` }
+    return {
+      verdict: `${command} is running, but this user may not use its socket; add the user to its group or use rootless podman`,
+    }
   }
-  if (/podman machine|vm is not running|machine .*not running/i.test(stderr) || (command === 'podman' && isNoConnection(stderr))) {
+  if (
+    /podman machine|vm is not running|machine .*not running/i.test(stderr) ||
+    (command === 'podman' && isNoConnection(stderr))
+  ) {
     return { verdict: `podman's machine is not running (${reason})`, stoppedMachine: true }
   }
   if (isNoConnection(stderr)) return { verdict: `${command} is installed, but its daemon is not running` }
@@ -87,7 +92,9 @@ function unusable(command: EngineName, stderr: string): EngineProbe {
 }
 
 function isNoConnection(stderr: string): boolean {
-  return /cannot connect|connection refused|error during connect|unable to connect|no such host|failed to connect/i.test(stderr)
+  return /cannot connect|connection refused|error during connect|unable to connect|no such host|failed to connect/i.test(
+    stderr,
+  )
 }
 
 type Json = Record<string, unknown>

@@ -45,9 +45,13 @@ export class ContainerProvider implements Provider {
     this.name = name
     this.#options = options
     if (/^(0+|root)(:|$)/.test(options.user)) {
-      throw new BridgeError('CONFIG_INVALID', `Cells may not run as root: MCP_BRIDGE_CONTAINER_USER is ${options.user}.`, {
-        hint: 'Leave it out, or name an ordinary user such as 65534:65534.',
-      })
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        `Cells may not run as root: MCP_BRIDGE_CONTAINER_USER is ${options.user}.`,
+        {
+          hint: 'Leave it out, or name an ordinary user such as 65534:65534.',
+        },
+      )
     }
   }
 

@@ -28,7 +28,14 @@ function argumentsFor(options: Partial<RunOptions> = {}): string[] {
 it.each([
   ...['--network=none', '--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--pull=never'],
   ...['--security-opt=seccomp=/tmp/profile.json', '--user=65534:65534', '--pids-limit=128', '--log-driver=none'],
-  ...['--memory=536870912b', '--memory-swap=536870912b', '--ipc=private', '--rm', '--interactive', '--entrypoint=python3'],
+  ...[
+    '--memory=536870912b',
+    '--memory-swap=536870912b',
+    '--ipc=private',
+    '--rm',
+    '--interactive',
+    '--entrypoint=python3',
+  ],
 ])('every container has %s', (option) => {
   expect(argumentsFor({ engine: podman })).toContain(option)
   expect(argumentsFor({ engine: docker })).toContain(option)
@@ -40,7 +47,9 @@ it('what follows the image is for python3', () => {
 
 it('mounts nothing of the host', () => {
   for (const engine of [podman, docker]) {
-    expect(argumentsFor({ engine }).filter((argument) => /^(-v|--volume|--mount|--device|--privileged)/.test(argument))).toEqual([])
+    expect(
+      argumentsFor({ engine }).filter((argument) => /^(-v|--volume|--mount|--device|--privileged)/.test(argument)),
+    ).toEqual([])
   }
 })
 
@@ -56,16 +65,22 @@ it('a volume that the image declares is read-only', () => {
 
 it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {
   const args = argumentsFor({ engine: podman })
-  expect(args).toEqual(expect.arrayContaining(['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore']))
+  expect(args).toEqual(
+    expect.arrayContaining(['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore']),
+  )
 })
 
 it('docker’s configured proxies, which may hold passwords, are overwritten', () => {
-  expect(argumentsFor({ engine: docker })).toEqual(expect.arrayContaining(['HTTP_PROXY=', 'https_proxy=', 'ALL_PROXY=']))
+  expect(argumentsFor({ engine: docker })).toEqual(
+    expect.arrayContaining(['HTTP_PROXY=', 'https_proxy=', 'ALL_PROXY=']),
+  )
 })
 
 it('CPUs and another runtime are passed on when set', () => {
   expect(argumentsFor().join(' ')).not.toMatch(/--cpus|--runtime/)
-  expect(argumentsFor({ cpus: 1.5, ociRuntime: 'runsc' })).toEqual(expect.arrayContaining(['--cpus=1.5', '--runtime=runsc']))
+  expect(argumentsFor({ cpus: 1.5, ociRuntime: 'runsc' })).toEqual(
+    expect.arrayContaining(['--cpus=1.5', '--runtime=runsc']),
+  )
 })
 
 it('where the engine cannot count processes, every sandbox has a user of its own', () => {

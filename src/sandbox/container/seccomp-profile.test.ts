@@ -20,8 +20,29 @@ it('refuses what it does not list', () => {
 it.each([
   ...['keyctl', 'add_key', 'request_key', 'io_uring_setup', 'io_uring_enter', 'bpf', 'userfaultfd', 'perf_event_open'],
   ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'kcmp', 'unshare', 'setns', 'mount', 'umount2'],
-  ...['pivot_root', 'open_by_handle_at', 'memfd_create', 'memfd_secret', 'shmget', 'execveat', 'fsopen', 'move_mount', 'syslog'],
-  ...['init_module', 'finit_module', 'kexec_load', 'reboot', 'swapon', 'acct', 'quotactl', 'personality', 'modify_ldt', 'seccomp'],
+  ...[
+    'pivot_root',
+    'open_by_handle_at',
+    'memfd_create',
+    'memfd_secret',
+    'shmget',
+    'execveat',
+    'fsopen',
+    'move_mount',
+    'syslog',
+  ],
+  ...[
+    'init_module',
+    'finit_module',
+    'kexec_load',
+    'reboot',
+    'swapon',
+    'acct',
+    'quotactl',
+    'personality',
+    'modify_ldt',
+    'seccomp',
+  ],
 ])('does not list %s', (name) => {
   expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain(name)
 })
@@ -30,6 +51,9 @@ it.each(['clone', 'clone3', 'socket', 'socketpair', 'ioctl'])('lets %s through u
   expect(unconditional).not.toContain(name)
 })
 
-it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'getrandom', 'exit_group'])('lists %s', (name) => {
-  expect(unconditional).toContain(name)
-})
+it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'getrandom', 'exit_group'])(
+  'lists %s',
+  (name) => {
+    expect(unconditional).toContain(name)
+  },
+)

@@ -107,12 +107,11 @@ if segment >= 0:
     libc.shmctl(segment, 0, 0)
     print('ESCAPED')`,
   },
-  ...['/tmp', '/dev/shm'].map(
-    (folder): Attack => ({
-      name: `a full ${folder}`,
-      kind,
-      ...NATIVE,
-      code: `
+  ...['/tmp', '/dev/shm'].map((folder): Attack => ({
+    name: `a full ${folder}`,
+    kind,
+    ...NATIVE,
+    code: `
 import os
 path = '${folder}/sandbridge-attack'
 try:
@@ -121,8 +120,7 @@ try:
     print('ESCAPED')
 finally:
     os.remove(path)`,
-    }),
-  ),
+  })),
   {
     name: 'a core dump',
     kind,

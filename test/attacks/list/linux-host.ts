@@ -37,10 +37,15 @@ for folder, folders, _ in os.walk('/'):
     ...AS_ROOT,
     code: `import os\nos.close(os.open(os.__file__, os.O_RDWR))\nprint('ESCAPED')`,
   },
-  { name: 'read a file through a hard link', kind, ...NATIVE, code: `
+  {
+    name: 'read a file through a hard link',
+    kind,
+    ...NATIVE,
+    code: `
 import os
 os.link(FILE, MARKER)
-print(open(MARKER).read())` },
+print(open(MARKER).read())`,
+  },
   { name: 'read the passwords', kind, ...AS_ROOT, code: `if len(open('/etc/shadow').read()) > 0: print('ESCAPED')` },
   {
     name: 'the home folders',
@@ -56,7 +61,12 @@ if any(os.listdir(folder) for folder in ('/root', '/home') if os.path.isdir(fold
     ...AS_ROOT,
     code: `import os\nif os.listdir(f'/proc/{os.getppid()}/root'): print('ESCAPED')`,
   },
-  { name: 'the open files of the parent', kind, ...AS_ROOT, code: `import os\nif os.listdir(f'/proc/{os.getppid()}/fd'): print('ESCAPED')` },
+  {
+    name: 'the open files of the parent',
+    kind,
+    ...AS_ROOT,
+    code: `import os\nif os.listdir(f'/proc/{os.getppid()}/fd'): print('ESCAPED')`,
+  },
   {
     name: 'the memory of the parent',
     kind,
@@ -69,20 +79,39 @@ if any(os.listdir(folder) for folder in ('/root', '/home') if os.path.isdir(fold
     ...NATIVE,
     code: `import os\nif sum(name.isdigit() for name in os.listdir('/proc')) > 20: print('ESCAPED')`,
   },
-  { name: 'the name of the host', kind, ...NATIVE, code: `import socket\nif socket.gethostname() != 'sandbox': print('ESCAPED')` },
+  {
+    name: 'the name of the host',
+    kind,
+    ...NATIVE,
+    code: `import socket\nif socket.gethostname() != 'sandbox': print('ESCAPED')`,
+  },
   { name: 'core_pattern', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/core_pattern') },
   { name: 'the limits of the host', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/vm/overcommit_memory') },
   { name: 'the number of processes there can be', kind, ...AS_ROOT, code: opensForWriting('/proc/sys/kernel/pid_max') },
-  { name: 'the table of program formats', kind, ...AS_ROOT, code: `
+  {
+    name: 'the table of program formats',
+    kind,
+    ...AS_ROOT,
+    code: `
 import os, stat
-if os.access('/proc/sys/fs/binfmt_misc', os.W_OK) or os.access('/proc/sys/vm/drop_caches', os.W_OK): print('ESCAPED')` },
-  { name: 'the kernel’s memory', kind, ...AS_ROOT, code: `
+if os.access('/proc/sys/fs/binfmt_misc', os.W_OK) or os.access('/proc/sys/vm/drop_caches', os.W_OK): print('ESCAPED')`,
+  },
+  {
+    name: 'the kernel’s memory',
+    kind,
+    ...AS_ROOT,
+    code: `
 import os
 for path in ('/proc/kcore', '/dev/mem', '/dev/kmsg', '/proc/kmsg'):
     try: os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     except OSError: continue
-    print('ESCAPED', path)` },
-  { name: 'a block device', kind, ...AS_ROOT, code: `
+    print('ESCAPED', path)`,
+  },
+  {
+    name: 'a block device',
+    kind,
+    ...AS_ROOT,
+    code: `
 import os, stat
 for folder, _, names in os.walk('/dev'):
     for name in names:
@@ -91,7 +120,8 @@ for folder, _, names in os.walk('/dev'):
             if not stat.S_ISBLK(os.stat(path).st_mode): continue
             os.close(os.open(path, os.O_RDONLY))
         except OSError: continue
-        print('ESCAPED', path)` },
+        print('ESCAPED', path)`,
+  },
   {
     name: 'a setting in /sys',
     kind,

@@ -105,6 +105,10 @@ del forget
   input.limitFiles(FS, input.filesMaxBytes)
   input.addDevices(FS, input)
   pyodide.setInterruptBuffer(input.interrupt)
+  // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
+  // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in
+  // prelude.js: until here, a trace tells why Python did not start.
+  Object.defineProperty(Error, 'stackTraceLimit', { get: () => undefined, set() {}, configurable: false })
   return {
     /**
      * Enter the kernel. Comes back only when Python has ended: 0 when it ended by itself, 1: memory

@@ -1,0 +1,34 @@
+// The methods for artifacts: what a cell keeps beyond its session. Whether it may be kept is the store's to say.
+import { z } from 'zod'
+import { BridgeError } from '../errors.ts'
+import { method } from './method.ts'
+
+// Bounded here only against nonsense; the store says in words how long a name may be.
+const name = z.string().max(100_000)
+
+export const artifactMethods = {
+  save_artifact: method(z.object({ name, data: z.string() }), async ({ name: wanted, data }, context) => {
+    const artifact = await context.artifacts.save(wanted, fromBase64(data))
+    context.savedArtifacts.push(artifact)
+    return artifact
+  }),
+
+  artifacts: method(z.object({}), (_, { artifacts }) => artifacts.list()),
+
+  open_artifact: method(
+    z.object({ name, version: z.int().min(1).max(1_000_000_000).nullish() }),
+    async ({ name: wanted, version }, { artifacts }) => {
+      const { artifact, data } = await artifacts.read(wanted, version ?? undefined)
+      return { ...artifact, data: data.toString('base64') }
+    },
+  ),
+}
+
+/** Node's decoder skips what is no base64 and would keep other bytes than were meant. */
+function fromBase64(text: string): Buffer {
+  const data = Buffer.from(text, 'base64')
+  if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {
+    throw new BridgeError('PROXY_ARGUMENTS_INVALID', 'data: must be base64')
+  }
+  return data
+}

@@ -1,0 +1,87 @@
+// What upstreams ask while a cell calls them — folders, an answer from the user, a completion — and who can answer: the client whose cell it is.
+// A question that nobody can answer is declined at once, with a reason; none is left hanging, and none is answered by us.
+import { BridgeError } from './errors.ts'
+import type { UpstreamRequests } from './upstream/requests.ts'
+
+export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
+
+export interface Question {
+  method: QuestionMethod
+  params: Record<string, unknown>
+}
+
+/** The client behind one cell, as far as it can be asked. */
+export interface Asker {
+  canAnswer(question: Question): boolean
+  /** The client's result for that method. Rejects when the cell is over. */
+  ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>>
+}
+
+export class Questions {
+  /** For each server, whose cells have calls open to it, the latest last. */
+  readonly #askers = new Map<string, Asker[]>()
+  /** What the client has said it can answer; what servers are told that we can. */
+  #offered: ReadonlySet<QuestionMethod> = new Set()
+
+  /** The client declares its capabilities again with every request; the last word counts for servers that start from now on. */
+  clientOffers(methods: Iterable<QuestionMethod>): void {
+    this.#offered = new Set(methods)
+  }
+
+  /** Calls a server on behalf of a cell; what the server asks meanwhile goes to that cell's client. */
+  async during<T>(server: string, asker: Asker | undefined, call: () => Promise<T>): Promise<T> {
+    if (!asker) return call()
+    const askers = this.#askers.get(server) ?? []
+    askers.push(asker)
+    this.#askers.set(server, askers)
+    try {
+      return await call()
+    } finally {
+      askers.splice(askers.lastIndexOf(asker), 1)
+    }
+  }
+
+  /** What upstreams are offered, by what the client offers. */
+  requests(): UpstreamRequests {
+    return {
+      ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots(server) }),
+      ...(this.#offered.has('elicitation/create') && {
+        elicit: (server, params, signal) => this.#elicit(server, params, signal),
+      }),
+      ...(this.#offered.has('sampling/createMessage') && {
+        sample: (server, params, signal) => this.#ask(server, { method: 'sampling/createMessage', params }, signal),
+      }),
+    }
+  }
+
+  async #roots(server: string): Promise<{ uri: string; name?: string }[]> {
+    // A server asks for roots whenever it likes; outside of a call there is no client to ask, and no root is the safe answer.
+    const { roots } = await this.#ask(server, { method: 'roots/list', params: {} }, undefined).catch(() => ({
+      roots: [],
+    }))
+    return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
+  }
+
+  async #elicit(
+    server: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    // The person who reads it must know who is asking.
+    const message = `MCP server '${server}' asks: ${typeof params['message'] === 'string' ? params['message'] : ''}`
+    const question: Question = { method: 'elicitation/create', params: { ...params, message } }
+    if (!this.#askerFor(server, question)) return { action: 'decline' }
+    return this.#ask(server, question, signal)
+  }
+
+  #ask(server: string, question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+    const asker = this.#askerFor(server, question)
+    if (asker) return asker.ask(question, signal)
+    const reason = `Nobody can answer ${question.method} of server '${server}' now`
+    return Promise.reject(new BridgeError('CANCELLED', reason))
+  }
+
+  #askerFor(server: string, question: Question): Asker | undefined {
+    return this.#askers.get(server)?.findLast((asker) => asker.canAnswer(question))
+  }
+}

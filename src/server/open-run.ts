@@ -1,0 +1,102 @@
+// A run_python call that may have to ask the client something before it is over. The cell simply goes on while the question is open:
+// the call is answered with "input required", and the client's retry, which carries the answer, waits on for the same cell.
+// (MCP 2026-07-28, Multi Round-Trip Requests; for older clients the SDK turns the same return value into a request of its own.)
+import { randomUUID } from 'node:crypto'
+import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
+import { BridgeError } from '../errors.ts'
+import type { Asker, Question, QuestionMethod } from '../questions.ts'
+import type { TimeLimit } from '../session/time-limit.ts'
+
+interface OpenQuestion {
+  question: Question
+  answer: (answer: Record<string, unknown>) => void
+}
+
+/** What a call can be answered with: its result, or a question with what the client needs to come back. */
+export type RunEvent = { result: CallToolResult } | { questions: InputRequests; state: string }
+
+export class OpenRun implements Asker {
+  /** Unguessable: whoever knows it may go on with this run. */
+  readonly id: string = randomUUID()
+  readonly #capabilities: ClientCapabilities
+  readonly #cancelled = new AbortController()
+  readonly #open = new Map<string, OpenQuestion>()
+  #limit: TimeLimit | undefined
+  #wake: (() => void) | undefined
+  #result: Promise<CallToolResult> | undefined
+  #questionCount = 0
+
+  constructor(capabilities: ClientCapabilities) {
+    this.#capabilities = capabilities
+  }
+
+  start(result: Promise<CallToolResult>): void {
+    this.#result = result
+  }
+
+  /** The cell's time limit stands still while a question is open. */
+  pauses(limit: TimeLimit): void {
+    this.#limit = limit
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancelled.signal
+  }
+
+  /** The client gave the call up, whichever round of it. */
+  cancel(): void {
+    this.#cancelled.abort()
+  }
+
+  canAnswer({ method, params }: Question): boolean {
+    if (!methodsOf(this.#capabilities).includes(method)) return false
+    if (method !== 'elicitation/create') return true
+    // A client that declares elicitation without saying which kind takes forms (MCP 2025-11-25, Elicitation, Capabilities).
+    const { form, url } = this.#capabilities.elicitation ?? {}
+    return params['mode'] === 'url' ? url !== undefined : form !== undefined || url === undefined
+  }
+
+  ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+    const key = `q${(this.#questionCount += 1)}`
+    this.#limit?.pause()
+    return new Promise<Record<string, unknown>>((resolve, reject) => {
+      this.#open.set(key, { question, answer: resolve })
+      const over = () => reject(new BridgeError('CANCELLED', 'The cell that asked is over'))
+      signal?.addEventListener('abort', over, { once: true })
+      void this.#result?.finally(over)
+      this.#wake?.()
+    }).finally(() => {
+      this.#open.delete(key)
+      this.#limit?.resume()
+    })
+  }
+
+  /** The client's answers to what `next` handed out. */
+  answer(responses: Record<string, unknown> | undefined): void {
+    for (const [key, response] of Object.entries(responses ?? {})) {
+      this.#open.get(key)?.answer(response as Record<string, unknown>)
+    }
+  }
+
+  /** The result, or the questions that are open by then. */
+  async next(): Promise<RunEvent> {
+    // What was just answered is taken off before anyone looks.
+    await Promise.resolve()
+    if (this.#open.size === 0) {
+      const asked = new Promise<undefined>((resolve) => (this.#wake = () => resolve(undefined)))
+      const result = await Promise.race([this.#result, asked])
+      if (result) return { result }
+    }
+    const questions = [...this.#open].map(([key, { question }]) => [key, question] as const)
+    return { questions: Object.fromEntries(questions) as unknown as InputRequests, state: this.id }
+  }
+}
+
+/** What a client with these capabilities can be asked. */
+export function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
+  return [
+    ...(roots ? ['roots/list' as const] : []),
+    ...(elicitation ? ['elicitation/create' as const] : []),
+    ...(sampling ? ['sampling/createMessage' as const] : []),
+  ]
+}

@@ -1,0 +1,54 @@
+// The variables of a session as its kernel pickled them, kept to be handed to the kernel after it. The bridge never looks inside: unpickling runs
+// whatever the pickle says, so it happens in a sandbox only.
+import { z } from 'zod'
+
+/** Of base64: 32 MiB pickled, so that it fits into a frame beside a cell's code. */
+const MAX_DATA_CHARS = 45_000_000
+const names = z.array(z.string().max(200)).max(1_000)
+
+export const checkpoint = z.object({
+  /** Base64. */
+  data: z.string().max(MAX_DATA_CHARS),
+  /** The variables in it. */
+  kept: names,
+  /** Those that could not be pickled, each with the reason. */
+  lost: names,
+})
+
+export type Checkpoint = z.infer<typeof checkpoint>
+
+const MAX_RESTORES = 3
+
+export class CheckpointKeeper {
+  #latest: Checkpoint | undefined
+  /** How often the latest one was handed out. */
+  #restores = 0
+
+  keep(latest: Checkpoint): void {
+    this.#latest = latest
+    this.#restores = 0
+  }
+
+  drop(): void {
+    this.#latest = undefined
+  }
+
+  /** For a kernel that has just started. One that has been there at several deaths may be their cause, and is given up. */
+  take(): string | undefined {
+    this.#restores += 1
+    if (this.#restores > MAX_RESTORES) this.drop()
+    return this.#latest?.data
+  }
+
+  /** What becomes of the variables when the kernel ends now, in one sentence; undefined when all of them are gone. */
+  outlook(): string | undefined {
+    if (!this.#latest || this.#restores >= MAX_RESTORES || this.#latest.kept.length === 0) return undefined
+    const { kept, lost } = this.#latest
+    const gone = lost.length === 0 ? '' : ` Lost: ${listed(lost)}.`
+    return `As they were before this cell, these come back with the next one: ${listed(kept)}.${gone}`
+  }
+}
+
+function listed(all: string[]): string {
+  return all.slice(0, 30).join(', ') + (all.length > 30 ? `, … (${all.length} in all)` : '')
+}

@@ -1,0 +1,53 @@
+// The time a cell may take. It stands still while a person is asked something, since nobody answers in thirty seconds; but not for ever.
+
+/** The longest it stands still in all. */
+const MAX_PAUSE_MS = 10 * 60_000
+
+export class TimeLimit {
+  #leftMs: number
+  #pauseLeftMs = MAX_PAUSE_MS
+  #pauses = 0
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+  #onExpire: (() => void) | undefined
+
+  constructor(ms: number) {
+    this.#leftMs = ms
+  }
+
+  /** From now on; `onExpire` is called once, unless `stop` comes first. */
+  start(onExpire: () => void): void {
+    this.#onExpire = onExpire
+    this.#run()
+  }
+
+  stop(): void {
+    this.#onExpire = undefined
+    clearTimeout(this.#timer)
+  }
+
+  /** Pauses nest: each is ended by one `resume`. */
+  pause(): void {
+    this.#pauses += 1
+    if (this.#pauses > 1 || !this.#onExpire) return
+    this.#leftMs -= performance.now() - this.#since
+    this.#wait(this.#pauseLeftMs)
+  }
+
+  resume(): void {
+    this.#pauses -= 1
+    if (this.#pauses > 0 || !this.#onExpire) return
+    this.#pauseLeftMs -= performance.now() - this.#since
+    this.#run()
+  }
+
+  #run(): void {
+    this.#wait(this.#leftMs)
+  }
+
+  #wait(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#since = performance.now()
+    this.#timer = setTimeout(() => this.#onExpire?.(), Math.max(ms, 0))
+  }
+}

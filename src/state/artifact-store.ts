@@ -1,0 +1,173 @@
+// Files that cells keep beyond their session: <state folder>/.sandbridge/artifacts/<name>/<version>/. Bounded in number and size, because the
+// sandbox chooses both; nothing is ever overwritten or dropped to make room.
+import { createHash } from 'node:crypto'
+import path from 'node:path'
+import { z } from 'zod'
+import { BridgeError } from '../errors.ts'
+import { contentTypeOf } from './content-type.ts'
+import { checkStoredName } from './stored-name.ts'
+import { VersionedFolders } from './versioned-folders.ts'
+
+export interface ArtifactLimits {
+  artifactBytes: number
+  totalBytes: number
+  /** Versions of all artifacts together. */
+  versionCount: number
+}
+
+const MIB = 1 << 20
+/** Base64 makes a third more of it, and a frame holds 64 MiB. */
+export const ARTIFACT_LIMITS: ArtifactLimits = { artifactBytes: 40 * MIB, totalBytes: 1024 * MIB, versionCount: 1_000 }
+
+const record = z.object({
+  name: z.string(),
+  sizeBytes: z.int().nonnegative(),
+  sha256: z.string(),
+  contentType: z.string(),
+  createdAt: z.string(),
+})
+
+/** One version of an artifact. */
+export interface Artifact extends z.infer<typeof record> {
+  version: number
+  /** Of the resource that holds it. */
+  uri: string
+}
+
+const RECORD = 'artifact.json'
+const DATA = 'data'
+
+export class ArtifactStore {
+  readonly #folders: VersionedFolders
+  readonly #limits: ArtifactLimits
+  /** Saving one after the other keeps a cell that saves many at once within the limits. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(stateDir: string, limits: ArtifactLimits = ARTIFACT_LIMITS) {
+    this.#folders = new VersionedFolders(path.join(stateDir, '.sandbridge', 'artifacts'), 'an artifact')
+    this.#limits = limits
+  }
+
+  /**
+   * Keep a version. The same bytes as the newest version are that version.
+   * @throws BridgeError STATE_REFUSED for a bad name or a full quota, STATE_UNWRITABLE
+   */
+  save(name: string, data: Uint8Array): Promise<Artifact> {
+    const saving = this.#last.then(() => this.#save(checkStoredName(name, 'an artifact'), data))
+    this.#last = saving.catch(() => {})
+    return saving
+  }
+
+  /** Every version of every artifact, by name, oldest first. What is damaged on disk is left out. */
+  async versions(): Promise<Artifact[]> {
+    const names = await this.#folders.names()
+    return (await Promise.all(names.map((name) => this.#versionsOf(name)))).flat()
+  }
+
+  /** The newest version of every artifact, by name. */
+  async list(): Promise<Artifact[]> {
+    const byName = new Map((await this.versions()).map((artifact) => [artifact.name, artifact]))
+    return [...byName.values()]
+  }
+
+  /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad name */
+  async find(name: string, version?: number): Promise<Artifact> {
+    const all = await this.#versionsOf(checkStoredName(name, 'an artifact'))
+    const found = version === undefined ? all.at(-1) : all.find((artifact) => artifact.version === version)
+    if (found) return found
+    const known = (await this.list()).map((artifact) => artifact.name)
+    const versions = all.map((artifact) => artifact.version).join(', ')
+    const hint = versions ? `Its versions: ${versions}` : known.length > 0 ? `There are: ${firstOf(known)}` : 'Nothing has been saved yet.'
+    const wanted = versions ? `version ${version} of the artifact '${name}'` : `artifact '${name}'`
+    throw new BridgeError('STATE_NOT_FOUND', `There is no ${wanted}`, { hint })
+  }
+
+  /** @throws BridgeError as `find` does */
+  async read(name: string, version?: number): Promise<{ artifact: Artifact; data: Buffer }> {
+    const artifact = await this.find(name, version)
+    return { artifact, data: await this.#folders.read(artifact.name, artifact.version, DATA) }
+  }
+
+  /** Delete an artifact with all its versions. @throws BridgeError STATE_NOT_FOUND */
+  async remove(name: string): Promise<void> {
+    if (!(await this.#folders.remove(name))) await this.find(name)
+  }
+
+  async #save(name: string, data: Uint8Array): Promise<Artifact> {
+    const sha256 = createHash('sha256').update(data).digest('hex')
+    const all = await this.versions()
+    const newest = all.findLast((artifact) => artifact.name === name)
+    if (newest?.sha256 === sha256) return newest
+    this.#checkQuota(name, data.byteLength, all)
+    const contentType = contentTypeOf(name, data)
+    const kept = { name, sizeBytes: data.byteLength, sha256, contentType, createdAt: new Date().toISOString() }
+    const version = await this.#folders.add(name, { [DATA]: data, [RECORD]: JSON.stringify(kept) })
+    return { ...kept, version, uri: artifactUri(name, version) }
+  }
+
+  #checkQuota(name: string, sizeBytes: number, all: Artifact[]): void {
+    const { artifactBytes, totalBytes, versionCount } = this.#limits
+    if (sizeBytes > artifactBytes) {
+      throw new BridgeError('STATE_REFUSED', `'${name}' has ${mebibytes(sizeBytes)}, and an artifact may have ${mebibytes(artifactBytes)}`, {
+        hint: 'Save it in parts, or compressed.',
+      })
+    }
+    const usedBytes = all.reduce((sum, artifact) => sum + artifact.sizeBytes, 0)
+    const full =
+      usedBytes + sizeBytes > totalBytes
+        ? `all artifacts together may have ${mebibytes(totalBytes)}, and have ${mebibytes(usedBytes)} already`
+        : all.length >= versionCount
+          ? `there are ${all.length} versions of artifacts, as many as there may be`
+          : undefined
+    if (full === undefined) return
+    throw new BridgeError('STATE_REFUSED', `'${name}' was not saved: ${full}`, {
+      hint: 'The user can make room: sandbridge artifacts rm NAME.',
+    })
+  }
+
+  async #versionsOf(name: string): Promise<Artifact[]> {
+    const versions = await this.#folders.versions(name)
+    const found = await Promise.all(
+      versions.map(async (version): Promise<Artifact[]> => {
+        const text = await this.#folders.read(name, version, RECORD).catch(() => undefined)
+        const parsed = record.safeParse(text && parseJson(text.toString()))
+        return parsed.success ? [{ ...parsed.data, name, version, uri: artifactUri(name, version) }] : []
+      }),
+    )
+    return found.flat()
+  }
+}
+
+const URI = /^sandbridge:\/\/artifact\/([^/?#]+)(?:\/([1-9]\d{0,8}))?$/
+
+/** The address of an artifact as an MCP resource; without a version, of whatever is the newest. */
+export function artifactUri(name: string, version?: number): string {
+  return `sandbridge://artifact/${encodeURIComponent(name)}${version === undefined ? '' : `/${version}`}`
+}
+
+/** What an address names; undefined when it is none of an artifact. */
+export function parseArtifactUri(uri: string): { name: string; version?: number } | undefined {
+  const [, name, version] = URI.exec(uri) ?? []
+  if (name === undefined) return undefined
+  try {
+    return { name: decodeURIComponent(name), ...(version !== undefined && { version: Number(version) }) }
+  } catch {
+    return undefined
+  }
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1).replace('.0', '')} MiB`
+}
+
+function firstOf(names: string[]): string {
+  return names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

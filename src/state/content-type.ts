@@ -1,0 +1,82 @@
+// What kind of content a file holds: its name says, unless the bytes say otherwise. Pure.
+import { isUtf8 } from 'node:buffer'
+
+const BY_EXTENSION: Record<string, string> = {
+  csv: 'text/csv',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  gif: 'image/gif',
+  gz: 'application/gzip',
+  htm: 'text/html',
+  html: 'text/html',
+  ipynb: 'application/x-ipynb+json',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  log: 'text/plain',
+  md: 'text/markdown',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  parquet: 'application/vnd.apache.parquet',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  py: 'text/x-python',
+  sqlite: 'application/vnd.sqlite3',
+  svg: 'image/svg+xml',
+  toml: 'application/toml',
+  tsv: 'text/tab-separated-values',
+  txt: 'text/plain',
+  wav: 'audio/wav',
+  webp: 'image/webp',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+}
+
+const SIGNATURES: [type: string, bytes: RegExp][] = [
+  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF[^]{4}WEBP/],
+  ['audio/wav', /^RIFF[^]{4}WAVE/],
+  ['application/pdf', /^%PDF-/],
+  ['application/gzip', /^\x1f\x8b/],
+  ['application/zip', /^PK(\x03\x04|\x05\x06)/],
+  ['application/vnd.sqlite3', /^SQLite format 3\0/],
+]
+
+const MAX_PARSED_BYTES = 1 << 20
+
+/** A MIME type. A name that promises an image or text which the bytes are not is not believed. */
+export function contentTypeOf(name: string, data: Uint8Array): string {
+  const named = BY_EXTENSION[/\.([^.]+)$/.exec(name.toLowerCase())?.[1] ?? '']
+  const start = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, 16)).toString('latin1')
+  const seen = SIGNATURES.find(([, bytes]) => bytes.test(start))?.[0] ?? textType(data)
+  if (named === undefined || named === seen) return named ?? seen
+  if (isTextType(named)) return isTextType(seen) ? named : seen
+  if (SIGNATURES.some(([type]) => type === named)) return seen
+  return isTextType(seen) ? seen : named
+}
+
+export function isTextType(type: string): boolean {
+  return type.startsWith('text/') || /^(application\/(json|jsonl|xml|yaml|toml)|image\/svg\+xml)$|\+json$/.test(type)
+}
+
+function textType(data: Uint8Array): string {
+  if (!isUtf8(data) || data.includes(0)) return 'application/octet-stream'
+  return isJson(data) ? 'application/json' : 'text/plain'
+}
+
+function isJson(data: Uint8Array): boolean {
+  if (data.byteLength > MAX_PARSED_BYTES || (data[0] !== 0x7b && data[0] !== 0x5b)) return false
+  try {
+    JSON.parse(Buffer.from(data).toString())
+    return true
+  } catch {
+    return false
+  }
+}

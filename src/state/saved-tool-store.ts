@@ -1,0 +1,150 @@
+// Functions that cells keep for later sessions: <state folder>/.sandbridge/tools/<name>/<version>/. What is kept was loaded in a fresh sandbox
+// first; that is done by whoever calls `save`. A version that cannot be read is reported as broken and never stands in the way of the others.
+import path from 'node:path'
+import { z } from 'zod'
+import { didYouMean } from '../catalog/did-you-mean.ts'
+import { BridgeError } from '../errors.ts'
+import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
+import { VersionedFolders } from './versioned-folders.ts'
+
+const MAX_TOOLS = 500
+const MAX_VERSIONS = 100
+const FILE = 'tool.json'
+
+const record = savedToolContent.extend({ createdAt: z.string() })
+
+export interface BrokenTool {
+  name: string
+  version: number
+  problem: string
+}
+
+export class SavedToolStore {
+  readonly #folders: VersionedFolders
+  /** Versions never change, so what was read once need not be read again. */
+  readonly #read = new Map<string, SavedTool>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(stateDir: string) {
+    this.#folders = new VersionedFolders(path.join(stateDir, '.sandbridge', 'tools'), 'a saved tool')
+  }
+
+  /**
+   * Keep a version, after `check` has found that it loads. One that is as the newest version is that version.
+   * @throws BridgeError STATE_REFUSED for a quota, STATE_UNWRITABLE, and what `check` throws
+   */
+  save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
+    const saving = this.#last.then(() => this.#save(content, check))
+    this.#last = saving.catch(() => {})
+    return saving
+  }
+
+  /** The newest version of every tool by name, and the tools whose newest version is damaged. */
+  async list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
+    const tools: SavedTool[] = []
+    const broken: BrokenTool[] = []
+    for (const name of await this.#folders.names()) {
+      try {
+        tools.push(await this.find(name))
+      } catch (error) {
+        const version = (await this.versions(name)).at(-1) ?? 0
+        broken.push({ name, version, problem: BridgeError.isInstance(error) ? error.message : 'it cannot be read' })
+      }
+    }
+    return { tools, broken }
+  }
+
+  async versions(name: string): Promise<number[]> {
+    return this.#folders.versions(name).catch(() => [])
+  }
+
+  /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND with the names that may be meant, or with what is damaged */
+  async find(name: string, version?: number): Promise<SavedTool> {
+    const versions = await this.versions(name)
+    const wanted = version ?? versions.at(-1)
+    if (wanted === undefined || !versions.includes(wanted)) throw await this.#notFound(name, version, versions)
+    const key = `${name}/${wanted}`
+    const known = this.#read.get(key)
+    if (known) return known
+    const parsed = record.safeParse(parseJson((await this.#folders.read(name, wanted, FILE)).toString()))
+    if (!parsed.success || parsed.data.name !== name) {
+      throw new BridgeError('STATE_NOT_FOUND', `Version ${wanted} of the saved tool '${name}' is damaged on disk`, {
+        hint: `Save the function again, or delete it: runtime.delete_tool(${JSON.stringify(name)}).`,
+      })
+    }
+    const tool = { ...parsed.data, version: wanted }
+    this.#read.set(key, tool)
+    return tool
+  }
+
+  /** Delete a tool with all its versions. @throws BridgeError STATE_NOT_FOUND */
+  async remove(name: string): Promise<void> {
+    if (!(await this.#folders.remove(name))) throw await this.#notFound(name, undefined, [])
+    this.#read.clear()
+  }
+
+  async #save(content: SavedToolContent, check: () => Promise<void>): Promise<SavedTool> {
+    const versions = await this.versions(content.name)
+    const newest = versions.length > 0 ? await this.find(content.name).catch(() => undefined) : undefined
+    if (newest && isSame(newest, content)) return newest
+    const names = await this.#folders.names()
+    if (versions.length === 0 && names.length >= MAX_TOOLS) {
+      throw new BridgeError('STATE_REFUSED', `There are ${names.length} saved tools, as many as there may be`, {
+        hint: 'Delete some with runtime.delete_tool(name).',
+      })
+    }
+    if (versions.length >= MAX_VERSIONS) {
+      throw new BridgeError('STATE_REFUSED', `'${content.name}' has ${versions.length} versions, as many as a saved tool may have`, {
+        hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
+      })
+    }
+    await check()
+    const kept = { ...content, createdAt: new Date().toISOString() }
+    const version = await this.#folders.add(content.name, { [FILE]: `${JSON.stringify(kept, undefined, 2)}\n` })
+    return { ...kept, version }
+  }
+
+  async #notFound(name: string, version: number | undefined, versions: number[]): Promise<BridgeError> {
+    if (versions.length > 0) {
+      return new BridgeError('STATE_NOT_FOUND', `The saved tool '${name}' has no version ${version}`, {
+        hint: `Its versions: ${versions.join(', ')}`,
+      })
+    }
+    const names = await this.#folders.names()
+    const near = didYouMean(name, names)
+    const hint =
+      near.length > 0
+        ? `Did you mean ${near.join(' or ')}?`
+        : names.length > 0
+          ? `There are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
+          : 'None has been saved yet: runtime.save_tool(func).'
+    return new BridgeError('STATE_NOT_FOUND', `There is no saved tool '${name.slice(0, 200)}'`, { hint })
+  }
+}
+
+/**
+ * What a cell or a file says a tool is, checked.
+ * @throws BridgeError STATE_REFUSED that names what is wrong
+ */
+export function parseSavedTool(value: unknown): SavedToolContent {
+  const parsed = savedToolContent.safeParse(value)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`)
+  throw new BridgeError('STATE_REFUSED', `This is no tool that can be saved: ${problems.slice(0, 5).join('; ')}`, {
+    hint: `A tool is one function of at most ${MAX_SOURCE_CHARS / 1024} KiB of source, with a plain name.`,
+  })
+}
+
+function isSame(tool: SavedTool, content: SavedToolContent): boolean {
+  const essence = ({ name, source, imports, servers, signature, description, isAsync }: SavedToolContent) =>
+    JSON.stringify([name, source, imports, servers, signature, description, isAsync])
+  return essence(tool) === essence(content)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

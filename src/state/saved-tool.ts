@@ -1,0 +1,53 @@
+// A saved tool: a Python function with what it needs, as the sandbox hands it over and as it is kept and shared. Pure.
+// All of it is the sandbox's own words. It is data here and is only ever run inside a sandbox.
+import { z } from 'zod'
+import { firstSentence, oneLine } from '../catalog/text.ts'
+
+/** A Python name that is a file name everywhere, too. Whether it is a keyword shows when it is loaded. */
+export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+export const MAX_SOURCE_CHARS = 256 * 1024
+
+const line = z
+  .string()
+  .max(500)
+  .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'has a control character')
+
+/** What a tool is made of. Exported files hold these, so a field is only ever added. */
+export const savedToolContent = z.object({
+  name: z.string().regex(TOOL_NAME, 'must be a plain Python name of at most 64 letters, digits and _, without _ at the start'),
+  /** The `def` with its decorators. */
+  source: z.string().min(1).max(MAX_SOURCE_CHARS),
+  /** Import statements that come before it. */
+  imports: z.array(line).max(100).default([]),
+  /** Servers whose `mcp_<alias>` the function uses. */
+  servers: z
+    .array(z.object({ name: z.string().min(1).max(1_000), alias: z.string().regex(TOOL_NAME) }))
+    .max(100)
+    .default([]),
+  /** `(rows: list, limit=10) -> str` */
+  signature: line,
+  description: z.string().max(20_000).default(''),
+  isAsync: z.boolean(),
+})
+
+export type SavedToolContent = z.infer<typeof savedToolContent>
+
+/** One version, as it is kept. */
+export interface SavedTool extends SavedToolContent {
+  version: number
+  createdAt: string
+}
+
+/** The module that saved tools are imported from; also what stands for a server in their docs. */
+export const SAVED_TOOLS_MODULE = 'user_tools'
+
+/** The one line to show and to paste: it imports the tool and calls it. */
+export function savedToolLine({ name, signature, description, isAsync }: SavedToolContent): string {
+  const comment = ['saved', firstSentence(description, 72)].filter(Boolean).join('; ')
+  return `from ${SAVED_TOOLS_MODULE} import ${name}; ${isAsync ? 'await ' : ''}${name}${oneLine(signature, 300)}  # ${comment}`
+}
+
+/** The description on one line. */
+export function savedToolSummary({ description }: SavedToolContent): string {
+  return oneLine(description, 1_000)
+}

@@ -1,0 +1,38 @@
+// Which names may become a folder on this machine. They come out of the sandbox, so they are checked here and nowhere trusted. Pure.
+import { BridgeError } from '../errors.ts'
+
+export const MAX_NAME_CHARS = 128
+/** A folder's name has at most 255 bytes on common file systems, and one character takes up to four of them. */
+const MAX_NAME_BYTES = 200
+/** Names of devices, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i
+
+/**
+ * The name in one spelling (NFC), so that two names that look alike are one.
+ * @param what what is named, for the message: `an artifact`
+ * @throws BridgeError STATE_REFUSED that says what is wrong with it
+ */
+export function checkStoredName(name: string, what: string): string {
+  const normal = name.normalize('NFC')
+  const problem = problemOf(normal)
+  if (problem === undefined) return normal
+  throw new BridgeError('STATE_REFUSED', `${JSON.stringify(shown(normal))} is no name for ${what}: ${problem}`, {
+    hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
+  })
+}
+
+function problemOf(name: string): string | undefined {
+  if (name.trim() === '') return 'it is empty'
+  if (name.length > MAX_NAME_CHARS || Buffer.byteLength(name) > MAX_NAME_BYTES) return `it is too long (${name.length} characters)`
+  if (/[/\\]/.test(name)) return 'it has a path separator'
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return 'it has a control character'
+  if (/[:*?"<>|]/.test(name)) return 'it has one of : * ? " < > |'
+  if (name.startsWith('.')) return 'it begins with a dot'
+  if (/^\s|[\s.]$/.test(name)) return 'it begins or ends with a space, or ends with a dot'
+  if (WINDOWS_DEVICE.test(name)) return 'Windows keeps it for a device'
+  return undefined
+}
+
+function shown(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 60)}…` : name
+}

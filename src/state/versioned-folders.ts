@@ -1,0 +1,124 @@
+// Named things in versions, on disk: <folder>/<name>/<version>/ with a few files each. A version appears whole or not at all, is never changed
+// afterwards, and any number of bridges may write at once. What the files mean is the caller's business.
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import { checkStoredName } from './stored-name.ts'
+
+export class VersionedFolders {
+  readonly #folder: string
+  readonly #what: string
+
+  /** @param what what one of them is called in messages: `an artifact` */
+  constructor(folder: string, what: string) {
+    this.#folder = folder
+    this.#what = what
+  }
+
+  /** All names that have a version, sorted. */
+  async names(): Promise<string[]> {
+    const entries = await readdir(this.#folder).catch(() => [])
+    const counts = await Promise.all(entries.map(async (name) => (await versionsIn(path.join(this.#folder, name))).length))
+    return entries.filter((_, index) => counts[index]! > 0).toSorted()
+  }
+
+  /** The versions of a name, oldest first; none when there is no such name. @throws BridgeError STATE_REFUSED for a name that is none */
+  async versions(name: string): Promise<number[]> {
+    return versionsIn(this.#path(name))
+  }
+
+  /**
+   * Add a version after those there are.
+   * @returns its number
+   * @throws BridgeError STATE_REFUSED for a name that is none or differs from another one in case only, STATE_UNWRITABLE
+   */
+  async add(name: string, files: Record<string, Uint8Array | string>): Promise<number> {
+    const folder = this.#path(name)
+    await this.#refuseOtherCase(path.basename(folder))
+    const unfinished = path.join(folder, `.new-${randomUUID()}`)
+    try {
+      await mkdir(unfinished, { recursive: true, mode: 0o700 })
+      for (const [file, data] of Object.entries(files)) await writeWhole(path.join(unfinished, file), data)
+      return await this.#install(unfinished, name)
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true }).catch(() => {})
+      // Only an empty folder goes: a name without a version.
+      await rmdir(folder).catch(() => {})
+      throw unwritable(error, this.#what)
+    }
+  }
+
+  /** @throws BridgeError STATE_NOT_FOUND when it is not there, or not readable */
+  async read(name: string, version: number, file: string): Promise<Buffer> {
+    try {
+      return await readFile(path.join(this.#path(name), String(version), file))
+    } catch (cause) {
+      throw new BridgeError('STATE_NOT_FOUND', `Version ${version} of '${name}' cannot be read`, { cause })
+    }
+  }
+
+  /** Delete a name with all its versions. @returns whether there was one */
+  async remove(name: string): Promise<boolean> {
+    const had = (await this.versions(name)).length > 0
+    await rm(this.#path(name), { recursive: true, force: true })
+    return had
+  }
+
+  #path(name: string): string {
+    return path.join(this.#folder, checkStoredName(name, this.#what))
+  }
+
+  /** On some machines the two would be one folder. */
+  async #refuseOtherCase(name: string): Promise<void> {
+    const other = (await this.names()).find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
+    if (other === undefined) return
+    throw new BridgeError('STATE_REFUSED', `'${other}' is there already and differs from '${name}' in case only`, {
+      hint: `Use '${other}' or another name.`,
+    })
+  }
+
+  /** Renaming onto a folder with files fails, so of two bridges that want one number the second takes the next. */
+  async #install(unfinished: string, name: string): Promise<number> {
+    let version = ((await this.versions(name)).at(-1) ?? 0) + 1
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await rename(unfinished, path.join(this.#path(name), String(version)))
+        return version
+      } catch (error) {
+        if (attempt === 100 || !(await this.versions(name)).includes(version)) throw error
+        version += 1
+      }
+    }
+  }
+}
+
+async function versionsIn(folder: string): Promise<number[]> {
+  const entries = await readdir(folder).catch(() => [])
+  return entries
+    .filter((entry) => /^[1-9]\d{0,8}$/.test(entry))
+    .map(Number)
+    .toSorted((a, b) => a - b)
+}
+
+async function writeWhole(file: string, data: Uint8Array | string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(data)
+    // The rename that follows must not reach the disk before the data does.
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What went wrong in words for whoever reads a cell's error: no path of this machine. The cause has it, for the log. */
+export function unwritable(cause: unknown, what: string): BridgeError {
+  if (BridgeError.isInstance(cause)) return cause
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const reason =
+    { ENOSPC: 'the disk is full', EDQUOT: 'the disk quota is used up', EROFS: 'the disk is read-only' }[code] ??
+    `the state folder cannot be written${code && ` (${code})`}`
+  const subject = `${what[0]!.toUpperCase()}${what.slice(1)}`
+  return new BridgeError('STATE_UNWRITABLE', `${subject} could not be kept: ${reason}. Nothing that was kept before has changed`, { cause })
+}

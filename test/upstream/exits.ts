@@ -1,0 +1,11 @@
+// Run by a test as a process of its own: starts a server that ignores signals, prints the server's pid, and exits without ending it.
+import { createLog } from '../../src/log.ts'
+import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
+import { raw, textOf } from './definitions.ts'
+
+const upstreams = createUpstreams({
+  definitions: [raw('ignores-signals')],
+  log: createLog('error'),
+  clientInfo: { name: 'test', version: '1' },
+})
+process.stdout.write(textOf(await upstreams.callTool('ignores-signals', 'pid', {})), () => process.exit(0))
