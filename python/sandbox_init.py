@@ -30,6 +30,10 @@ def main():
     if sys.version_info < (3, 10):
         say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
         os._exit(EXIT_PYTHON_TOO_OLD)
+    try:
+        os.chdir("/workspace")
+    except OSError:
+        pass  # a sandbox without one: stay where the image starts
     memory_enforced = set_limits(config)
     sources = read_exactly(0, config["kernelBytes"])
     kernel = os.fork()

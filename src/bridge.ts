@@ -18,10 +18,11 @@ import type { CellResult } from './session/cell-result.ts'
 import { type Asker, Questions } from './questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { type CellRequest, Session } from './session/session.ts'
-import { type Artifact, ArtifactStore } from './state/artifact-store.ts'
+import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool } from './state/check-saved-tool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
+import { Uploads } from './state/uploads.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { createTokenStore, type TokenStore } from './upstream/token-store.ts'
 import type { Upstreams } from './upstream/upstream.ts'
@@ -132,8 +133,9 @@ export class Bridge {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, upstreams, questions, artifacts, savedTools } = this
     const savedArtifacts: Artifact[] = []
+    const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
-    const context = { catalog, upstreams, questions, artifacts, savedTools, checkSavedTool: checkTool, scope, asker, session, savedArtifacts }
+    const context = { catalog, upstreams, questions, artifacts, savedTools, checkSavedTool: checkTool, scope, asker, session, savedArtifacts, uploads }
     const result = await session.run({
       ...request,
       servers: scope.servers,

@@ -85,6 +85,19 @@ program
   .option('--undo', 'put everything back')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
 
+program
+  .command('doctor')
+  .description('show what can isolate Python on this machine, and whether a cell runs')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
+
+program
+  .command('image')
+  .description('container images for cells')
+  .command('build')
+  .argument('[variant]', 'slim, or data for numpy, pandas, matplotlib and more', 'slim')
+  .action(async (variant: string) => (await import('./commands/image.ts')).imageBuild(variant))
+
 try {
   await program.parseAsync()
 } catch (error) {

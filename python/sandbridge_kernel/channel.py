@@ -22,6 +22,7 @@ class Channel:
         self._interrupts = interrupts
         self._sending = Gate(interrupts)
         self._outbox = deque()
+        self._sent = 0  # bytes of the first line in it
         self._reading = Gate(interrupts)
         self._wanted = False  # something came while the reading gate was held
         self._parts, self._parts_bytes = [], 0  # the line that is still incomplete
@@ -55,9 +56,18 @@ class Channel:
         self._outbox.append(line)
         if self._sending.mine():
             return
-        with self._sending:
-            while self._outbox:
-                self._port.write(self._outbox.popleft())
+        try:
+            with self._sending:
+                while self._outbox:
+                    # Taken out when it is sent to the end: an exception in between (the cell's own, from a signal handler,
+                    # or for want of stack) leaves the rest to whoever sends next.
+                    first = self._outbox[0]
+                    while self._sent < len(first):
+                        self._sent += self._port.write(memoryview(first)[self._sent :])
+                    self._outbox.popleft()
+                    self._sent = 0
+        except RecursionError:
+            pass
 
     # ---- calling
 
@@ -221,5 +231,6 @@ def _settle(batch):
 def _too_deep(line):
     """A reply nested beyond what Python parses still has to end its call."""
     found = _ID.search(line, 0, 200) or _ID.search(line, max(0, len(line) - 200))
-    error = {"code": "FRAME_INVALID", "message": "The reply is nested too deeply to be read"}
+    error = {"code": "FRAME_INVALID", "message": "Python's recursion limit was reached while the reply was read"}
+    error["hint"] = "The reply is nested too deeply, or the cell recurses without end."
     return {"type": "reply", "id": int(found[1]) if found else 0, "error": error}

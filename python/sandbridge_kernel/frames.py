@@ -32,7 +32,10 @@ def encode(frame, default=None):
 
 
 def decode(line):
-    """The frame on a line from the bridge: a `run` or a `reply`. Raises FrameError for everything else, RecursionError for one nested too deeply."""
+    """The frame on a line from the bridge: a `run` or a `reply`.
+
+    Raises FrameError for everything else, RecursionError for one nested too deeply.
+    """
     try:
         frame = _decode(line.decode("utf-8"))
     except ValueError as error:

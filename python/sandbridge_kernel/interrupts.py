@@ -20,6 +20,8 @@ class Interrupts:
 
     def arm(self):
         """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
+        # An exception of the cell before (of a signal handler of its own) may have left a gate half entered.
+        self._depth.pop(self._main, None)
         self._armed = True
         self.check()
 
@@ -78,11 +80,11 @@ class Interrupts:
 
     def leave(self):
         me = get_ident()
-        depth = self._depth[me] - 1
+        depth = self._depth.get(me, 1) - 1
         if depth:
             self._depth[me] = depth
             return
-        del self._depth[me]
+        self._depth.pop(me, None)
         if self._pending and not self._handling and me == self._main:
             self.check()
 

@@ -41,7 +41,7 @@ class Output:
         """Send text that does not come through the streams. For capture.py, from inside its gate."""
         self._flush()
         with self._flushing:
-            self._send(stream, [text])
+            self._send(stream, text)
 
     def begin_batch(self):
         """Before the first text of a batch: what was written to the descriptors before it goes first."""
@@ -54,15 +54,20 @@ class Output:
             while parts:
                 self.chars = 0
                 batch = [parts.popleft() for _ in range(len(parts))]
-                if len({stream for stream, _ in batch}) == 1:
-                    self._send(batch[0][0], [text for _, text in batch])
-                    continue
-                for stream, run in groupby(batch, itemgetter(0)):
-                    self._send(stream, [text for _, text in run])
+                if len({stream for stream, _ in batch}) > 1:
+                    batch = [(stream, "".join(text for _, text in run)) for stream, run in groupby(batch, itemgetter(0))]
+                else:
+                    batch = [(batch[0][0], "".join([text for _, text in batch]))]
+                while batch:
+                    try:
+                        self._send(*batch[0])
+                    except RecursionError:  # the cell is at the bottom of its stack; the text waits for a better moment
+                        parts.extendleft(reversed(batch))
+                        raise
+                    del batch[0]
             self.due = monotonic() + _BATCH_SECONDS
 
-    def _send(self, stream, texts):
-        text = "".join(texts)
+    def _send(self, stream, text):
         if self._channel.detached:
             os.write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
             return

@@ -56,11 +56,11 @@ class PipePort:
         return data
 
     def write(self, data):
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self._out, view) :]
-            except BlockingIOError:
-                select.select((), (self._out,), ())
-            except OSError:
-                os._exit(0)  # the bridge is gone, or the cell has closed our descriptor: no frame can be sent any more
+        """Write some of it; how many bytes."""
+        try:
+            return os.write(self._out, data)
+        except BlockingIOError:
+            select.select((), (self._out,), ())
+            return 0
+        except OSError:
+            os._exit(0)  # the bridge is gone, or the cell has closed our descriptor: no frame can be sent any more

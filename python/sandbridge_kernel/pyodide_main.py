@@ -50,7 +50,10 @@ def serve():
 
 
 def _use_loop(new_loop):
-    """Make asyncio.run() and asyncio.new_event_loop() use our loop: Pyodide's own would wait for a JavaScript event loop that never turns."""
+    """Make asyncio.run() and asyncio.new_event_loop() use our loop.
+
+    Pyodide's own would wait for a JavaScript event loop that never turns.
+    """
 
     class Policy(asyncio.events._BaseDefaultEventLoopPolicy):
         def _loop_factory(self):

@@ -6,19 +6,32 @@ import { method } from './method.ts'
 // Bounded here only against nonsense; the store says in words how long a name may be.
 const name = z.string().max(100_000)
 
+/** A piece of an artifact on its way into the sandbox, before base64. */
+const PIECE_BYTES = 4 << 20
+
 export const artifactMethods = {
-  save_artifact: method(z.object({ name, data: z.string() }), async ({ name: wanted, data }, context) => {
-    const artifact = await context.artifacts.save(wanted, fromBase64(data))
+  upload: method(
+    z.object({ upload: z.int().positive().nullish(), data: z.string() }),
+    ({ upload, data }, { uploads }) => uploads.add(upload ?? undefined, fromBase64(data)),
+  ),
+
+  save_artifact: method(z.object({ name, upload: z.int().positive() }), async ({ name: wanted, upload }, context) => {
+    const artifact = await context.artifacts.save(wanted, context.uploads.take(upload))
     context.savedArtifacts.push(artifact)
     return artifact
   }),
 
   artifacts: method(z.object({}), (_, { artifacts }) => artifacts.list()),
 
+  /** A piece of a version; without a number, of the newest one. */
   open_artifact: method(
-    z.object({ name, version: z.int().min(1).max(1_000_000_000).nullish() }),
-    async ({ name: wanted, version }, { artifacts }) => {
-      const { artifact, data } = await artifacts.read(wanted, version ?? undefined)
+    z.object({
+      name,
+      version: z.int().min(1).max(1_000_000_000).nullish(),
+      offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+    }),
+    async ({ name: wanted, version, offset }, { artifacts }) => {
+      const { artifact, data } = await artifacts.read(wanted, version ?? undefined, { offset, length: PIECE_BYTES })
       return { ...artifact, data: data.toString('base64') }
     },
   ),

@@ -7,6 +7,7 @@ import type { Session } from '../session/session.ts'
 import type { Artifact, ArtifactStore } from '../state/artifact-store.ts'
 import type { SavedToolContent } from '../state/saved-tool.ts'
 import type { SavedToolStore } from '../state/saved-tool-store.ts'
+import type { Uploads } from '../state/uploads.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
 import type { Scope } from './scope.ts'
 
@@ -28,6 +29,7 @@ export interface CallContext extends ProxyOptions {
   session: Session
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
+  uploads: Uploads
 }
 
 export type Handler = (params: unknown, context: CallContext) => unknown

@@ -1,33 +1,62 @@
-// Text that fits a number of tokens: head and tail stay, and a line between says how much is missing. Pure.
+// Text that fits a number of tokens: head and tail stay, and a line between says what is missing. Pure.
+import { estimateTokens } from './estimate-tokens.ts'
 
-/**
- * Tokens that a text costs at most, without a tokenizer. Words of English cost about a token for four characters, digits and punctuation about one
- * for two, everything outside of ASCII about one each; the bench compares this with o200k_base.
- */
-export function estimateTokens(text: string): number {
-  let dense = 0
-  let wide = 0
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code > 0x7f) wide += 1
-    else if (!isLetterOrSpace(code)) dense += 1
+/** A text that has more characters than this for each token it may cost is over: nobody reads pages of blanks. */
+const MAX_CHARS_PER_TOKEN = 40
+/** A cut moves to the end of a line when that costs at most this share of the piece. */
+const LINE_SHARE = 0.2
+
+/** Writes the line in the place of `text.slice(start, end)`. */
+export type GapLine = (start: number, end: number) => string
+
+/** Tokens that a text costs by estimate; Infinity for one that is far over the limit, without reading it all. */
+export function tokensUpTo(text: string, limit: number): number {
+  return text.length > limit * MAX_CHARS_PER_TOKEN ? Infinity : estimateTokens(text)
+}
+
+/** `text` as it is when it costs at most `maxTokens`, else its head and tail. The line between is part of the cost. */
+export function cutMiddle(text: string, maxTokens: number, gapLine: GapLine): string {
+  if (tokensUpTo(text, maxTokens) <= maxTokens) return text
+  const half = Math.floor((maxTokens - estimateTokens(gapLine(text.length, text.length)) - 2) / 2)
+  const start = lineEndBefore(
+    text,
+    fittingLength(half, (length) => text.slice(0, length), text.length),
+  )
+  const end = lineStartAfter(text, text.length - fittingLength(half, (length) => text.slice(-length), text.length))
+  const head = text.slice(0, start)
+  const tail = text.slice(end)
+  const lines = [head.replace(/\n$/, ''), gapLine(start, end), tail]
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+/** The most characters that `piece` may take to cost at most `tokens`, or a little less. */
+function fittingLength(tokens: number, piece: (length: number) => string, maxLength: number): number {
+  if (tokens <= 0) return 0
+  let fitting = 0
+  let length = Math.min(maxLength, tokens * 4)
+  for (let attempt = 0; attempt < 8 && length > 0; attempt += 1) {
+    const cost = estimateTokens(piece(length))
+    if (cost <= tokens) fitting = Math.max(fitting, length)
+    if (cost <= tokens && cost >= tokens * 0.9) break
+    length = Math.min(maxLength, tokens * MAX_CHARS_PER_TOKEN, Math.floor((length * tokens * 0.96) / cost))
+    if (length === fitting) break
   }
-  return Math.ceil((text.length - dense - wide) / 3.5 + dense / 1.5 + wide)
+  return fitting
 }
 
-function isLetterOrSpace(code: number): boolean {
-  const lower = code | 0x20
-  return code === 0x20 || (lower >= 0x61 && lower <= 0x7a)
+function lineEndBefore(text: string, position: number): number {
+  const lineEnd = text.lastIndexOf('\n', position - 1) + 1
+  return lineEnd > 0 && position - lineEnd <= position * LINE_SHARE ? lineEnd : betweenCharacters(text, position)
 }
 
-/** `text` as it is when it fits, else its head and tail. `tokens` is what the returned text costs by estimate. */
-export function cutMiddle(text: string, maxTokens: number): { text: string; tokens: number } {
-  const tokens = estimateTokens(text)
-  if (tokens <= maxTokens) return { text, tokens }
-  const kept = Math.floor((text.length * Math.max(maxTokens, 0)) / tokens / 2)
-  const head = text.slice(0, kept)
-  const tail = kept === 0 ? '' : text.slice(-kept)
-  const missing = text.length - head.length - tail.length
-  const line = `\n… ${missing} of ${text.length} characters are left out here; print less, or a part of it …\n`
-  return { text: head + line + tail, tokens: Math.max(maxTokens, 0) }
+function lineStartAfter(text: string, position: number): number {
+  const lineEnd = text.indexOf('\n', position) + 1
+  const isNear = lineEnd > 0 && lineEnd - position <= (text.length - position) * LINE_SHARE
+  return isNear ? lineEnd : betweenCharacters(text, position)
+}
+
+/** A position that does not part the two halves of a surrogate pair. */
+function betweenCharacters(text: string, position: number): number {
+  const code = text.charCodeAt(position)
+  return code >= 0xdc00 && code <= 0xdfff ? position + 1 : position
 }

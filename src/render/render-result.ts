@@ -1,67 +1,152 @@
-// A cell's result → the MCP tool result that the model reads. Says how the cell ended in the same words everywhere. Pure.
+// A cell's result → the MCP tool result that the model reads, within its budget. Says how the cell ended in the same words everywhere. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
-import type { MimeBundle } from '../protocol/frames.ts'
 import type { CellResult } from '../session/cell-result.ts'
+import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle } from './cut-middle.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
+import { plainText } from './terminal-text.ts'
 
 export type OutputMode = 'compact' | 'toon' | 'json'
 
 export type ContentBlock =
   | { type: 'text'; text: string }
-  | { type: 'image'; data: string; mimeType: string }
+  | MediaBlock
   | { type: 'resource_link'; uri: string; name: string; mimeType: string; size: number; description: string }
 
 export interface RenderedResult {
   content: ContentBlock[]
-  /** Only the fields that are not empty. */
-  structuredContent: Record<string, unknown>
+  /** The same as data, with only the fields that are not empty. Missing when both together would cost more than the budget. */
+  structuredContent?: Record<string, unknown>
   isError: boolean
 }
 
 export interface RenderOptions {
   mode: OutputMode
-  /** Most tokens that the text may cost, by estimate. */
+  /** Most tokens that all of the result may cost, by estimate; images are not counted. */
   outputTokens: number
+  /** Leave `structuredContent` out. */
+  textOnly?: boolean
 }
 
-export function renderResult(result: CellResult, { mode, outputTokens }: RenderOptions): RenderedResult {
-  const structuredContent = structured(withinBudget(result, outputTokens))
-  const text = mode === 'compact' ? compact(structuredContent) : asData(structuredContent, mode)
-  return { content: [{ type: 'text', text }, ...images(result), ...links(result)], structuredContent, isError: result.status !== 'ok' }
-}
+/** Rounds of cutting. Each takes off what the last was over, so that one or two are the rule. */
+const MAX_ROUNDS = 8
+/** Of an error's message as a field of its own; the traceback has it, too. */
+const MAX_MESSAGE_CHARS = 500
 
-interface Structured extends Record<string, unknown> {
-  status: CellResult['status']
-  stdout?: string
-  stderr?: string
-  value?: string
-  displays?: string[]
-  error?: { name: string; message: string; traceback?: string }
-  notes?: string[]
-}
-
-function structured(result: CellResult): Structured {
-  const notes = [...statusNotes(result), ...result.notes]
-  const value = textOf(result.value)
-  const displays = result.displays.map(textOf).filter((text) => text !== undefined)
+export function renderResult(result: CellResult, { mode, outputTokens, textOnly }: RenderOptions): RenderedResult {
+  const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
+  const resourceLinks = links(result)
+  const budget = outputTokens - (resourceLinks.length > 0 ? estimateTokens(JSON.stringify(resourceLinks)) : 0)
+  const { text, data } = withinBudget(result, partsOf(result, notesOf(result, media.notes)), mode, budget)
+  const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= budget
   return {
-    status: result.status,
-    ...(result.stdout && { stdout: result.stdout }),
-    ...(result.stderr && { stderr: result.stderr }),
+    content: [{ type: 'text', text }, ...media.blocks, ...resourceLinks],
+    ...(bothFit && !textOnly && { structuredContent: data }),
+    isError: result.status !== 'ok',
+  }
+}
+
+/** All that a cell has to show, uncut, as it is kept for later. */
+export function wholeText(result: CellResult): string {
+  return joinParts(partsOf(result, notesOf(result)))
+}
+
+type Data = Record<string, unknown>
+
+/** The result as text that costs at most `tokens`, and the same as data. */
+function withinBudget(
+  result: CellResult,
+  parts: Part[],
+  mode: OutputMode,
+  tokens: number,
+): { text: string; data: Data } {
+  const gapLine = gapLineFor(result, parts)
+  let room = tokens
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const cut = cutParts(parts, room, gapLine)
+    const isWhole = cut.every((part, index) => part.text === parts[index]!.text)
+    const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
+    const data = dataOf(result, shown, mode)
+    const text = mode === 'compact' ? joinParts(shown) || '(no output)' : written(data, mode)
+    const over = estimateTokens(text) - tokens
+    if (over <= 0) return { text, data }
+    // What a part costs as JSON, with its quotes escaped, is known only when it is written.
+    room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
+  }
+  const data = { status: result.status }
+  return { text: cutMiddle(joinParts(parts), tokens, () => '…'), data }
+}
+
+/** Where a gap's text is to be found again. */
+function gapLineFor(result: CellResult, parts: Part[]): (start: number, end: number) => string {
+  const whole = joinParts(parts)
+  return (start, end) => {
+    const count = (end - start).toLocaleString('en')
+    if (result.cell === undefined || !result.outputUri) return `… ${count} characters left out …`
+    const [from, to] = [start, end].map((position) => position - pairsBefore(whole, position))
+    return `… ${count} of ${whole.length.toLocaleString('en')} characters left out: runtime.output(${result.cell})[${from}:${to}] …`
+  }
+}
+
+function wayToTheRest({ cell, outputUri }: CellResult): Part[] {
+  if (cell === undefined || !outputUri) return [{ kind: 'note', text: 'Print less, or a part of it.' }]
+  const text = `Cut to fit. Read on with print(runtime.output(${cell})[a:b]) or print(runtime.grep(${cell}, r"pattern")); resource: ${outputUri}`
+  return [{ kind: 'note', text }]
+}
+
+/** Python counts a surrogate pair as one character. */
+function pairsBefore(text: string, end: number): number {
+  let pairs = 0
+  for (let index = 0; index < end; index += 1) if ((text.charCodeAt(index) & 0xfc00) === 0xd800) pairs += 1
+  return pairs
+}
+
+function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode): Data {
+  const textsOf = (kind: Part['kind']) =>
+    parts.flatMap((part) => (part.kind === kind ? [mode === 'toon' ? shorter(part) : part.text] : []))
+  const [stdout] = textsOf('stdout')
+  const [stderr] = textsOf('stderr')
+  const [value] = textsOf('value')
+  const displays = textsOf('display')
+  const [traceback] = textsOf('error')
+  const notes = textsOf('note')
+  const message = error && plainText(error.message).slice(0, MAX_MESSAGE_CHARS)
+  return {
+    status,
+    ...(stdout !== undefined && { stdout }),
+    ...(stderr !== undefined && { stderr }),
     ...(displays.length > 0 && { displays }),
     ...(value !== undefined && { value }),
-    // The traceback of an interrupted cell is shown too: it says where the time went.
-    ...(result.error && { error: withoutEmpty(result.error) }),
+    ...(error && { error: { name: error.name, ...(message && { message }), ...(error.traceback && { traceback }) } }),
     ...(notes.length > 0 && { notes }),
   }
+}
+
+/** In TOON a table of records is much shorter than in JSON, and anything nested longer: whichever costs less, decided for each value. */
+function shorter(part: Part): unknown {
+  if (part.json === undefined) return part.text
+  const json = JSON.stringify(part.json)
+  return encodeToon({ value: part.json }).length <= encodeToon({ value: json }).length ? part.json : json
+}
+
+function written(data: Data, mode: 'toon' | 'json'): string {
+  const json = JSON.stringify(data)
+  if (mode === 'json') return json
+  const toon = encodeToon(data)
+  return toon.length <= json.length ? toon : json
+}
+
+function notesOf(result: CellResult, more: string[] = []): string[] {
+  return [...statusNotes(result), ...result.notes, ...more]
 }
 
 function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult): string[] {
   const state = carriedOver
     ? 'The next cell starts a fresh sandbox.'
     : stateLost
-    ? 'All variables are gone; the next cell starts a fresh session.'
-    : 'Variables, imports and functions are kept.'
+      ? 'All variables are gone; the next cell starts a fresh session.'
+      : 'Variables, imports and functions are kept.'
   if (status === 'timeout') {
     return [
       `Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less at once, or pass a larger timeout.`,
@@ -71,39 +156,6 @@ function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult):
   if (status === 'killed') return [state]
   return []
 }
-
-/** What a person would expect to see in a terminal, with the bridge's own words in brackets. */
-function compact({ stdout, stderr, displays, value, error, notes }: Structured): string {
-  const parts = [
-    stdout,
-    ...(displays ?? []),
-    stderr && `[stderr]\n${stderr}`,
-    error && (error.traceback ?? `${error.name}: ${error.message}`),
-    value,
-    ...(notes ?? []).map((note) => `[${note}]`),
-  ]
-  return parts.flatMap((part) => (part ? [part.trimEnd()] : [])).join('\n') || '(no output)'
-}
-
-/** The whole result as data: TOON only where it is the shorter one. */
-function asData(result: Structured, mode: 'toon' | 'json'): string {
-  const json = JSON.stringify(result)
-  if (mode === 'json') return json
-  const toon = encodeToon(result)
-  return toon.length <= json.length ? toon : json
-}
-
-function images(result: CellResult): ContentBlock[] {
-  const bundles = [...result.displays, ...(result.value ? [result.value] : [])]
-  return bundles.flatMap((bundle) =>
-    IMAGE_TYPES.flatMap((mimeType) => {
-      const data = bundle[mimeType]
-      return typeof data === 'string' ? [{ type: 'image' as const, data, mimeType }] : []
-    }).slice(0, 1),
-  )
-}
-
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
 /** What the cell has saved, so that a client can offer it to its user. */
 function links({ artifacts = [] }: CellResult): ContentBlock[] {
@@ -119,42 +171,3 @@ function links({ artifacts = [] }: CellResult): ContentBlock[] {
 }
 
 const MAX_LINKS = 50
-
-function textOf(bundle: MimeBundle | undefined): string | undefined {
-  const text = bundle?.['text/markdown'] ?? bundle?.['text/plain']
-  return typeof text === 'string' ? text : undefined
-}
-
-function withoutEmpty<T extends object>(record: T): T {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '')) as T
-}
-
-/** Shares the budget out: an error first, since it is short and matters most, then the value, then what was printed. */
-function withinBudget(result: CellResult, outputTokens: number): CellResult {
-  let left = outputTokens
-  const take = (text: string, share = 1) => {
-    const cut = cutMiddle(text, Math.floor(left * share))
-    left -= cut.tokens
-    return cut.text
-  }
-  const takeBundle = (bundle: MimeBundle): MimeBundle =>
-    Object.fromEntries(Object.entries(bundle).map(([type, data]) => [type, isText(type, data) ? take(data) : data]))
-  return {
-    ...result,
-    ...(result.error && {
-      error: {
-        ...result.error,
-        message: take(result.error.message, 0.1),
-        traceback: take(result.error.traceback, 0.5),
-      },
-    }),
-    ...(result.value && { value: takeBundle(result.value) }),
-    displays: result.displays.map(takeBundle),
-    stderr: take(result.stderr, 0.3),
-    stdout: take(result.stdout),
-  }
-}
-
-function isText(type: string, data: unknown): data is string {
-  return type.startsWith('text/') && typeof data === 'string'
-}

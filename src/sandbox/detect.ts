@@ -1,5 +1,7 @@
 // What can make sandboxes on this machine, each with a verdict in words, and which of them `auto` takes. Asked at the first need:
 // an engine takes a moment to answer. Loads the provider that is taken and no other.
+import path from 'node:path'
+import { messageOf } from '../errors.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
 import type { Provider, ProviderName } from './provider.ts'
@@ -47,9 +49,23 @@ export async function findProvider(
   probes: Iterable<Probe> = Object.values(PROBES),
 ): Promise<Provider> {
   if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings)
-  const { name, verdict, passedOver } = await firstUsable([...probes].map((probe) => probe()))
-  log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
-  return createProvider(name, settings)
+  let candidates = [...probes].map((probe) => probe())
+  for (;;) {
+    const { name, verdict, passedOver } = await firstUsable(candidates)
+    const provider = await createProvider(name, settings)
+    try {
+      // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
+      if (name !== 'pyodide') await provider.prepare()
+      log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
+      return provider
+    } catch (error) {
+      candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
+    }
+  }
+}
+
+function unprepared({ name }: Candidate, error: unknown): Candidate {
+  return { name, usable: false, verdict: messageOf(error) }
 }
 
 /** The first one that is up and usable; failing that, one that has to be woken first, but only when nothing else isolates as well. */
@@ -70,7 +86,7 @@ export async function firstUsable(
 async function createProvider(name: ProviderName, settings: Settings): Promise<Provider> {
   if (name === 'pyodide') {
     const { PyodideProvider } = await import('./pyodide/provider.ts')
-    return new PyodideProvider({ cacheFolder: settings.cacheDir })
+    return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide') })
   }
   if (name === 'bubblewrap') {
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')

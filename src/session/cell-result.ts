@@ -19,6 +19,10 @@ export interface CellError {
 
 export interface CellResult {
   status: CellStatus
+  /** Its number in the session; missing when it never ran. */
+  cell?: number
+  /** The resource that all of its output is kept as; missing when it is not kept. */
+  outputUri?: string
   stdout: string
   stderr: string
   /** What the last expression showed. */

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { BridgeError } from '../errors.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkStoredName } from './stored-name.ts'
-import { VersionedFolders } from './versioned-folders.ts'
+import { type Piece, VersionedFolders } from './versioned-folders.ts'
 
 export interface ArtifactLimits {
   artifactBytes: number
@@ -82,10 +82,10 @@ export class ArtifactStore {
     throw new BridgeError('STATE_NOT_FOUND', `There is no ${wanted}`, { hint })
   }
 
-  /** @throws BridgeError as `find` does */
-  async read(name: string, version?: number): Promise<{ artifact: Artifact; data: Buffer }> {
+  /** A version and its bytes, or some of them. @throws BridgeError as `find` does */
+  async read(name: string, version?: number, piece?: Piece): Promise<{ artifact: Artifact; data: Buffer }> {
     const artifact = await this.find(name, version)
-    return { artifact, data: await this.#folders.read(artifact.name, artifact.version, DATA) }
+    return { artifact, data: await this.#folders.read(artifact.name, artifact.version, DATA, piece) }
   }
 
   /** Delete an artifact with all its versions. @throws BridgeError STATE_NOT_FOUND */

@@ -7,6 +7,8 @@ import { firstSentence, oneLine } from '../catalog/text.ts'
 export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 export const MAX_SOURCE_CHARS = 256 * 1024
 
+const pythonName = z.string().max(200).regex(/^[\p{L}_][\p{L}\p{N}_]*$/u)
+
 const line = z
   .string()
   .max(500)
@@ -19,9 +21,9 @@ export const savedToolContent = z.object({
   source: z.string().min(1).max(MAX_SOURCE_CHARS),
   /** Import statements that come before it. */
   imports: z.array(line).max(100).default([]),
-  /** Servers whose `mcp_<alias>` the function uses. */
+  /** Servers that the function uses, by the variable it knows each by, such as `mcp_github`. */
   servers: z
-    .array(z.object({ name: z.string().min(1).max(1_000), alias: z.string().regex(TOOL_NAME) }))
+    .array(z.object({ variable: pythonName, name: z.string().min(1).max(1_000), alias: z.string().min(1).max(200) }))
     .max(100)
     .default([]),
   /** `(rows: list, limit=10) -> str` */

@@ -6,6 +6,11 @@ import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { checkStoredName } from './stored-name.ts'
 
+export interface Piece {
+  offset: number
+  length: number
+}
+
 export class VersionedFolders {
   readonly #folder: string
   readonly #what: string
@@ -50,9 +55,10 @@ export class VersionedFolders {
   }
 
   /** @throws BridgeError STATE_NOT_FOUND when it is not there, or not readable */
-  async read(name: string, version: number, file: string): Promise<Buffer> {
+  async read(name: string, version: number, file: string, piece?: Piece): Promise<Buffer> {
+    const whole = path.join(this.#path(name), String(version), file)
     try {
-      return await readFile(path.join(this.#path(name), String(version), file))
+      return piece ? await readPiece(whole, piece) : await readFile(whole)
     } catch (cause) {
       throw new BridgeError('STATE_NOT_FOUND', `Version ${version} of '${name}' cannot be read`, { cause })
     }
@@ -99,6 +105,19 @@ async function versionsIn(folder: string): Promise<number[]> {
     .filter((entry) => /^[1-9]\d{0,8}$/.test(entry))
     .map(Number)
     .toSorted((a, b) => a - b)
+}
+
+/** Shorter than asked for at the end of the file. */
+async function readPiece(file: string, { offset, length }: Piece): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    const data = Buffer.alloc(Math.max(0, Math.min(length, size - offset)))
+    const { bytesRead } = await handle.read(data, 0, data.length, offset)
+    return data.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
 }
 
 async function writeWhole(file: string, data: Uint8Array | string): Promise<void> {

@@ -1,5 +1,5 @@
 // One live connection to an upstream: its requests and its end. It opens nothing and remembers nothing beyond itself; ManagedUpstream does.
-import type { CallToolRequestOptions, Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
+import type { CallToolRequestOptions, Client, RequestOptions, ServerCapabilities, Tool } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'
@@ -44,6 +44,14 @@ export class Connection {
     return this.#client.getProtocolEra() ?? 'legacy'
   }
 
+  get server(): string {
+    return this.#parts.about().server
+  }
+
+  get capabilities(): ServerCapabilities {
+    return this.#client.getServerCapabilities() ?? {}
+  }
+
   get instructions(): string | undefined {
     return this.#client.getInstructions()
   }
@@ -80,6 +88,18 @@ export class Connection {
       return verdict !== 'invalid'
     })
     return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
+  }
+
+  /** Any other request. @param what the request in words, for errors. @throws BridgeError */
+  ask(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+    const options = requestOptions(NO_TIMEOUT_MS, signal)
+    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
+  }
+
+  /** As `ask`, for one page of a list: within a time limit. @throws BridgeError */
+  list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+    const options = requestOptions(LIST_TIMEOUT_MS, signal)
+    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
   }
 
   /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */

@@ -3,7 +3,9 @@ import { setMaxListeners } from 'node:events'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Connection } from './connection.ts'
 import { ManagedUpstream } from './managed-upstream.ts'
+import { getPrompt, listPrompts, listResources, readResource } from './offerings.ts'
 import type { UpstreamRequests } from './requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createStoredAuth } from './stored-auth.ts'
@@ -92,6 +94,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `There is no server '${server}'`)
   }
 
+  const use = async <T>(
+    server: string,
+    signal: AbortSignal | undefined,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> => {
+    allowManyListeners(signal)
+    return find(server).use(signal, work)
+  }
+
   return {
     definitions: options.definitions,
     state: (server) => find(server).state,
@@ -105,6 +116,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       allowManyListeners(callOptions?.signal)
       return find(server).callTool(tool, args, callOptions)
     },
+    listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
+    readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
+    listPrompts: (server, signal) => use(server, signal, (connection) => listPrompts(connection, signal)),
+    getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
     onTools: (listener) => void listeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))

@@ -123,6 +123,11 @@ export class ManagedUpstream {
     return this.#use(signal, (connection) => unlessAborted(this.#tools.list(connection), signal, this.definition.name))
   }
 
+  /** Other work on a live connection, started if need be. @throws BridgeError */
+  use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#use(signal, work)
+  }
+
   /** End it; it starts again on its next use. Never rejects. */
   async stop(): Promise<void> {
     const connection = this.#connection

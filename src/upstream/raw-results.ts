@@ -1,4 +1,4 @@
-// Keeps tool lists and tool results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
+// Keeps lists and results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
 // The package is handed a hollow result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { RAW } from './sdk.ts'
@@ -22,6 +22,11 @@ export function keepRawResults(transport: Transport): void {
 const HOLLOW: Record<string, object> = {
   'tools/list': { tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { content: [] },
+  'resources/list': { resources: [], ttlMs: 0, cacheScope: 'private' },
+  'resources/templates/list': { resourceTemplates: [], ttlMs: 0, cacheScope: 'private' },
+  'resources/read': { contents: [], ttlMs: 0, cacheScope: 'private' },
+  'prompts/list': { prompts: [], ttlMs: 0, cacheScope: 'private' },
+  'prompts/get': { messages: [] },
 }
 
 function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string>): void {

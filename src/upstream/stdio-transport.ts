@@ -1,6 +1,8 @@
 // An MCP transport over a child process: spawn, one JSON message a line, and the end of the whole process group.
 // It knows nothing of MCP's methods. What a server writes beside the protocol is kept for a diagnosis and never leaves here unredacted.
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+// Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
+import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'

@@ -25,6 +25,35 @@ export interface ToolResult {
   _meta?: unknown
 }
 
+/** A resource, or a template of resources: then it has `uriTemplate` (RFC 6570) and no `uri`. Other fields are the server's, unchecked. */
+export interface UpstreamResource {
+  uri?: string
+  uriTemplate?: string
+  name?: unknown
+  title?: unknown
+  description?: unknown
+  mimeType?: unknown
+}
+
+/** A prompt as its server lists it. Nothing but `name` is certain. */
+export interface UpstreamPrompt {
+  name: string
+  title?: unknown
+  description?: unknown
+  arguments?: unknown
+}
+
+/** The result of `resources/read` as its server sent it. */
+export interface ReadResource {
+  contents: unknown[]
+}
+
+/** The result of `prompts/get` as its server sent it. */
+export interface GottenPrompt {
+  description?: unknown
+  messages: unknown[]
+}
+
 export interface CallOptions {
   signal?: AbortSignal
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
@@ -44,6 +73,18 @@ export interface Upstreams {
   listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
   /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is a result. */
   callTool(server: string, tool: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>
+  /** Resources and templates of a server, asked for anew each time; none when it has no such capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
+  listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
+  /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no resources */
+  readResource(server: string, uri: string, signal?: AbortSignal): Promise<ReadResource>
+  /** As `listResources`. */
+  listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
+  /** As `readResource`. */
+  getPrompt(
+    server: string,
+    prompt: { name: string; arguments: Record<string, string> },
+    signal?: AbortSignal,
+  ): Promise<GottenPrompt>
   /** Called after a server's tool list was read or changed. */
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
   /** End every upstream with its whole process group. */

@@ -185,7 +185,7 @@ time.sleep(0.1)`
         answer(null),
       )
       expect(outcome.status, bad).toBe('ok')
-      expect(outcome.value!['text/plain'], bad).toMatch(/argument.*(JSON|flatter|deeply)/i)
+      expect(outcome.value!['text/plain'], bad).toMatch(/argument.*(JSON|recursion limit|deeply)/i)
     }
     const calls: Call[] = []
     const code =
@@ -204,7 +204,7 @@ time.sleep(0.1)`
         return undefined
       },
     })
-    expect(outcome).toMatchObject({ status: 'error', error: { name: 'MCPError', message: /nested too deeply/ } })
+    expect(outcome).toMatchObject({ status: 'error', error: { name: 'MCPError', message: /recursion limit/ } })
     expect(await kernel.value('1')).toBe('1')
   })
 })

@@ -162,4 +162,52 @@ gc.collect(); None`
     expect(stdout.replaceAll(/gone|tick|\n/g, '')).toBe(Array.from({ length: 20_000 }, (_, i) => i).join(''))
     expect(kernel.badLines).toEqual([])
   })
+
+  it('at the bottom of the stack is late at worst', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+depth = 0
+def f(n):
+    global depth
+    depth = n + 1
+    print('line', n, 'x' * 3000)
+    f(n + 1)
+try: f(0)
+except RecursionError: pass
+depth`
+    const outcome = await kernel.run(code)
+    const numbers = [...outcome.stdout.matchAll(/line (\d+)/g)].map((match) => Number(match[1]))
+    expect(numbers.length).toBeGreaterThan(100)
+    expect(numbers).toEqual(numbers.map((_, i) => i))
+    expect(Number(outcome.value!['text/plain']) - numbers.length).toBeLessThan(2)
+    const calls = 'def g(n):\n    runtime.capability_summary()\n    g(n + 1)\ng(0)'
+    expect(await kernel.run(calls, { onCall: () => ({ value: '' }) })).toMatchObject({
+      error: { message: /recursion/ },
+    })
+    expect((await kernel.run('print("fine")')).stdout).toBe('fine\n')
+    const interrupted = await kernel.run('print("go")\nwhile True: pass', {
+      onFrame: (one) => void (one.type === 'output' && kernel.sandbox.interrupt()),
+    })
+    expect(interrupted.status).toBe('interrupted')
+    expect(kernel.badLines).toEqual([])
+  })
+
+  it('that a signal handler of the cell breaks off leaves the frames whole', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import signal
+class Alarm(Exception): pass
+def ring(*_): raise Alarm
+signal.signal(signal.SIGALRM, ring)
+for i in range(300):
+    signal.setitimer(signal.ITIMER_REAL, 0.0005 + i / 100_000)
+    try:
+        while True: print('x' * 5000)
+    except Alarm: pass
+'done'`
+    const forget = (frame: Frame) => void (frame.type === 'output' && (frame['text'] = ''))
+    expect((await kernel.run(code, { onFrame: forget })).value).toEqual({ 'text/plain': "'done'" })
+    expect(kernel.badLines).toEqual([])
+    expect((await kernel.run('print("fine")')).stdout).toContain('fine\n')
+  })
 })

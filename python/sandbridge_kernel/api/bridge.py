@@ -16,7 +16,7 @@ def connect(channel, output):
 async def ask(method, **params):
     _output.flush()
     try:
-        reply = await _channel.call(method, _given(params), _plain)
+        reply = await _channel.call(method, _given(params), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)
@@ -25,7 +25,7 @@ async def ask(method, **params):
 def ask_sync(method, **params):
     _output.flush()
     try:
-        reply = _channel.call_sync(method, _given(params), _plain)
+        reply = _channel.call_sync(method, _given(params), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)
@@ -51,11 +51,15 @@ def _unsendable(problem):
     if isinstance(problem, FrameError):
         return MCPError(f"The arguments are too large: {problem}", code="FRAME_TOO_LARGE", hint="Send less at a time.")
     if isinstance(problem, RecursionError):
-        return ArgumentsError("The arguments are nested too deeply to be sent", hint="Send something flatter.")
-    return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint="Send str, numbers, bool, None, lists and dicts.")
+        return ArgumentsError(
+            "Python's recursion limit was reached while the arguments were encoded",
+            hint="They are nested too deeply, or the cell recurses without end.",
+        )
+    hint = "Send str, numbers, bool, None, lists and dicts."
+    return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)
 
 
-def _plain(value):
+def plain(value):
     """Values that have one obvious form in JSON."""
     if isinstance(value, (set, frozenset)):
         return list(value)

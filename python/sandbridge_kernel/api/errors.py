@@ -52,6 +52,12 @@ class ServerNotFound(MCPError):
     code = "PROXY_SERVER_UNAVAILABLE"
 
 
+class SavedToolError(MCPError, ImportError):
+    """A saved tool is not there, or cannot be loaded here."""
+
+    code = "STATE_NOT_FOUND"
+
+
 # One class cannot be all of these: Python's own exceptions do not mix. Each is raised where Python expects it.
 class ServerNotFoundKey(ServerNotFound, KeyError):
     pass
@@ -67,7 +73,7 @@ class ServerNotFoundModule(ServerNotFound, ModuleNotFoundError):
 
 _CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
 
-for _kind in (MCPError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
+for _kind in (MCPError, SavedToolError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
     _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
     if issubclass(_kind, ServerNotFound):
         _kind.__name__ = _kind.__qualname__ = "ServerNotFound"

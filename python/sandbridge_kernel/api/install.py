@@ -6,6 +6,7 @@ from types import ModuleType
 
 from . import runtime
 from .errors import ServerNotFoundAttribute, ServerNotFoundModule
+from .saved_tools import UserTools
 from .servers import ServerProxy, registry
 
 
@@ -41,11 +42,15 @@ def install_modules():
     package.runtime = runtime
     package.servers = _ServersModule("mcp.servers", "The servers that this cell may reach.")
     sys.modules.update({"mcp": package, "mcp.runtime": runtime, "mcp.servers": package.servers})
+    sys.modules["user_tools"] = UserTools("user_tools", "The functions that runtime.save_tool has kept.")
     sys.meta_path.insert(0, _Finder())
 
 
 def install_servers(namespace, servers):
-    """Before every cell. `servers` is the list in its `run` frame, or None: as before. Without a change, the cell's names stay as they are."""
+    """Before every cell. `servers` is the list in its `run` frame, or None: as before.
+
+    While the list stays the same, so do the names: what a cell has assigned to one of them is its own.
+    """
     for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime)):
         namespace.setdefault(name, value)
     if not registry.update(servers):

@@ -4,38 +4,55 @@
     await mcp_github.create_issue(title="Broken")         # call it
     await runtime.call_tool("github", "create_issue", {"title": "Broken"})
 
+    runtime.save_artifact("report.csv", data)             # keep a file beyond this session
+    runtime.save_tool(func)                               # keep a function; later: from user_tools import func
+
 Functions ending in _sync need no `await`. Every failure is an MCPError.
 """
 
 from ..values import Record, native
 from . import bridge
+from .artifacts import artifacts, open_artifact, save_artifact
 from .docs import tool_docs
-from .errors import ArgumentsError, MCPError, ServerNotFound, ToolError, ToolNotFound
+from .errors import ArgumentsError, MCPError, SavedToolError, ServerNotFound, ToolError, ToolNotFound
+from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
+from .session_info import packages, reset, session
 
 __name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks should call it
 
 __all__ = [
     "ArgumentsError",
     "MCPError",
+    "SavedToolError",
     "ServerNotFound",
     "ToolError",
     "ToolNotFound",
+    "artifacts",
     "call_tool",
     "call_tool_sync",
     "capability_summary",
+    "delete_tool",
     "describe_server",
     "discovered_servers",
     "list_loaded_server_metadata",
+    "list_saved_tools",
     "list_servers",
     "list_servers_sync",
     "list_tools",
     "list_tools_sync",
+    "open_artifact",
+    "packages",
     "progress",
     "query_tool_docs",
     "query_tool_docs_sync",
+    "reset",
+    "save_artifact",
+    "save_tool",
     "search_tool_docs",
     "search_tool_docs_sync",
+    "session",
+    "show_tool",
 ]
 
 

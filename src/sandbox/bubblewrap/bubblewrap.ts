@@ -45,7 +45,7 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
   if (typeof asUser === 'string') return { verdict: asUser }
   const python = await findHostPython(asUser)
   if (typeof python === 'string') return { verdict: `bubblewrap has no Python to run: ${python}` }
-  const [command, ...before] = [...asUser, bwrap] as [string, ...string[]]
+  const [command = bwrap, ...before] = asUser.length === 0 ? [] : [...asUser, bwrap]
   const bubblewrap = { command, before, python }
   const args = [
     ...before,

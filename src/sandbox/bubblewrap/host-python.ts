@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../run-command.ts'
+import type { CommandResult } from '../run-command.ts'
 import { findPrograms } from '../find-program.ts'
 
 export interface HostPython {
@@ -34,8 +35,7 @@ export async function findHostPython(asUser: readonly string[]): Promise<HostPyt
   if (candidates.length === 0) return 'python3 is not installed'
   const reasons: string[] = []
   for (const candidate of candidates) {
-    const [command, ...args] = [...asUser, candidate, '-I', '-c', ASK] as [string, ...string[]]
-    const { code, stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
+    const { code, stdout, stderr } = await runWords([...asUser, candidate, '-I', '-c', ASK])
     const answer = code === 0 ? parseAnswer(stdout) : undefined
     if (!answer)
       reasons.push(
@@ -65,6 +65,10 @@ export function holdsTooMuch(folder: string): boolean {
 function isInside(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner)
   return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative))
+}
+
+function runWords([command = '', ...args]: readonly string[]): Promise<CommandResult> {
+  return runCommand(command, args, { timeoutMs: 10_000 })
 }
 
 function parseAnswer(json: string): Answer | undefined {

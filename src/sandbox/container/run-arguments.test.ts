@@ -25,18 +25,11 @@ function argumentsFor(options: Partial<RunOptions> = {}): string[] {
   })
 }
 
-it.each([
-  ...['--network=none', '--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--pull=never'],
-  ...['--security-opt=seccomp=/tmp/profile.json', '--user=65534:65534', '--pids-limit=128', '--log-driver=none'],
-  ...[
-    '--memory=536870912b',
-    '--memory-swap=536870912b',
-    '--ipc=private',
-    '--rm',
-    '--interactive',
-    '--entrypoint=python3',
-  ],
-])('every container has %s', (option) => {
+it.each(
+  `--network=none --read-only --cap-drop=ALL --security-opt=no-new-privileges --pull=never
+   --security-opt=seccomp=/tmp/profile.json --user=65534:65534 --pids-limit=128 --log-driver=none
+   --memory=536870912b --memory-swap=536870912b --ipc=private --rm --interactive --entrypoint=python3`.split(/\s+/),
+)('every container has %s', (option) => {
   expect(argumentsFor({ engine: podman })).toContain(option)
   expect(argumentsFor({ engine: docker })).toContain(option)
 })

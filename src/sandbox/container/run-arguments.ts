@@ -57,10 +57,10 @@ export function runArguments(options: RunOptions): string[] {
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
     '--shm-size=64m',
     `--tmpfs=/tmp:${TMPFS},size=64m`,
+    // Not the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
     `--tmpfs=/workspace:${TMPFS},size=128m`,
     // A declared volume would be a writable directory on the host's disk.
     ...options.imageVolumes.map((volume) => `--tmpfs=${volume}:ro,noexec,nosuid,nodev,size=4k`),
-    '--workdir=/workspace',
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
     '--log-driver=none',
     '--sig-proxy=false',

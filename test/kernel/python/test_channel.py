@@ -11,7 +11,7 @@ from sandbridge_kernel.interrupts import Gate, Interrupts
 
 class FakePort:
     def __init__(self):
-        self.incoming, self.sent = [], []
+        self.incoming, self.sent, self.bytes = [], [], b""
 
     def read_available(self):
         return self.incoming.pop(0) if self.incoming else b""
@@ -22,7 +22,12 @@ class FakePort:
         return True
 
     def write(self, data):
-        self.sent.append(json.loads(data))
+        # A few bytes at a time, as a full pipe does.
+        self.bytes += bytes(data[:7])
+        while b"\n" in self.bytes:
+            line, self.bytes = self.bytes.split(b"\n", 1)
+            self.sent.append(json.loads(line))
+        return min(7, len(data))
 
 
 def line(**frame):
@@ -130,7 +135,7 @@ class Calling(unittest.TestCase):
     def test_a_reply_nested_too_deeply_ends_its_call(self):
         for deep in (b'{"type":"reply","id":1,"value":%s}\n', b'{"value":%s,"type":"reply","id":2}\n'):
             self.port.incoming = [deep % (b"[" * 200_000 + b"]" * 200_000)]
-            self.assertIn("too deeply", self.channel.call_sync("m", {})["error"]["message"])
+            self.assertIn("recursion limit", self.channel.call_sync("m", {})["error"]["message"])
 
 
 if __name__ == "__main__":

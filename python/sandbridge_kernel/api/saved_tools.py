@@ -1,0 +1,173 @@
+"""`runtime.save_tool` and the module `user_tools`: functions that are kept for later sessions. The bridge keeps them; they only run here."""
+
+import builtins
+import linecache
+import sys
+from types import ModuleType
+
+from .. import function_source
+from ..values import Record
+from . import bridge
+from .errors import ArgumentsError, MCPError, SavedToolError
+from .servers import ServerProxy, ToolProxy, registry
+
+
+class SavedTool(Record):
+    """A saved tool. Prints as the line that imports and calls it."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        if "problem" in self:
+            return f"{self['name']} (version {self['version']}) is broken: {self['problem']}"
+        return f"{self['line']} (version {self['version']})"
+
+    __str__ = __repr__
+
+
+class SavedTools(list):
+    """Saved tools, one line each when printed."""
+
+    def __repr__(self):
+        return "\n".join(map(str, self)) or "(no saved tools)"
+
+
+class ShownTool(SavedTool):
+    """A saved tool with its source. Prints as that."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        versions = ", ".join(map(str, self["versions"]))
+        return f"# {self['name']}, version {self['version']} of {versions}, saved {self['createdAt']}\n{_text(self)}"
+
+    __str__ = __repr__
+
+
+def save_tool(func, description=None):
+    """Keep a function for later sessions: `from user_tools import name`. It takes its imports along; it is loaded in a fresh
+    sandbox before it is kept. `description` replaces its docstring in searches."""
+    if description is not None and not isinstance(description, str):
+        raise ArgumentsError(f"description is a str, not {type(description).__name__}")
+    try:
+        tool = function_source.describe(func, _saved_source, _provided)
+    except function_source.Refused as reason:
+        raise MCPError(f"It cannot be saved: {reason}", code="STATE_REFUSED") from None
+    if description is not None:
+        tool["description"] = description
+    return SavedTool(bridge.ask_sync("save_tool", tool=tool))
+
+
+def list_saved_tools():
+    """All saved tools in their newest version; a broken one says so."""
+    return SavedTools(map(SavedTool, bridge.ask_sync("list_saved_tools")))
+
+
+def show_tool(name, version=None):
+    """A saved tool with its source, and the versions there are."""
+    return ShownTool(bridge.ask_sync("show_tool", name=name, version=version))
+
+
+def delete_tool(name):
+    """Delete a saved tool, with all its versions."""
+    bridge.ask_sync("delete_tool", name=name)
+    _loaded.pop(name, None)
+
+
+def _saved_source(name):
+    try:
+        return bridge.ask_sync("show_tool", name=name)["source"]
+    except MCPError:
+        return None
+
+
+def _provided(name, value):
+    """What every session has under this name."""
+    if isinstance(value, ServerProxy):
+        return {"variable": name, "name": value._server, "alias": value._alias}
+    if isinstance(value, ToolProxy):
+        raise function_source.Refused(f"it uses {name} as a function of its own; call {value._path}(…) instead")
+    return value is _given().get(name)
+
+
+def _given():
+    return {"mcp": sys.modules["mcp"], "runtime": sys.modules["mcp.runtime"], "mcp_servers": registry}
+
+
+# ---- loading
+
+_loaded = {}  # name -> (version, the tool)
+_loading = []
+
+
+def load(name):
+    """The newest version of a saved tool, ready to call. The same object for the same version."""
+    try:
+        tool = bridge.ask_sync("load_saved_tool", name=name)
+    except MCPError as error:
+        raise SavedToolError(error.message, code=error.code, hint=error.hint) from None
+    version = tool["version"]
+    if name in _loaded and _loaded[name][0] == version:
+        return _loaded[name][1]
+    if name in _loading:
+        raise SavedToolError(f"saved tools import each other in a circle: {' → '.join([*_loading, name])}")
+    _loading.append(name)
+    try:
+        value = _run(tool)[name]
+    except Exception as error:
+        raise SavedToolError(
+            f"The saved tool {name!r} (version {version}) cannot be loaded here: {type(error).__name__}: {error}",
+            hint=f"See runtime.show_tool({name!r}).",
+        ) from error
+    finally:
+        _loading.remove(name)
+    _loaded[name] = (version, value)
+    return value
+
+
+def _run(tool):
+    filename = f"{function_source.SAVED}{tool['name']}.py (version {tool['version']})"
+    text = _text(tool)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace = {"__name__": function_source.MODULE, "__builtins__": builtins, **_given()}
+    for server in tool["servers"]:
+        known = registry.by_alias.get(server["alias"])
+        # One that this cell may not reach says so when it is called.
+        proxy = known if known and known._server == server["name"] else ServerProxy(server["name"], server["alias"], "")
+        namespace[server["variable"]] = proxy
+    exec(compile(text, filename, "exec", dont_inherit=True), namespace)
+    return namespace
+
+
+def _text(tool):
+    head = "\n".join(tool["imports"])
+    return (f"{head}\n\n\n" if head else "") + tool["source"]
+
+
+class UserTools(ModuleType):
+    """`user_tools`: every saved tool is a name in it, loaded when it is asked for."""
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return _loadable()
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return load(name)
+
+    def __dir__(self):
+        return [tool["name"] for tool in list_saved_tools()]
+
+    def __repr__(self):
+        return f"user_tools\n{list_saved_tools()!r}"
+
+
+def _loadable():
+    """The names for `from user_tools import *`. What does not load is told of and left out."""
+    names = []
+    for tool in list_saved_tools():
+        try:
+            load(tool["name"])
+            names.append(tool["name"])
+        except SavedToolError as error:
+            print(f"user_tools: {error}", file=sys.stderr)
+    return names

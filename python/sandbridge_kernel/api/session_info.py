@@ -1,0 +1,74 @@
+"""What a cell can learn of its own session: `runtime.session()`, `runtime.packages()`, and `runtime.reset()` to end it."""
+
+import sys
+
+from ..values import Record
+from . import bridge
+
+# Parts of the standard library that some builds of Python leave out.
+_OPTIONAL = ("bz2", "ctypes", "curses", "dbm.gnu", "lzma", "multiprocessing", "readline", "sqlite3", "ssl", "subprocess", "tkinter", "zoneinfo")
+
+
+class SessionInfo(Record):
+    """About this session; one line for each fact when printed."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "\n".join(f"{name}: {value}" for name, value in self.items())
+
+
+class Packages(dict):
+    """Name → version of the packages that can be imported besides the standard library."""
+
+    def __repr__(self):
+        python = ".".join(map(str, sys.version_info[:3]))
+        missing = self._missing()
+        library = f"Python {python} with its standard library" + (f" without {', '.join(missing)}" if missing else "")
+        return "\n".join([library, *(f"{name} {version}" for name, version in self.items())] + ([] if self else ["(no other packages)"]))
+
+    def _missing(self):
+        from importlib.util import find_spec
+
+        return [name for name in _OPTIONAL if name.partition(".")[0] not in sys.modules and not _has(find_spec, name)]
+
+
+def _has(find_spec, name):
+    try:
+        return find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+def session():
+    """Age, memory, number of cells and limits of this session."""
+    info = SessionInfo(bridge.ask_sync("session"))
+    used = _memory_bytes()
+    if used is not None:
+        info["memoryUsedBytes"] = used
+    return info
+
+
+def reset():
+    """Start afresh: the next cell has a new sandbox, without variables and with an empty /workspace."""
+    bridge.ask_sync("reset_session")
+
+
+def packages():
+    """The packages that can be imported here, besides the standard library."""
+    from importlib.metadata import distributions
+
+    found = {str(one.metadata["Name"]): one.version for one in distributions() if one.metadata["Name"]}
+    return Packages(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def _memory_bytes():
+    """Resident memory of this process, where the system tells."""
+    try:
+        with open("/proc/self/statm") as file:
+            pages = int(file.read().split()[1])
+        import resource
+
+        return pages * resource.getpagesize()
+    except (OSError, ImportError, ValueError, IndexError):
+        return None

@@ -1,0 +1,207 @@
+"""What a function is made of that is to be kept: its source, the imports it needs, its signature. Pure but for reading modules.
+
+A function that cannot stand alone is refused with the reason. Whether what is found really loads is tried elsewhere.
+"""
+
+import ast
+import builtins
+import linecache
+import re
+import sys
+from types import FunctionType, MethodType, ModuleType
+
+CELL = re.compile(r"Cell \d+$")
+SAVED = "user_tools/"  # begins the file name of a saved tool's source
+MODULE = "user_tools"
+_FUTURE_ANNOTATIONS = 0x1000000
+
+
+class Refused(Exception):
+    """Why a function cannot be kept."""
+
+
+def describe(func, saved_source=lambda name: None, provided=lambda name, value: None):
+    """The parts of a saved tool. `saved_source` gives the source of a tool that is saved already; `provided` says of a global
+    whether every session has it: True, or the server it stands for as {variable, name, alias}."""
+    original = _unwrapped(func)
+    node, source = _definition(original)
+    name = node.name
+    imports, servers, missing = [], [], []
+    if original.__code__.co_flags & _FUTURE_ANNOTATIONS:
+        imports.append("from __future__ import annotations")
+    for needed in sorted(_global_names(source) - {name}):
+        value = original.__globals__.get(needed, _NOTHING)
+        if value is _NOTHING:
+            if not hasattr(builtins, needed):
+                missing.append(f"{needed} (not defined)")
+            continue
+        here = provided(needed, value)
+        if isinstance(here, dict):
+            servers.append(here)
+        elif here is not True:
+            lines = _import_lines(needed, value) or _saved_lines(needed, value, saved_source)
+            imports.extend(line for line in lines if line not in imports)
+            if not lines:
+                missing.append(f"{needed} ({_kind(value)})")
+    if missing:
+        raise Refused(
+            f"{name} uses what only this session has: {', '.join(missing)}. Make it a parameter, or put it inside the function"
+            + ("; a function can be saved first" if any("function" in one for one in missing) else "")
+        )
+    return {
+        "name": name,
+        "source": source,
+        "imports": imports,
+        "servers": servers,
+        "signature": _signature(node),
+        "description": ast.get_docstring(node) or "",
+        "isAsync": bool(original.__code__.co_flags & 0x80),
+    }
+
+
+_NOTHING = object()
+
+
+def source_of(func):
+    """The `def` of a function that a cell or a saved tool has defined, with its decorators."""
+    return _definition(_unwrapped(func))[1]
+
+
+def _unwrapped(func):
+    """The function that the `def` made, under decorators that use functools.wraps."""
+    from functools import partial
+    from inspect import unwrap
+
+    if isinstance(func, type):
+        raise Refused(f"{func.__name__} is a class; save a function that has the class inside it")
+    if isinstance(func, MethodType):
+        raise Refused(f"{func.__name__} is a method of an object; save a function instead")
+    if isinstance(func, partial):
+        raise Refused("a partial has no source of its own; save a function that makes the call")
+    original = unwrap(func) if callable(func) else func
+    if not isinstance(original, FunctionType):
+        name = getattr(func, "__name__", None)
+        if callable(func) and isinstance(name, str) and type(func).__module__ == "builtins":
+            raise Refused(f"{name} is built into Python and needs no saving; import it where it is used")
+        raise Refused(f"a {type(func).__name__} is no function; pass the function itself, not what it returned")
+    name = original.__name__
+    if original.__code__.co_name == "<lambda>":
+        raise Refused("a lambda has no name; write it as a def")
+    if original.__code__.co_freevars:
+        names = ", ".join(original.__code__.co_freevars)
+        raise Refused(
+            f"{name} is a closure: {names} exist only in the call that made it. Make them parameters"
+            "; if a decorator made it, let the decorator use functools.wraps"
+        )
+    where = original.__qualname__
+    if "<locals>" in where:
+        raise Refused(f"{name} is defined inside another function; define it at the top of a cell")
+    if "." in where:
+        raise Refused(f"{name} belongs to the class {where.rpartition('.')[0]}; save a function instead")
+    return original
+
+
+def _definition(func):
+    filename = func.__code__.co_filename
+    if not CELL.match(filename) and not filename.startswith(SAVED):
+        if func.__module__ in (None, "__main__"):
+            raise Refused(f"the source of {func.__name__} is not known; define it in a cell")
+        raise Refused(f"{func.__name__} belongs to the module {func.__module__} and needs no saving; import it from there")
+    lines = linecache.getlines(filename)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == func.__code__.co_name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first == func.__code__.co_firstlineno:
+                from textwrap import dedent
+
+                return node, dedent("".join(lines[first - 1 : node.end_lineno])).rstrip() + "\n"
+    raise Refused(f"the source of {func.__name__} is not known; define it in a cell")
+
+
+def _signature(node):
+    text = f"({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
+    return text if len(text) < 480 and text.isprintable() else "(...)"
+
+
+def _kind(value):
+    return "function" if isinstance(value, FunctionType) else type(value).__name__
+
+
+# ---- what it needs
+
+
+def _global_names(source):
+    """The names that the code of a definition looks up outside of itself."""
+    from symtable import symtable
+
+    top = symtable(source, "tool", "exec")
+    names = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced() and not symbol.is_assigned()}
+    tables = top.get_children()
+    while tables:
+        table = tables.pop()
+        tables.extend(table.get_children())
+        names.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_global())
+    return {name for name in names if not (name.startswith("__") and name.endswith("__"))}
+
+
+def _import_lines(name, value):
+    """The import statements of earlier cells that make this name this value; several for `import a.b` and `import a.c`."""
+    if getattr(value, "__module__", None) == MODULE:
+        own = getattr(value, "__name__", name)
+        return [f"from {MODULE} import {own}" + ("" if own == name else f" as {name}")]
+    lines = []
+    for filename in list(linecache.cache):
+        if CELL.match(filename):
+            for node in ast.walk(_parsed(filename)):
+                if isinstance(node, ast.Import):
+                    lines += [line for alias in node.names if (line := _plain_import(alias, name, value))]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level and node.module != "__future__":
+                    lines += [line for alias in node.names if (line := _from_import(node.module, alias, name, value))]
+    if not lines and isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
+        lines.append(f"import {value.__name__} as {name}")
+    return lines
+
+
+def _parsed(filename):
+    try:
+        return ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _plain_import(alias, name, value):
+    if alias.asname:
+        matches = alias.asname == name and sys.modules.get(alias.name) is value
+        return f"import {alias.name} as {name}" if matches else None
+    top = alias.name.partition(".")[0]
+    return f"import {alias.name}" if top == name and sys.modules.get(top) is value else None
+
+
+def _from_import(module, alias, name, value):
+    if alias.name == "*":
+        return f"from {module} import {name}" if _attribute(module, name) is value else None
+    if (alias.asname or alias.name) != name or _attribute(module, alias.name) is not value:
+        return None
+    return f"from {module} import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
+
+
+def _attribute(module, name):
+    found = sys.modules.get(module)
+    # Not through a module's own __getattr__, which may do anything.
+    return found.__dict__.get(name, sys.modules.get(f"{module}.{name}", _NOTHING)) if isinstance(found, ModuleType) else _NOTHING
+
+
+def _saved_lines(name, value, saved_source):
+    """A function of a cell that is saved already."""
+    if not isinstance(value, FunctionType) or value.__module__ != "__main__":
+        return []
+    try:
+        own = source_of(value)
+    except Refused:
+        return []
+    kept = saved_source(value.__name__)
+    if kept is None:
+        return []
+    if kept != own:
+        raise Refused(f"{value.__name__} has changed since it was saved; save it again first")
+    return [f"from {MODULE} import {value.__name__}" + ("" if value.__name__ == name else f" as {name}")]

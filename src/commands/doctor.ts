@@ -1,0 +1,41 @@
+// `sandbridge doctor`: what can make sandboxes here and why or why not, and whether a cell really runs in the one that is used.
+import { probeProviders } from '../sandbox/detect.ts'
+import { messageOf } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson, printTable } from './print.ts'
+
+/** Sets the exit code to 1 when no cell can be run. */
+export async function doctor(options: { json?: boolean }): Promise<void> {
+  const providers = await probeProviders()
+  await withBridge(async (bridge) => {
+    const { settings, catalog, discovered } = bridge
+    const started = performance.now()
+    const trial = await bridge
+      .runCell(bridge.openSession(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
+      .then(
+        ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
+        (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+      )
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    if (!trial.ok) process.exitCode = 1
+    const problems = catalog.servers().filter((server) => server.problem !== undefined)
+    if (options.json)
+      return printJson({
+        version: VERSION,
+        node: process.version,
+        runtime: settings.runtime,
+        providers,
+        trial,
+        problems,
+      })
+
+    print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
+    printTable(providers.map(({ name, usable, verdict }) => [usable ? 'usable' : '–', name, verdict]))
+    print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
+    print(
+      `${catalog.servers().length} MCP servers are configured, ${discovered.skipped.length} entries were skipped: see \`sandbridge servers --sources\`.`,
+    )
+    for (const { name, problem } of problems) print(`  ${name}: ${problem}`)
+  })
+}

@@ -1,0 +1,87 @@
+// A cell's result as the parts of a text, in the order in which they are shown, and the text that they make. Pure.
+// The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
+import type { CellResult } from '../session/cell-result.ts'
+import { textOf } from './bundle.ts'
+import { cutMiddle, tokensUpTo } from './cut-middle.ts'
+import { plainText } from './terminal-text.ts'
+
+export interface Part {
+  kind: 'stdout' | 'stderr' | 'display' | 'error' | 'value' | 'note'
+  text: string
+  /** The value itself, where it has a form in JSON. */
+  json?: unknown
+}
+
+/** `notes` come last; those of the result itself are among them. */
+export function partsOf(result: CellResult, notes: string[]): Part[] {
+  const { stdout, stderr, displays, value, error } = result
+  const shown: (Part | false | undefined)[] = [
+    { kind: 'stdout', text: plainText(stdout) },
+    ...displays.map((bundle): Part => ({ kind: 'display', text: textOf(bundle) ?? '', ...jsonIn(bundle) })),
+    { kind: 'stderr', text: plainText(stderr) },
+    // The traceback of an interrupted cell is shown too: it says where the time went.
+    error && { kind: 'error', text: plainText(error.traceback || `${error.name}: ${error.message}`) },
+    value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
+    ...notes.map((note): Part => ({ kind: 'note', text: plainText(note) })),
+  ]
+  return withoutRepeats(shown.filter((part): part is Part => !!part && part.text.trim() !== ''))
+}
+
+/** The parts as one text: what a person would expect in a terminal, with the bridge's own words in brackets. */
+export function joinParts(parts: Part[]): string {
+  return parts.map(partText).join('\n')
+}
+
+/**
+ * The parts, cut so that together they cost at most `tokens`. Each has the same right to room; what a short one leaves is for the long ones.
+ * @param gapLine what stands for `joinParts(parts).slice(start, end)`
+ */
+export function cutParts(parts: Part[], tokens: number, gapLine: (start: number, end: number) => string): Part[] {
+  const costs = parts.map((part) => tokensUpTo(partText(part), tokens) + 1)
+  const share = fairShare(costs, tokens)
+  let position = 0
+  return parts.map((part, index) => {
+    const start = position + openingOf(part).length
+    position += partText(part).length + 1
+    if (costs[index]! <= share) return part
+    const text = cutMiddle(part.text.trimEnd(), Math.max(share, 0), (from, to) => gapLine(start + from, start + to))
+    // A part that is cut is no longer the value.
+    return { kind: part.kind, text }
+  })
+}
+
+/** The most that one may take when `total` is shared out so that nobody gets less than another who gets less than all it needs. */
+function fairShare(needs: number[], total: number): number {
+  let left = total
+  let count = needs.length
+  for (const need of needs.toSorted((a, b) => a - b)) {
+    if (need > left / count) return Math.floor(left / count)
+    left -= need
+    count -= 1
+  }
+  return Infinity
+}
+
+function partText(part: Part): string {
+  return openingOf(part) + part.text.trimEnd() + (part.kind === 'note' ? ']' : '')
+}
+
+function openingOf({ kind }: Part): string {
+  return kind === 'stderr' ? '[stderr]\n' : kind === 'note' ? '[' : ''
+}
+
+/** What was printed and is then the value, too, or is displayed twice, is told once. */
+function withoutRepeats(parts: Part[]): Part[] {
+  const seen = new Set<string>()
+  return parts.filter(({ kind, text }) => {
+    const key = text.trim()
+    if (seen.has(key) && (kind === 'value' || kind === 'display')) return false
+    seen.add(key)
+    return true
+  })
+}
+
+function jsonIn(bundle: Record<string, unknown>): { json?: unknown } {
+  const json = bundle['application/json']
+  return json === undefined ? {} : { json }
+}

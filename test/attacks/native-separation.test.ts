@@ -1,0 +1,140 @@
+// What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
+// same look from where it works: a second cell of the same sandbox.
+import { describe, expect, it } from 'vitest'
+import type { ProviderName } from '../../src/sandbox/provider.ts'
+import { startCells } from '../support/cell-runner.ts'
+import { providerOrSkip } from '../support/engines.ts'
+import { runningProcesses, until } from '../support/processes.ts'
+
+const ENGINES: ProviderName[] = ['podman', 'docker', 'bubblewrap']
+
+const TRACES: { what: string; leave: string; look: string }[] = [
+  ...['/tmp', '/workspace', '/dev/shm'].map((folder) => ({
+    what: `a file in ${folder}`,
+    leave: `open('${folder}/trace', 'w').write('x')`,
+    look: `import os\nprint('SEEN' if os.path.exists('${folder}/trace') else 'nothing')`,
+  })),
+  {
+    what: 'an abstract Unix socket',
+    leave: "import socket\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind('\\0trace')\nlistener.listen()",
+    look: "import socket\ntry:\n    socket.socket(socket.AF_UNIX).connect('\\0trace')\n    print('SEEN')\nexcept OSError: print('nothing')",
+  },
+  {
+    what: 'a changed module',
+    leave: 'import math\nmath.pi = 3',
+    look: "import math\nprint('SEEN' if math.pi == 3 else 'nothing')",
+  },
+  {
+    what: 'a process',
+    leave: "import subprocess\nsubprocess.Popen(['sleep', '4321'], start_new_session=True)",
+    look: `
+import glob
+def command(path):
+    try: return open(path).read()
+    except OSError: return ''
+print('SEEN' if any('4321' in command(path) for path in glob.glob('/proc/[0-9]*/cmdline')) else 'nothing')`,
+  },
+]
+
+describe.each(ENGINES)('%s: nothing crosses', (engine) => {
+  for (const { what, leave, look } of TRACES) {
+    it(what, async (ctx) => {
+      const provider = await providerOrSkip(engine, ctx)
+      const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
+      expect((await first.run(leave)).error?.traceback).toBeUndefined()
+      expect((await first.run(look)).output).toBe('SEEN\n')
+      expect((await second.run(look)).output).toBe('nothing\n')
+    })
+  }
+
+  it('a daemon that lets go of everything ends with the sandbox', async (ctx) => {
+    const provider = await providerOrSkip(engine, ctx)
+    const cells = await startCells(provider)
+    const mark = `314${process.pid}`
+    const daemon = `
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for fd in range(64):
+            try: os.close(fd)
+            except OSError: pass
+        os.execvp('sleep', ['sleep', '${mark}'])
+    os._exit(0)
+time.sleep(0.3)`
+    await cells.run(daemon)
+    const isThere = () => runningProcesses().some(({ command }) => command.startsWith(`sleep ${mark}`))
+    expect(isThere()).toBe(true)
+    await cells.kernel.dispose()
+    await until(() => !isThere())
+  })
+
+  it('a fork bomb in one sandbox leaves another working', async (ctx) => {
+    const provider = await providerOrSkip(engine, ctx)
+    const [bomber, other] = await Promise.all([startCells(provider), startCells(provider)])
+    const bomb = `
+import os, time
+children = 0
+try:
+    while True:
+        if os.fork() == 0: time.sleep(600)
+        children += 1
+except OSError: print('full')
+time.sleep(600)`
+    const bombing = bomber.run(bomb)
+    await bomber.printed('full')
+    const counted = "import subprocess\nsubprocess.run(['echo', 'works'], capture_output=True, text=True).stdout"
+    expect((await other.run(counted)).value).toBe("'works\\n'")
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+    await bomber.kernel.dispose()
+    await bombing
+  })
+})
+
+/** Cells that write to the channel behind the kernel's back: it is the descriptor that is a pipe or a socket and is not one of the first three. */
+const FORGE = `
+import os, stat
+def forge(data):
+    for fd in range(3, 64):
+        try: mode = os.fstat(fd).st_mode
+        except OSError: continue
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            try: os.write(fd, data)
+            except OSError: pass
+`
+
+const FORGERIES: [what: string, frame: string][] = [
+  ['a result of a cell that was never run', '{"type":"done","cell":99,"status":"ok","value":{"text/plain":"forged"}}'],
+  ['a second beginning', '{"type":"ready","protocol":99,"python":"9","platform":"x"}'],
+  ['an id that is a prototype', '{"type":"call","id":"__proto__","cell":1,"method":"call_tool","params":{}}'],
+  [
+    'keys that are prototypes',
+    '{"type":"display","cell":1,"data":{"__proto__":{"polluted":1},"constructor":{"prototype":{}}}}',
+  ],
+  ['no frame at all', '}{ nonsense'],
+  ['mistyped fields', '{"type":"output","cell":"1","stream":7,"text":{}}'],
+]
+
+describe.each(ENGINES)('%s: forged frames', (engine) => {
+  for (const [what, frame] of FORGERIES) {
+    it(`${what} costs nothing`, async (ctx) => {
+      const cells = await startCells(await providerOrSkip(engine, ctx))
+      const before = cells.kernel.malformedCount
+      // The control: an honest frame, forged, gets through. So this is the channel.
+      const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
+      const forged = await cells.run(`${FORGE}\nforge(${JSON.stringify(`${honest}\n${frame}\n`)}.encode())`)
+      expect(forged.output).toContain('forged output')
+      expect((await cells.run('6 * 7')).value).toBe('42')
+      expect(cells.kernel.malformedCount - before).toBeLessThanOrEqual(1)
+      expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+    })
+  }
+
+  it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
+    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const { status, exit } = await cells.run(
+      `${FORGE}\nfor _ in range(1000): forge(b'nonsense\\n')\nimport time\ntime.sleep(60)`,
+    )
+    expect([status, exit?.reason]).toEqual(['died', 'disposed'])
+  })
+})

@@ -1,0 +1,104 @@
+// The first process of a native sandbox, in a PID namespace and nothing else: limits it sets, ends it notices. What it is worth is shown by the attacks.
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { KERNEL_FOLDER } from '../../src/package-root.ts'
+
+const INIT = readFileSync(path.join(KERNEL_FOLDER, 'sandbox_init.py'), 'utf8')
+const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
+
+/** It counts the memory of every process it sees, and everything ends with it. */
+const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc']
+
+interface Init {
+  python?: string
+  kernel: string
+  /** Whether the input stays open until the kernel has ended. */
+  stayOpen?: boolean
+}
+
+function start({ python = PYTHON, kernel, stayOpen = true }: Init) {
+  const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
+  const config = { id: 'test', kernelBytes: sources.byteLength, memoryBytes: 256 << 20, pids: 100_000 }
+  const command = [...NAMESPACE, python, '-I', '-B', '-c', INIT, JSON.stringify(config)]
+  const child = spawn('unshare', command)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()))
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
+  child.stdin.on('error', () => {})
+  child.stdin.write(sources)
+  if (!stayOpen) child.stdin.end()
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+function needPython(ctx: TestContext): void {
+  if (process.platform !== 'linux') ctx.skip('native sandboxes are Linux')
+  if (spawnSync('unshare', [...NAMESPACE, 'true']).status !== 0) ctx.skip('PID namespaces cannot be made here')
+  if (spawnSync(PYTHON, ['--version']).status !== 0) ctx.skip(`there is no ${PYTHON}`)
+}
+
+describe('sandbox_init', () => {
+  it('runs the kernel from memory, with tracebacks that show its lines', async (ctx) => {
+    needPython(ctx)
+    const { stdout, stderr, code } = await start({
+      kernel: 'import part, sys\nprint(part.NAME, part.__file__, __name__, flush=True)\nraise ValueError("seen")\n',
+    })
+    expect(stdout).toBe('part /sandbridge/part/__init__.py __main__\n')
+    expect(stderr).toContain('ValueError: seen')
+    expect(code).toBe(1)
+  })
+
+  it('passes on how the kernel ended, and keeps its own codes apart', async (ctx) => {
+    needPython(ctx)
+    expect((await start({ kernel: 'import os\nos._exit(7)' })).code).toBe(7)
+    expect((await start({ kernel: 'import os\nos._exit(86)' })).code).toBe(1)
+    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 9)' })).code).toBe(137)
+  })
+
+  it('limits memory below the sandbox’s own limit, so that the cell hears of it first', async (ctx) => {
+    needPython(ctx)
+    const { stdout } = await start({
+      kernel: `
+import resource
+print(resource.getrlimit(resource.RLIMIT_DATA)[1] >> 20, resource.getrlimit(resource.RLIMIT_CORE)[1], flush=True)
+try: bytearray(256 << 20)
+except MemoryError: print('MemoryError', flush=True)`,
+    })
+    expect(stdout).toBe('224 0\nMemoryError\n')
+  })
+
+  it('ends when the bridge is gone, though the kernel is busy in C and never looks up', async (ctx) => {
+    needPython(ctx)
+    const { code } = await start({ kernel: 'x = 7 ** (10 ** 9)', stayOpen: false })
+    expect(code).toBe(0)
+  })
+
+  it('counts memory that is shared between processes', async (ctx) => {
+    needPython(ctx)
+    const { code, stderr } = await start({
+      kernel: `
+import mmap
+area = mmap.mmap(-1, 400 << 20)
+for at in range(0, 400 << 20, 4096): area[at] = 1
+import time
+time.sleep(60)`,
+    })
+    expect(stderr).toContain('out of memory')
+    expect(code).toBe(86)
+  })
+
+  for (const version of ['3.8', '3.9']) {
+    it(`says that Python ${version} is too old`, async (ctx) => {
+      needPython(ctx)
+      const python = `python${version}`
+      if (spawnSync(python, ['--version']).status !== 0) ctx.skip(`there is no ${python}`)
+      const { code, stderr } = await start({ python, kernel: '' })
+      expect(code).toBe(87)
+      expect(stderr).toContain(`Python ${version} is too old: the kernel needs 3.10 or newer`)
+    })
+  }
+})
