@@ -7,6 +7,7 @@ import type { BenchRow } from './row.ts'
 const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
+  containers: async () => (await import('./containers.ts')).containerRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

@@ -88,6 +88,12 @@ export class Bridge {
         const instructions = this.upstreams.instructions(server)
         return { tools, ...(instructions && { instructions }) }
       },
+      listOfferings: async (server, signal) => {
+        // One after the other: some servers lose answers when they are asked two things at once.
+        const resources = await this.upstreams.listResources(server, signal).catch(() => undefined)
+        const prompts = await this.upstreams.listPrompts(server, signal).catch(() => undefined)
+        return { ...(resources && { resources }), ...(prompts && { prompts }) }
+      },
       state: (server) => this.upstreams.state(server),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
@@ -106,7 +112,14 @@ export class Bridge {
   }
 
   openSession(): Session {
-    const { runtimeIdleTimeoutMs, session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = this.settings
+    const {
+      runtimeIdleTimeoutMs,
+      session: mode,
+      checkpoint,
+      memoryBytes,
+      maxTimeoutMs,
+      outputTokenCount,
+    } = this.settings
     const session = new Session({
       pool: this.#pool,
       log: this.log,
@@ -135,7 +148,19 @@ export class Bridge {
     const savedArtifacts: Artifact[] = []
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
-    const context = { catalog, upstreams, questions, artifacts, savedTools, checkSavedTool: checkTool, scope, asker, session, savedArtifacts, uploads }
+    const context = {
+      catalog,
+      upstreams,
+      questions,
+      artifacts,
+      savedTools,
+      checkSavedTool: checkTool,
+      scope,
+      asker,
+      session,
+      savedArtifacts,
+      uploads,
+    }
     const result = await session.run({
       ...request,
       servers: scope.servers,

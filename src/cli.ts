@@ -47,6 +47,60 @@ program
     (await import('./commands/tools.ts')).tools(server, tool, options),
   )
 
+const artifacts = program
+  .command('artifacts')
+  .description('list the files that cells have kept, show one, or delete one')
+artifacts
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON, every version')
+  .action(async (options: object) => (await import('./commands/artifacts.ts')).listArtifacts(options))
+artifacts
+  .command('show')
+  .description('write the bytes of one to standard output')
+  .argument('<name>')
+  .option('--version <number>', 'not the newest version')
+  .action(async (name: string, options: object) =>
+    (await import('./commands/artifacts.ts')).showArtifact(name, options),
+  )
+artifacts
+  .command('rm')
+  .description('delete one with all its versions')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/artifacts.ts')).removeArtifact(name))
+
+const saved = program
+  .command('saved')
+  .description('list the functions that cells have kept, show, delete or share them')
+saved
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/saved.ts')).listSaved(options))
+saved
+  .command('show')
+  .description('print the source of one')
+  .argument('<name>')
+  .option('--version <number>', 'not the newest version')
+  .option('--json', 'print JSON')
+  .action(async (name: string, options: object) => (await import('./commands/saved.ts')).showSaved(name, options))
+saved
+  .command('rm')
+  .description('delete one with all its versions')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/saved.ts')).removeSaved(name))
+saved
+  .command('export')
+  .description('write them to a file that others can import')
+  .argument('<file>')
+  .argument('[names...]')
+  .action(async (file: string, names: string[]) => (await import('./commands/saved.ts')).exportSaved(file, names))
+saved
+  .command('import')
+  .description('add those of a file, after each was loaded in a sandbox')
+  .argument('<file>')
+  .action(async (file: string) => (await import('./commands/saved.ts')).importSaved(file))
+
 program
   .command('index')
   .description('ask every server for its tools now, so that no cell waits for it')

@@ -5,6 +5,7 @@ event loop's (a task taken from its queue but not yet put back would never run a
 """
 
 from _thread import allocate_lock, get_ident
+from collections import deque
 
 
 class Interrupts:
@@ -14,14 +15,13 @@ class Interrupts:
         self._pending = False
         self._armed = False
         self._handling = False
+        self._deferred = deque()  # handlers of the cell's own whose signals came inside a gate
         self.loop = None  # the session's event loop; its code, and where else code of event loops is. Set by the session.
         self.loop_code = frozenset()
         self.loop_files = ()
 
     def arm(self):
         """A cell starts: from here on an interrupt hits it. One that came after its `run` frame does so at once."""
-        # An exception of the cell before (of a signal handler of its own) may have left a gate half entered.
-        self._depth.pop(self._main, None)
         self._armed = True
         self.check()
 
@@ -85,8 +85,25 @@ class Interrupts:
             self._depth[me] = depth
             return
         self._depth.pop(me, None)
-        if self._pending and not self._handling and me == self._main:
-            self.check()
+        if me == self._main and (self._pending or self._deferred):
+            try:
+                while self._deferred:
+                    self.run_or_defer(*self._deferred.popleft())
+            finally:
+                if not self._handling:
+                    self.check()
+
+    def run_or_defer(self, handler, signum, frame):
+        """Run a signal handler of the cell's own; inside a gate, at its end. Main thread only, as Python has it."""
+        if self._depth.get(self._main):
+            self._deferred.append((handler, signum, frame))
+        elif self._armed:
+            handler(signum, frame)
+        else:
+            try:
+                handler(signum, frame)
+            except BaseException:
+                pass  # no cell is running that it could be meant for
 
     def after_fork(self):
         self._depth.clear()

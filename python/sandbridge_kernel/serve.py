@@ -84,10 +84,12 @@ def serve_cells(interrupts, channel, output, capture, new_loop):
     from . import display
     from .api import bridge, install
     from .session import Session, fitting
+    from .signals import guard
 
     bridge.connect(channel, output)
     display.install(channel, output)
     install.install_modules()
+    guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
     session.warm_up()
     ready(channel)

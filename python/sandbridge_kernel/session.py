@@ -54,6 +54,8 @@ class Session:
                 self._interrupts.disarm()
         except KeyboardInterrupt as error:  # came between the cell's last line and here
             done |= _failure("interrupted", error)
+        except BaseException as error:  # so did what a signal handler of the cell raised
+            done |= _failure("error", error)
         return done
 
     def _ensure_loop(self):

@@ -10,15 +10,20 @@ import { violation } from './violation.ts'
 
 const MAX_PROBLEMS = 6
 
+/** Stands for an argument whose value the source of a cell does not tell: it can be any. */
+export const UNKNOWN = Symbol('unknown')
+
 /**
  * The arguments to send, under their true names.
  * `None` for a parameter that may be left out and cannot be null leaves it out, as a Python default of `None` does.
+ * @param isPartial may there be arguments beyond these? Then none is missing
  * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
  */
 export function bindArguments(
   tool: CatalogTool,
   args: readonly unknown[],
   kwargs: Readonly<Record<string, unknown>>,
+  isPartial = false,
 ): Record<string, unknown> {
   const { signature } = tool
   const problems: string[] = []
@@ -47,11 +52,13 @@ export function bindArguments(
   }
   for (const parameter of signature.parameters) {
     if (!used.has(parameter)) {
+      if (isPartial) continue
       if (parameter.required) problems.push(`${parameter.name} is missing`)
       else if ('fill' in parameter) bound.set(parameter.trueName, parameter.fill)
       continue
     }
     const value = bound.get(parameter.trueName)
+    if (value === UNKNOWN) continue
     const wrong = violation(value, parameter.schema, signature.root, parameter.name)
     if (wrong === undefined) continue
     if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)

@@ -90,20 +90,28 @@ export function catalogOfferings(server: string, alias: string, { resources, pro
   ]
 }
 
+/** What a cell passes to a prompt, as the texts that its arguments are. */
+export function promptTexts(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const asText = (value: unknown): unknown => {
+    if (typeof value === 'object' && value !== null) return JSON.stringify(value)
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
+}
+
 interface Argument {
   name: string
   description?: unknown
   required?: unknown
 }
 
-/** The arguments of a prompt are texts (2025-11-25, Prompts); what else a cell passes is written as one. */
+/** The arguments of a prompt are texts (2025-11-25, Prompts). */
 function argumentsSchema(given: unknown): Record<string, unknown> {
   const list = Array.isArray(given) ? given.filter(isArgument) : []
-  const type = ['string', 'number', 'boolean']
   return {
     type: 'object',
     properties: Object.fromEntries(
-      list.map(({ name, description }) => [name, { type, ...(isText(description) && { description }) }]),
+      list.map(({ name, description }) => [name, { type: 'string', ...(isText(description) && { description }) }]),
     ),
     required: list.filter(({ required }) => required === true).map(({ name }) => name),
     additionalProperties: false,

@@ -3,6 +3,7 @@ import type { UpstreamTool } from '../upstream/upstream.ts'
 import { isRecord } from './json-schema.ts'
 import { pythonNames } from './python-name.ts'
 import { signatureOf, type Signature } from './signature.ts'
+import type { ServerMethod } from './server-methods.ts'
 import { DESCRIPTION_LIMIT, oneLine } from './text.ts'
 
 export class CatalogTool {
@@ -15,15 +16,24 @@ export class CatalogTool {
   readonly alias: string
   /** As its server lists it, unchanged. */
   readonly definition: UpstreamTool
+  /** Set for what is no tool of the server but one of the four things that any server can be asked. */
+  readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined
 
-  constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool) {
+  constructor(
+    server: string,
+    serverAlias: string,
+    alias: string,
+    definition: UpstreamTool,
+    method?: ServerMethod,
+  ) {
     this.server = server
     this.serverAlias = serverAlias
     this.name = definition.name
     this.alias = alias
     this.definition = definition
+    this.method = method
   }
 
   /** The server's words, cleaned, on one line. */

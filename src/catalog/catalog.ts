@@ -5,16 +5,19 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { bindArguments } from './bind.ts'
+import { CatalogOffering, type Offerings } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
+import { checkArguments, type SeenCall } from './check-arguments.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { DiskCache } from './disk-cache.ts'
 import { fuseRanks, type Embeddings } from './embeddings.ts'
-import { Indexing } from './indexing.ts'
+import { after, Indexing } from './indexing.ts'
 import { foldName, pythonNames, serverAlias } from './python-name.ts'
 import { searchDocument } from './search-document.ts'
 import { SearchIndex } from './search-index.ts'
+import { serverMethod } from './server-methods.ts'
 import { ServerRecord } from './server-record.ts'
-import { toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
+import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
 
 export interface ListedTools {
   tools: UpstreamTool[]
@@ -25,6 +28,8 @@ export interface CatalogOptions {
   definitions: readonly ServerDefinition[]
   /** Ask a server, starting it if need be. */
   listTools: (server: string, signal: AbortSignal) => Promise<ListedTools>
+  /** Ask a server that was just listed what it offers beside tools. Whatever goes wrong is its own affair. */
+  listOfferings?: (server: string, signal: AbortSignal) => Promise<Offerings>
   /** Whether a server runs, for `servers()`. */
   state?: (server: string) => string
   /** Where to remember servers between runs. Without it nothing is written. */
@@ -65,6 +70,8 @@ export interface SearchOptions {
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 100
 const FIRST_INDEXING_WAIT_MS = 5000
+/** Resources and prompts come a moment after the tools; a server that keeps them to itself must not hold up its tools. */
+const OFFERINGS_WAIT_MS = 2000
 
 export class Catalog {
   readonly #options: CatalogOptions
@@ -92,6 +99,7 @@ export class Catalog {
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
       this.toolsChanged(record.name, tools, instructions)
+      await this.#readOfferings(record.name, signal)
     }, log)
   }
 
@@ -145,6 +153,7 @@ export class Catalog {
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const record = this.#record(server)
     let found = lookUpTool(await this.tools(server, signal), toolOrAlias)
+    found ??= serverMethod(record.name, record.alias, toolOrAlias)
     if (found === undefined && !record.isFresh) {
       // What is on disk may be older than the server.
       await this.#indexing.now(record, signal).catch(() => undefined)
@@ -164,6 +173,47 @@ export class Catalog {
     kwargs: Readonly<Record<string, unknown>>,
   ): Record<string, unknown> {
     return bindArguments(tool, args, kwargs)
+  }
+
+  /**
+   * The arguments of a call that is about to be sent. What only an old list of tools rules out is judged again by a new one.
+   * @throws BridgeError as `bind` and `findTool` do
+   */
+  async bindCall(
+    tool: CatalogTool,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    const record = this.#record(tool.server)
+    try {
+      return bindArguments(tool, args, kwargs)
+    } catch (error) {
+      if (record.isFresh || tool.method !== undefined) throw error
+      await this.#indexing.now(record, signal).catch(() => undefined)
+      if (!record.isFresh) throw error
+      return bindArguments(await this.findTool(tool.server, tool.name, signal), args, kwargs)
+    }
+  }
+
+  /**
+   * What is certainly wrong with a call that has been seen in a cell's source: PROXY_TOOL_UNKNOWN or PROXY_ARGUMENTS_INVALID.
+   * Undefined when nothing is, or too little is known to tell. No server is started for an answer.
+   */
+  checkCall(server: string, call: SeenCall): BridgeError | undefined {
+    const record = this.#record(server)
+    const { tools } = record
+    if (tools === undefined || !record.isTrustworthy) return undefined
+    const tool = lookUpTool(tools, call.tool) ?? serverMethod(record.name, record.alias, call.tool)
+    const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
+    // It is no use to be told the same thing for ever by a list that has become wrong.
+    if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
+    return wrong
+  }
+
+  /** A prompt of a server, if it is known, with a signature of its arguments. */
+  findPrompt(server: string, name: string): CatalogOffering | undefined {
+    return this.#record(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
   /** Docs of a server's tools, or of one of them. @throws BridgeError as `tools` and `findTool` do */
@@ -188,8 +238,10 @@ export class Catalog {
     await this.#indexing.inBackground(records, waitMs, signal)
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
-    const tools = await this.#find(query, limit, (tool) => within.has(tool.server) || others.has(tool), signal)
-    return tools.map((tool) => this.#doc(tool, detail))
+    const accepts = (tool: CatalogTool) => within.has(tool.server) || others.has(tool)
+    const tools = await this.#find(query, limit, (tool) => !isOffering(tool) && accepts(tool), signal)
+    const found = this.#withOfferings(query, limit, tools, within)
+    return found.map((tool) => this.#doc(tool, detail))
   }
 
   /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */
@@ -226,6 +278,16 @@ export class Catalog {
     else this.#index = undefined
   }
 
+  /** A server was asked what it offers beside tools. */
+  offeringsChanged(server: string, offerings: Offerings): void {
+    const record = this.#records.get(server)
+    if (record === undefined) return
+    const isNew = record.offerings.length === 0
+    if (!record.updateOfferings(offerings)) return
+    if (isNew && this.#index !== undefined) addAll(this.#index, record.offerings)
+    else this.#index = undefined
+  }
+
   /** Write what is not yet written, and stop indexing. */
   close(): void {
     this.#indexing.close()
@@ -253,6 +315,33 @@ export class Catalog {
     return fuseRanks([candidates, byMeaning], (tool) => `${tool.server}\n${tool.name}`).slice(0, limit)
   }
 
+  /** Resources and prompts among the tools found, where they fit the query better than those do: up to a third of the answer. */
+  #withOfferings(query: string, limit: number, tools: CatalogTool[], within: ReadonlySet<string>): CatalogTool[] {
+    const servers = [...within].filter((name) => this.#record(name).offerings.length > 0)
+    if (servers.length === 0) return tools
+    const index = this.#searchIndex()
+    const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
+    const offered = index.matches(query, most, (tool) => isOffering(tool) && within.has(tool.server))
+    const scores = new Map(index.matches(query, limit * 2, (tool) => tools.includes(tool)).map((hit) => [hit.item, hit.score]))
+    const found: CatalogTool[] = []
+    for (const tool of tools) {
+      // What was found by its meaning alone keeps its place.
+      const score = scores.get(tool) ?? (this.#options.embeddings ? Infinity : 0)
+      while (offered[0] !== undefined && offered[0].score > score) found.push(offered.shift()!.item)
+      found.push(tool)
+    }
+    return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
+  }
+
+  async #readOfferings(server: string, signal: AbortSignal): Promise<void> {
+    const reading = this.#options
+      .listOfferings?.(server, signal)
+      .then((offerings) => this.offeringsChanged(server, offerings))
+      .catch(() => undefined)
+    const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
+    await Promise.race([reading, late]).finally(cancel)
+  }
+
   #searchIndex(): SearchIndex<CatalogTool> {
     if (this.#index === undefined) {
       this.#index = new SearchIndex()
@@ -263,6 +352,10 @@ export class Catalog {
   }
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {
+    if (isOffering(tool)) {
+      const isTaken = lookUpTool(this.#record(tool.server).tools ?? [], tool.alias) !== undefined
+      return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
+    }
     return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
   }
 
@@ -278,7 +371,8 @@ export class Catalog {
       wrong,
       tools.map((tool) => tool.alias),
     )
-    const found = this.#searchIndex().search(wrong, 3, (tool) => tool.server === record.name)
+    const isToolOfServer = (tool: CatalogTool) => tool.server === record.name && !isOffering(tool)
+    const found = this.#searchIndex().search(wrong, 3, isToolOfServer)
     const meant = [
       ...new Set([
         ...near.map((alias) => tools.find((tool) => tool.alias === alias)!),
@@ -298,7 +392,16 @@ export class Catalog {
 }
 
 function addTo(index: SearchIndex<CatalogTool>, record: ServerRecord): void {
-  for (const tool of record.tools ?? []) index.add(tool, searchDocument(tool))
+  addAll(index, record.tools ?? [])
+  addAll(index, record.offerings)
+}
+
+function addAll(index: SearchIndex<CatalogTool>, tools: readonly CatalogTool[]): void {
+  for (const tool of tools) index.add(tool, searchDocument(tool))
+}
+
+function isOffering(tool: CatalogTool): tool is CatalogOffering {
+  return tool instanceof CatalogOffering
 }
 
 function lookUpTool(tools: readonly CatalogTool[], name: string): CatalogTool | undefined {

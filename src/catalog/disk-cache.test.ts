@@ -54,11 +54,11 @@ test('what was never written is not there, and that is no news', () => {
 
 test.each([
   ['empty', ''],
-  ['torn', JSON.stringify({ format: 1, ...ENTRY }).slice(0, 40)],
+  ['torn', JSON.stringify({ format: 2, ...ENTRY }).slice(0, 40)],
   ['not JSON', '\u0000\u0001garbage SECRET'],
   ['not an object', '[1]'],
-  ['of an older format', JSON.stringify({ format: 0, ...ENTRY })],
-  ['of a newer format', JSON.stringify({ format: 2, ...ENTRY })],
+  ['of an older format', JSON.stringify({ format: 1, ...ENTRY })],
+  ['of a newer format', JSON.stringify({ format: 3, ...ENTRY })],
 ])('a file that is %s is not used, said once, and replaced', (_, text) => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
@@ -75,7 +75,7 @@ test('parts of the wrong kind are left out', () => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   const text = JSON.stringify({
-    format: 1,
+    format: 2,
     tools: [null, 3, { name: 'good' }, { name: 4 }],
     fetchedAt: 5,
     instructions: {},

@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { UpstreamTool } from '../upstream/upstream.ts'
+import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
+import { keptPrompts, keptResources } from './catalog-offering.ts'
 import { isRecord } from './json-schema.ts'
 import { isShape, mergeShapes, type Shape } from './learned-types.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */
-const FORMAT = 1
+const FORMAT = 2
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /** The shape of a tool's results, as long as the tool's definition has this fingerprint. */
@@ -34,6 +35,8 @@ export interface Failure {
 export interface CachedServer {
   tools?: UpstreamTool[]
   instructions?: string
+  resources?: UpstreamResource[]
+  prompts?: UpstreamPrompt[]
   /** When `tools` were read, in milliseconds since 1970. */
   fetchedAt?: number
   learned?: Record<string, LearnedType>
@@ -130,6 +133,8 @@ function parse(value: Record<string, unknown>): CachedServer {
     result.fetchedAt = fetchedAt
   }
   if (typeof instructions === 'string') result.instructions = instructions
+  if (Array.isArray(value['resources'])) result.resources = keptResources(value['resources'].filter(isRecord))
+  if (Array.isArray(value['prompts'])) result.prompts = keptPrompts(value['prompts'].filter(isTool))
   if (isRecord(value['learned'])) {
     const good = Object.entries(value['learned']).filter(([, one]) => isRecord(one) && isShape(one['shape']))
     result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>

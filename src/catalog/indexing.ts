@@ -113,7 +113,8 @@ async function until(promise: Promise<void>, signal: AbortSignal | undefined): P
   }
 }
 
-function after(ms: number): { promise: Promise<void>; cancel: () => void } {
+/** Resolves after `ms`, unless it is cancelled. */
+export function after(ms: number): { promise: Promise<void>; cancel: () => void } {
   let timer: NodeJS.Timeout | undefined
   const promise = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

@@ -49,12 +49,21 @@ export class SearchIndex<T> {
    * @param accepts which items count at all
    */
   search(query: string, limit: number, accepts: (item: T) => boolean = () => true): Hit<T>[] {
+    return this.#search(query, limit, accepts, true)
+  }
+
+  /** As `search`, without those that have nothing to do with the query. */
+  matches(query: string, limit: number, accepts: (item: T) => boolean): Hit<T>[] {
+    return this.#search(query, limit, accepts, false)
+  }
+
+  #search(query: string, limit: number, accepts: (item: T) => boolean, neverNone: boolean): Hit<T>[] {
     const scores = this.#score(query)
     for (const [id, item] of this.#items.entries()) {
       if (scores[id]! > 0) scores[id] = accepts(item) ? scores[id]! * (1 + 0.02 * this.#documents[id]!.safety) : 0
     }
     let found = this.#top(scores, limit)
-    if (found.length === 0) found = this.#anything(query, accepts)
+    if (found.length === 0 && neverNone) found = this.#anything(query, accepts)
     found.sort((a, b) => b.score - a.score || this.#compare(a.id, b.id))
     return this.#spread(found, limit).map(({ id, score }) => ({ item: this.#items[id]!, score }))
   }

@@ -2,6 +2,13 @@
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
+import {
+  catalogOfferings,
+  keptPrompts,
+  keptResources,
+  type CatalogOffering,
+  type Offerings,
+} from './catalog-offering.ts'
 import { catalogTools, type CatalogTool } from './catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
 import { isRecord } from './json-schema.ts'
@@ -25,6 +32,7 @@ export class ServerRecord {
   #key: string | undefined
   #known: CachedServer | undefined
   #tools: CatalogTool[] | undefined
+  #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
   constructor(definition: ServerDefinition, alias: string, cache: DiskCache | undefined, now: () => number) {
@@ -70,6 +78,29 @@ export class ServerRecord {
     const names = (this.tools ?? []).map((tool) => tool.alias)
     if (names.length === 0) return ''
     return oneLine(`${names.length} tools: ${names.slice(0, 12).join(', ')}`, DESCRIPTION_LIMIT)
+  }
+
+  get offerings(): CatalogOffering[] {
+    this.#offerings ??= catalogOfferings(this.name, this.alias, this.#load())
+    return this.#offerings
+  }
+
+  /** May a call be refused because of what is known? Not when that is so old that the server may have changed. */
+  get isTrustworthy(): boolean {
+    const { fetchedAt } = this.#load()
+    return this.isFresh || (fetchedAt !== undefined && this.#now() - fetchedAt < DAY_MS)
+  }
+
+  /** Take over what the server offers beside tools. @returns whether anything is different from what was known */
+  updateOfferings({ resources, prompts }: Offerings): boolean {
+    const known = this.#load()
+    const before = JSON.stringify([known.resources ?? [], known.prompts ?? []])
+    if (resources !== undefined) known.resources = keptResources(resources)
+    if (prompts !== undefined) known.prompts = keptPrompts(prompts)
+    if (before === JSON.stringify([known.resources ?? [], known.prompts ?? []])) return false
+    this.#offerings = undefined
+    this.#save()
+    return true
   }
 
   /** Take over what the server says. @returns whether anything is different from what was known */

@@ -1,5 +1,6 @@
 // What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
 import { isRecord, propertiesOf, resolve } from './json-schema.ts'
+import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature.ts'
 import { typeText } from './schema-type.ts'
@@ -27,6 +28,14 @@ export interface ToolDoc {
   params?: ParameterDoc[]
   inputSchema?: unknown
   outputSchema?: unknown
+  /** With `full`: what the value is, as a Python type, where that is known. */
+  returns?: string
+  /** With `full`: takes arguments beyond `params`. */
+  open?: boolean
+  /** Missing for a tool. `tool` is then the method that reaches it, with `target` as its first argument. */
+  kind?: OfferingKind
+  /** The URI of a resource, the template of one, or the name of a prompt. */
+  target?: string
 }
 
 const COMMENT_LIMIT = 72
@@ -51,13 +60,24 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     ...(parameter.default === undefined ? {} : { default: parameter.default }),
     ...(parameter.description === '' ? {} : { description: parameter.description }),
   }))
+  const returns = returnType(tool, detail, observed).text
+  if (returns !== undefined) doc.returns = returns
+  if (tool.signature.open) doc.open = true
   doc.inputSchema = tool.inputSchema
   if (definition.outputSchema !== undefined) doc.outputSchema = definition.outputSchema
   return doc
 }
 
+/** @param method what to call to reach it: `read_resource` or `get_prompt`, with a `_` where a tool has that name */
+export function offeringDoc(offering: CatalogOffering, detail: Detail, method: string): ToolDoc {
+  const { server, serverAlias, description, kind, target } = offering
+  const line = offering.line(detail === 'full' ? FULL : SHORT, method)
+  return { server, serverAlias, tool: method, toolAlias: method, description, line, kind, target }
+}
+
 /** `await mcp_github.create_issue(*, owner: str, body: str = ...) -> dict  # Create a new issue` */
 export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
+  if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
   const said = firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)

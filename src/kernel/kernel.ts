@@ -238,5 +238,6 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'
   if (exit.signal) return `it was killed by ${exit.signal}`
+  if (exit.reason === 'killed') return 'it was killed from outside'
   return `its process exited with code ${exit.code}`
 }

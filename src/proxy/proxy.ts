@@ -4,7 +4,9 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import { artifactMethods } from './artifact-methods.ts'
 import { capabilitySummary } from './capability-summary.ts'
+import { checkMethods } from './check-calls.ts'
 import { type CallContext, method } from './method.ts'
+import { callServerMethod } from './resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
 import { sessionMethods } from './session-methods.ts'
@@ -22,10 +24,12 @@ const methods = {
       kwargs: z.record(z.string(), z.unknown()).default({}),
       raw: z.boolean().default(false),
     }),
-    async ({ server, tool, args, kwargs, raw }, { catalog, upstreams, questions, asker, scope, signal }) => {
+    async ({ server, tool, args, kwargs, raw }, context) => {
+      const { catalog, upstreams, questions, asker, scope, signal } = context
       const serverName = allowedServer(server, catalog, scope)
       const found = await catalog.findTool(serverName, tool, signal)
-      const bound = catalog.bind(found, args, kwargs)
+      if (found.method) return callServerMethod(found, args, kwargs, raw, context)
+      const bound = await catalog.bindCall(found, args, kwargs, signal)
       const result = await questions.during(serverName, asker, () =>
         upstreams.callTool(serverName, found.name, bound, { signal }),
       )
@@ -97,6 +101,7 @@ const methods = {
   ),
 
   ...artifactMethods,
+  ...checkMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }

@@ -57,7 +57,10 @@ export async function searchTools(
 /** As the names of a session's servers and tools are listed in the summary. */
 export async function savedToolLines(savedTools: SavedToolStore): Promise<string[]> {
   const { tools, broken } = await savedTools.list()
-  return [...tools.map((tool) => savedToolLine(tool)), ...broken.map((tool) => `${tool.name} is broken: ${tool.problem}`)]
+  return [
+    ...tools.map((tool) => savedToolLine(tool)),
+    ...broken.map((tool) => `${tool.name} is broken: ${tool.problem}`),
+  ]
 }
 
 function savedToolDoc(tool: SavedTool): ToolDoc {

@@ -1,7 +1,8 @@
 import { decode as decodeToon } from '@toon-format/toon'
 import { describe, expect, it } from 'vitest'
 import type { CellResult } from '../session/cell-result.ts'
-import { renderResult } from './render-result.ts'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { type RenderedResult, renderResult, wholeText } from './render-result.ts'
 
 const result = (extra: Partial<CellResult> = {}): CellResult => ({
   status: 'ok',
@@ -61,6 +62,18 @@ describe('structuredContent', () => {
       error: { name: 'E', traceback: 't' },
     })
   })
+
+  it('is left out when both would cost more than the budget, and when it is not wanted', () => {
+    const stdout = 'several words '.repeat(100)
+    expect(render({ stdout }, 'compact', 1_000).structuredContent).toBeDefined()
+    expect(render({ stdout }, 'compact', 500)).toMatchObject({ text: stdout.trimEnd(), structuredContent: undefined })
+    const { structuredContent } = renderResult(result({ stdout }), {
+      mode: 'json',
+      outputTokens: 6_000,
+      textOnly: true,
+    })
+    expect(structuredContent).toBeUndefined()
+  })
 })
 
 describe('json and toon', () => {
@@ -76,26 +89,103 @@ describe('json and toon', () => {
     expect(decodeToon(text)).toEqual(structuredContent)
     expect(text.length).toBeLessThanOrEqual(JSON.stringify(structuredContent).length)
   })
+
+  it('toon writes each value in the shorter way: tables as TOON, nested ones as JSON', () => {
+    const bundle = (json: unknown) => ({ 'text/plain': 'a repr', 'application/json': json })
+    const table = Array.from({ length: 50 }, (_, id) => ({ id, name: `n${id}`, active: true }))
+    const nested = Array.from({ length: 20 }, (_, id) => ({ id, tags: [{ a: [1, [2]] }, { b: {} }] }))
+    const { text, structuredContent } = render({ value: bundle(table), displays: [bundle(nested)] }, 'toon')
+    expect(decodeToon(text)).toEqual(structuredContent)
+    expect(structuredContent).toMatchObject({ value: table, displays: [JSON.stringify(nested)] })
+    expect(text).toContain('{id,name,active}')
+    expect(countTokens(text)).toBeLessThan(0.8 * countTokens(JSON.stringify({ table, nested })))
+    expect(render({ value: bundle(table) }, 'compact').text).toBe('a repr')
+  })
 })
 
 describe('the budget', () => {
-  it('keeps head and tail and says how much is missing', () => {
-    const stdout = `BEGIN ${'word '.repeat(100_000)}END`
-    const { text, structuredContent } = render({ stdout }, 'compact', 500)
-    expect(text.length).toBeLessThan(2_500)
-    expect(text).toMatch(/^BEGIN[\s\S]*\d+ of 500009 characters are left out[\s\S]*END$/)
-    expect(String(structuredContent['stdout']).length).toBeLessThan(2_500)
-  })
+  const kept = { cell: 3, outputUri: 'sandbridge://output/s/3' }
+  const tokensOf = ({ content, structuredContent }: RenderedResult) =>
+    countTokens(content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')) +
+    (structuredContent ? countTokens(JSON.stringify(structuredContent)) : 0)
 
   it('leaves what fits untouched', () => {
-    expect(render({ stdout: 'short' }, 'compact', 500).text).toBe('short')
+    expect(render({ ...kept, stdout: 'short' }, 'compact', 500).text).toBe('short')
   })
+
+  it('keeps head and tail, and says what is missing and how to get it', () => {
+    const stdout = `BEGIN\n${'some words on a line\n'.repeat(10_000)}END`
+    const { text } = render({ ...kept, stdout }, 'compact', 500)
+    const [, from, to] = /runtime\.output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
+    const [head, tail] = text.split(/\n… [\d,]+ of 210,009 characters left out: .* …\n/)
+    expect(head).toBe(stdout.slice(0, from).trimEnd())
+    expect(tail).toBe(
+      `${stdout.slice(to)}\n[Cut to fit. Read on with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
+    )
+    expect(head).toMatch(/^BEGIN[^]*line$/)
+  })
+
+  it('names positions as Python counts, in the text that is kept', () => {
+    const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
+    const { text } = render(fields, 'compact', 500)
+    const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
+    const whole = [...wholeText(result(fields))]
+    const [head, tail] = text.split(/\n… .* …\n/)
+    expect(head).toBe(whole.slice(0, from).join('').trimEnd())
+    expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)
+  })
+
+  it('shows the short parts whole beside a long one', () => {
+    const error = { name: 'ValueError', message: 'm', traceback: 'Traceback\n  Cell 1, line 2\nValueError: m' }
+    const { text } = render(
+      { ...kept, status: 'error', stdout: 'x y '.repeat(100_000), stderr: 'warned', error },
+      'compact',
+      500,
+    )
+    expect(text).toContain(error.traceback)
+    expect(text).toContain('[stderr]\nwarned')
+  })
+
+  it.each(['compact', 'toon', 'json'] as const)(
+    'holds for all of a %s result, whatever a cell comes up with',
+    (mode) => {
+      const texts = [
+        'plain words of a text\n'.repeat(20_000),
+        '"quoted\t\\ text"\n'.repeat(20_000),
+        'αβγ漢字🚀'.repeat(20_000),
+        'x'.repeat(500_000),
+        ' '.repeat(500_000),
+        '=-'.repeat(200_000),
+        '\u0001'.repeat(100_000),
+      ]
+      for (const text of texts) {
+        const everything = {
+          ...kept,
+          stdout: text,
+          stderr: `e${text}`,
+          value: { 'text/plain': `v${text}`, 'application/json': [text] },
+          displays: Array.from({ length: 60 }, (_, index) => ({ 'text/plain': `${index}${text}` })),
+          error: { name: `N${text}`, message: `m${text}`, traceback: `t${text}` },
+          notes: Array.from({ length: 60 }, (_, index) => `${index}${text}`),
+          status: 'error' as const,
+        }
+        for (const outputTokens of [100, 1_000, 6_000]) {
+          for (const fields of [everything, { ...kept, stdout: text }, { ...kept, displays: [everything.value] }]) {
+            const rendered = renderResult(result(fields), { mode, outputTokens })
+            expect(tokensOf(rendered)).toBeLessThanOrEqual(outputTokens * 1.1)
+          }
+        }
+      }
+    },
+  )
 })
 
-it('gives images as image blocks', () => {
-  const { content } = render({ displays: [{ 'image/png': 'AAAA', 'text/plain': '<Figure>' }] })
-  expect(content).toEqual([
-    { type: 'text', text: '<Figure>' },
-    { type: 'image', data: 'AAAA', mimeType: 'image/png' },
-  ])
+it('tells what is printed and then the value, too, once', () => {
+  expect(render({ stdout: 'same\n', value: { 'text/plain': 'same' } }).text).toBe('same')
+  expect(render({ displays: [{ 'text/plain': 'a' }, { 'text/plain': 'a' }, { 'text/plain': 'b' }] }).text).toBe('a\nb')
+  expect(render({ stdout: 'a\na\n' }).text).toBe('a\na')
+})
+
+it('strips colours and shows a progress bar in its last state', () => {
+  expect(render({ stdout: '\x1b[31mred\x1b[0m', stderr: '\r10%\r100%\n' }).text).toBe('red\n[stderr]\n100%')
 })

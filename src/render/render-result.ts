@@ -33,6 +33,7 @@ export interface RenderOptions {
 const MAX_ROUNDS = 8
 /** Of an error's message as a field of its own; the traceback has it, too. */
 const MAX_MESSAGE_CHARS = 500
+const MAX_NAME_CHARS = 100
 
 export function renderResult(result: CellResult, { mode, outputTokens, textOnly }: RenderOptions): RenderedResult {
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
@@ -80,8 +81,8 @@ function withinBudget(
 
 /** Where a gap's text is to be found again. */
 function gapLineFor(result: CellResult, parts: Part[]): (start: number, end: number) => string {
-  const whole = joinParts(parts)
   return (start, end) => {
+    const whole = joinParts(parts)
     const count = (end - start).toLocaleString('en')
     if (result.cell === undefined || !result.outputUri) return `… ${count} characters left out …`
     const [from, to] = [start, end].map((position) => position - pairsBefore(whole, position))
@@ -118,7 +119,13 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
     ...(stderr !== undefined && { stderr }),
     ...(displays.length > 0 && { displays }),
     ...(value !== undefined && { value }),
-    ...(error && { error: { name: error.name, ...(message && { message }), ...(error.traceback && { traceback }) } }),
+    ...(error && {
+      error: {
+        name: plainText(error.name).slice(0, MAX_NAME_CHARS),
+        ...(message && { message }),
+        ...(error.traceback && { traceback }),
+      },
+    }),
     ...(notes.length > 0 && { notes }),
   }
 }

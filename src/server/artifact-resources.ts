@@ -17,7 +17,10 @@ export async function listArtifactResources(artifacts: ArtifactStore): Promise<R
  * The content of an artifact's resource; undefined when the address is none of an artifact.
  * @throws BridgeError STATE_NOT_FOUND
  */
-export async function readArtifactResource(artifacts: ArtifactStore, uri: string): Promise<ReadResourceResult | undefined> {
+export async function readArtifactResource(
+  artifacts: ArtifactStore,
+  uri: string,
+): Promise<ReadResourceResult | undefined> {
   const wanted = parseArtifactUri(uri)
   if (!wanted) return undefined
   const { artifact, data } = await artifacts.read(wanted.name, wanted.version)

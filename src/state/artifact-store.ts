@@ -77,7 +77,11 @@ export class ArtifactStore {
     if (found) return found
     const known = (await this.list()).map((artifact) => artifact.name)
     const versions = all.map((artifact) => artifact.version).join(', ')
-    const hint = versions ? `Its versions: ${versions}` : known.length > 0 ? `There are: ${firstOf(known)}` : 'Nothing has been saved yet.'
+    const hint = versions
+      ? `Its versions: ${versions}`
+      : known.length > 0
+        ? `There are: ${firstOf(known)}`
+        : 'Nothing has been saved yet.'
     const wanted = versions ? `version ${version} of the artifact '${name}'` : `artifact '${name}'`
     throw new BridgeError('STATE_NOT_FOUND', `There is no ${wanted}`, { hint })
   }
@@ -108,9 +112,13 @@ export class ArtifactStore {
   #checkQuota(name: string, sizeBytes: number, all: Artifact[]): void {
     const { artifactBytes, totalBytes, versionCount } = this.#limits
     if (sizeBytes > artifactBytes) {
-      throw new BridgeError('STATE_REFUSED', `'${name}' has ${mebibytes(sizeBytes)}, and an artifact may have ${mebibytes(artifactBytes)}`, {
-        hint: 'Save it in parts, or compressed.',
-      })
+      throw new BridgeError(
+        'STATE_REFUSED',
+        `'${name}' has ${mebibytes(sizeBytes)}, and an artifact may have ${mebibytes(artifactBytes)}`,
+        {
+          hint: 'Save it in parts, or compressed.',
+        },
+      )
     }
     const usedBytes = all.reduce((sum, artifact) => sum + artifact.sizeBytes, 0)
     const full =

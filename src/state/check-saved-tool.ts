@@ -8,7 +8,11 @@ import type { SavedToolStore } from './saved-tool-store.ts'
 const CHECK_TIMEOUT_MS = 15_000
 
 /** @throws BridgeError STATE_REFUSED with what Python said, and what KernelPool.take throws */
-export async function checkSavedTool(pool: KernelPool, store: SavedToolStore, content: SavedToolContent): Promise<void> {
+export async function checkSavedTool(
+  pool: KernelPool,
+  store: SavedToolStore,
+  content: SavedToolContent,
+): Promise<void> {
   const kernel = await pool.take()
   const timer = setTimeout(() => void kernel.dispose(), CHECK_TIMEOUT_MS)
   try {
@@ -33,7 +37,8 @@ export async function checkSavedTool(pool: KernelPool, store: SavedToolStore, co
 function onlySavedTools(store: SavedToolStore, candidate: SavedToolContent): CallHandler {
   return async ({ method, params }) => {
     const name = method === 'load_saved_tool' && isNamed(params) ? params.name : undefined
-    if (name === undefined) throw new BridgeError('STATE_REFUSED', 'A saved tool may not call anything while it is imported')
+    if (name === undefined)
+      throw new BridgeError('STATE_REFUSED', 'A saved tool may not call anything while it is imported')
     return name === candidate.name ? { ...candidate, version: 0 } : store.find(name)
   }
 }
@@ -43,7 +48,11 @@ function isNamed(params: unknown): params is { name: string } {
 }
 
 function notLoaded({ name }: SavedToolContent, reason: string): BridgeError {
-  return new BridgeError('STATE_REFUSED', `'${name}' was not saved, because a fresh sandbox cannot load it: ${reason.slice(0, 2_000)}`, {
-    hint: 'Import what it needs inside the function or at the top of a cell, and save it again.',
-  })
+  return new BridgeError(
+    'STATE_REFUSED',
+    `'${name}' was not saved, because a fresh sandbox cannot load it: ${reason.slice(0, 2_000)}`,
+    {
+      hint: 'Import what it needs inside the function or at the top of a cell, and save it again.',
+    },
+  )
 }

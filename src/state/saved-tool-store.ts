@@ -94,9 +94,13 @@ export class SavedToolStore {
       })
     }
     if (versions.length >= MAX_VERSIONS) {
-      throw new BridgeError('STATE_REFUSED', `'${content.name}' has ${versions.length} versions, as many as a saved tool may have`, {
-        hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
-      })
+      throw new BridgeError(
+        'STATE_REFUSED',
+        `'${content.name}' has ${versions.length} versions, as many as a saved tool may have`,
+        {
+          hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
+        },
+      )
     }
     await check()
     const kept = { ...content, createdAt: new Date().toISOString() }

@@ -7,7 +7,10 @@ import { firstSentence, oneLine } from '../catalog/text.ts'
 export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 export const MAX_SOURCE_CHARS = 256 * 1024
 
-const pythonName = z.string().max(200).regex(/^[\p{L}_][\p{L}\p{N}_]*$/u)
+const pythonName = z
+  .string()
+  .max(200)
+  .regex(/^[\p{L}_][\p{L}\p{N}_]*$/u)
 
 const line = z
   .string()
@@ -16,7 +19,9 @@ const line = z
 
 /** What a tool is made of. Exported files hold these, so a field is only ever added. */
 export const savedToolContent = z.object({
-  name: z.string().regex(TOOL_NAME, 'must be a plain Python name of at most 64 letters, digits and _, without _ at the start'),
+  name: z
+    .string()
+    .regex(TOOL_NAME, 'must be a plain Python name of at most 64 letters, digits and _, without _ at the start'),
   /** The `def` with its decorators. */
   source: z.string().min(1).max(MAX_SOURCE_CHARS),
   /** Import statements that come before it. */

@@ -21,9 +21,15 @@ export function checkStoredName(name: string, what: string): string {
   })
 }
 
+/** Whether a folder can have been made for a name. */
+export function isStoredName(name: string): boolean {
+  return problemOf(name) === undefined
+}
+
 function problemOf(name: string): string | undefined {
   if (name.trim() === '') return 'it is empty'
-  if (name.length > MAX_NAME_CHARS || Buffer.byteLength(name) > MAX_NAME_BYTES) return `it is too long (${name.length} characters)`
+  if (name.length > MAX_NAME_CHARS || Buffer.byteLength(name) > MAX_NAME_BYTES)
+    return `it is too long (${name.length} characters)`
   if (/[/\\]/.test(name)) return 'it has a path separator'
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return 'it has a control character'
   if (/[:*?"<>|]/.test(name)) return 'it has one of : * ? " < > |'

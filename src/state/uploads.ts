@@ -23,9 +23,13 @@ export class Uploads {
     const open = this.#find(number)
     if (open.sizeBytes + data.byteLength > this.#maxBytes) {
       this.#open.delete(number)
-      throw new BridgeError('STATE_REFUSED', `It is larger than ${this.#maxBytes >> 20} MiB, the most that an artifact may have`, {
-        hint: 'Save it in parts, or compressed.',
-      })
+      throw new BridgeError(
+        'STATE_REFUSED',
+        `It is larger than ${this.#maxBytes >> 20} MiB, the most that an artifact may have`,
+        {
+          hint: 'Save it in parts, or compressed.',
+        },
+      )
     }
     open.parts.push(data)
     open.sizeBytes += data.byteLength
@@ -41,7 +45,9 @@ export class Uploads {
 
   #begin(): number {
     if (this.#open.size >= MAX_OPEN) {
-      throw new BridgeError('STATE_REFUSED', `${MAX_OPEN} artifacts are being saved at once`, { hint: 'Save one after the other.' })
+      throw new BridgeError('STATE_REFUSED', `${MAX_OPEN} artifacts are being saved at once`, {
+        hint: 'Save one after the other.',
+      })
     }
     this.#count += 1
     this.#open.set(this.#count, { parts: [], sizeBytes: 0 })
@@ -50,7 +56,8 @@ export class Uploads {
 
   #find(upload: number): { parts: Buffer[]; sizeBytes: number } {
     const open = this.#open.get(upload)
-    if (!open) throw new BridgeError('STATE_NOT_FOUND', `There is no upload ${upload}`, { hint: 'Save the artifact again.' })
+    if (!open)
+      throw new BridgeError('STATE_NOT_FOUND', `There is no upload ${upload}`, { hint: 'Save the artifact again.' })
     return open
   }
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import { checkStoredName } from './stored-name.ts'
+import { checkStoredName, isStoredName } from './stored-name.ts'
 
 export interface Piece {
   offset: number
@@ -23,8 +23,10 @@ export class VersionedFolders {
 
   /** All names that have a version, sorted. */
   async names(): Promise<string[]> {
-    const entries = await readdir(this.#folder).catch(() => [])
-    const counts = await Promise.all(entries.map(async (name) => (await versionsIn(path.join(this.#folder, name))).length))
+    const entries = (await readdir(this.#folder).catch(() => [])).filter((name) => isStoredName(name))
+    const counts = await Promise.all(
+      entries.map(async (name) => (await versionsIn(path.join(this.#folder, name))).length),
+    )
     return entries.filter((_, index) => counts[index]! > 0).toSorted()
   }
 
@@ -139,5 +141,9 @@ export function unwritable(cause: unknown, what: string): BridgeError {
     { ENOSPC: 'the disk is full', EDQUOT: 'the disk quota is used up', EROFS: 'the disk is read-only' }[code] ??
     `the state folder cannot be written${code && ` (${code})`}`
   const subject = `${what[0]!.toUpperCase()}${what.slice(1)}`
-  return new BridgeError('STATE_UNWRITABLE', `${subject} could not be kept: ${reason}. Nothing that was kept before has changed`, { cause })
+  return new BridgeError(
+    'STATE_UNWRITABLE',
+    `${subject} could not be kept: ${reason}. Nothing that was kept before has changed`,
+    { cause },
+  )
 }

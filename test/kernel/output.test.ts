@@ -185,7 +185,7 @@ depth`
       error: { message: /recursion/ },
     })
     expect((await kernel.run('print("fine")')).stdout).toBe('fine\n')
-    const interrupted = await kernel.run('print("go")\nwhile True: pass', {
+    const interrupted = await kernel.run('print("go", flush=True)\nwhile True: pass', {
       onFrame: (one) => void (one.type === 'output' && kernel.sandbox.interrupt()),
     })
     expect(interrupted.status).toBe('interrupted')
@@ -200,13 +200,17 @@ class Alarm(Exception): pass
 def ring(*_): raise Alarm
 signal.signal(signal.SIGALRM, ring)
 for i in range(300):
-    signal.setitimer(signal.ITIMER_REAL, 0.0005 + i / 100_000)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 + i / 100_000)
         while True: print('x' * 5000)
     except Alarm: pass
 'done'`
     const forget = (frame: Frame) => void (frame.type === 'output' && (frame['text'] = ''))
     expect((await kernel.run(code, { onFrame: forget })).value).toEqual({ 'text/plain': "'done'" })
+    expect(await kernel.value('signal.getsignal(signal.SIGALRM) is ring')).toBe('True')
+    // One that comes when no cell runs is nobody's.
+    await kernel.run('signal.setitimer(signal.ITIMER_REAL, 0.01)')
+    await new Promise((resolve) => setTimeout(resolve, 50))
     expect(kernel.badLines).toEqual([])
     expect((await kernel.run('print("fine")')).stdout).toContain('fine\n')
   })

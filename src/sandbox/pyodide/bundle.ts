@@ -2,7 +2,7 @@
 // installed `pyodide` package (whose code is not ours to redistribute), our own files in inside/ and the kernel. It starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { chmod, copyFile, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -35,7 +35,9 @@ type Manifest = Record<string, { bytes: number; sha256: string }>
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options.kernelFolder)
-  const folder = join(options.cacheFolder, `pyodide-${sources.key}`)
+  // Node's permissions are for the real path, and the way to the cache may be a link.
+  const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
+  const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (await isWhole(folder)) return folder
   options.onProgress?.('Preparing the embedded Python sandbox (once, a few seconds)')
   const temporary = `${folder}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`

@@ -104,7 +104,14 @@ del forget
 
   input.limitFiles(FS, input.filesMaxBytes)
   input.addDevices(FS, input)
-  pyodide.setInterruptBuffer(input.interrupt)
+  // Pyodide reads the interrupt and then writes zero. One that comes in between would be lost, so reading takes it and writing does nothing.
+  const { interrupt } = input
+  pyodide.setInterruptBuffer({
+    get 0() {
+      return interrupt[0] === 0 ? 0 : Atomics.exchange(interrupt, 0, 0)
+    },
+    set 0(_) {},
+  })
   // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
   // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in
   // prelude.js: until here, a trace tells why Python did not start.

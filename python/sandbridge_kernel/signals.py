@@ -1,0 +1,35 @@
+"""Signal handlers that a cell installs: `signal.alarm` with a handler that raises is how many programs limit time.
+
+Such a handler may run at any instruction of the main thread. Inside a gate it would break frames in two and leave locks
+behind, so it waits for the gate's end; with no cell running, what it raises is nobody's and must not end the kernel.
+"""
+
+import signal
+from functools import wraps
+
+
+def guard(interrupts):
+    """Replace signal.signal and signal.getsignal with ones that wrap the cell's handlers. Once, before the first cell."""
+    real_signal, real_getsignal = signal.signal, signal.getsignal
+
+    @wraps(real_signal)
+    def set_handler(signalnum, handler, /):
+        return _unwrapped(real_signal(signalnum, _Wrapped(handler, interrupts) if callable(handler) else handler))
+
+    @wraps(real_getsignal)
+    def get_handler(signalnum, /):
+        return _unwrapped(real_getsignal(signalnum))
+
+    signal.signal, signal.getsignal = set_handler, get_handler
+
+
+class _Wrapped:
+    def __init__(self, handler, interrupts):
+        self.handler, self._interrupts = handler, interrupts
+
+    def __call__(self, signum, frame):
+        self._interrupts.run_or_defer(self.handler, signum, frame)
+
+
+def _unwrapped(handler):
+    return handler.handler if isinstance(handler, _Wrapped) else handler

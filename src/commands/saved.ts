@@ -1,0 +1,119 @@
+// `sandbridge saved`: the functions that cells have kept: list, show, delete, and share them as a file.
+import { readFile, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { readSettings } from '../config/settings.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import { savedToolContent, savedToolLine } from '../state/saved-tool.ts'
+import { parseSavedTool, SavedToolStore } from '../state/saved-tool-store.ts'
+import { parseVersion } from './artifacts.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson } from './print.ts'
+
+interface SavedOptions {
+  json?: boolean
+  version?: string
+}
+
+const MAX_FILE_CHARS = 64 * 1024 * 1024
+const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
+
+/** Sets the exit code to 1 when one of them is broken. */
+export async function listSaved({ json }: SavedOptions): Promise<void> {
+  const { tools, broken } = await openStore().list()
+  if (broken.length > 0) process.exitCode = 1
+  if (json) return printJson([...tools, ...broken])
+  const lines = [
+    ...tools.map((tool) => `${savedToolLine(tool)} (version ${tool.version})`),
+    ...broken.map((tool) => `${tool.name} is broken: ${tool.problem}`),
+  ]
+  print(lines.join('\n') || 'There are no saved tools. A cell makes one with runtime.save_tool(func).')
+}
+
+export async function showSaved(name: string, { json, version }: SavedOptions): Promise<void> {
+  const tool = await openStore().find(name, version === undefined ? undefined : parseVersion(version))
+  if (json) return printJson(tool)
+  print([...tool.imports, ...(tool.imports.length > 0 ? ['', ''] : []), tool.source.trimEnd()].join('\n'))
+}
+
+export async function removeSaved(name: string): Promise<void> {
+  await openStore().remove(name)
+  print(`Deleted '${name}' with all its versions.`)
+}
+
+/** Writes the newest versions of all tools, or of those named, to a file that `import` reads. */
+export async function exportSaved(file: string, names: string[]): Promise<void> {
+  const store = openStore()
+  const { tools, broken } = await store.list()
+  const chosen = names.length === 0 ? tools : await Promise.all(names.map((name) => store.find(name)))
+  for (const { name, problem } of names.length === 0 ? broken : []) print(`skipped ${name}: ${problem}`)
+  // The parts of a tool only: versions and dates are this machine's.
+  const text = JSON.stringify(
+    { sandbridgeTools: 1, tools: chosen.map((tool) => savedToolContent.parse(tool)) },
+    undefined,
+    2,
+  )
+  try {
+    await writeFile(file, `${text}\n`)
+  } catch (cause) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be written: ${messageOf(cause)}`, {
+      hint: '',
+      cause,
+    })
+  }
+  print(`Exported ${chosen.length} to ${file}.`)
+}
+
+/** Adds the tools of a file, each after it was loaded in a sandbox. Sets the exit code to 1 when one was left out. */
+export async function importSaved(file: string): Promise<void> {
+  const tools = await readExported(file)
+  await withBridge(async (bridge) => {
+    // Tools may import each other, in any order: what fails is tried again as long as others get through.
+    let left = tools
+    let failures: string[] = []
+    for (let before = Infinity; left.length < before;) {
+      before = left.length
+      failures = []
+      const again: unknown[] = []
+      for (const tool of left) {
+        try {
+          const content = parseSavedTool(tool)
+          const { name, version } = await bridge.savedTools.save(content, () => bridge.checkSavedTool(content))
+          print(`${name}: version ${version}`)
+        } catch (error) {
+          if (!BridgeError.isInstance(error) || error.code !== 'STATE_REFUSED') throw error
+          failures.push(`skipped: ${error.message}`)
+          again.push(tool)
+        }
+      }
+      left = again
+    }
+    for (const failure of failures) print(failure)
+    if (failures.length > 0) process.exitCode = 1
+  })
+}
+
+async function readExported(file: string): Promise<unknown[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${messageOf(cause)}`, {
+      hint: '',
+      cause,
+    })
+  })
+  const parsed = text.length > MAX_FILE_CHARS ? undefined : exported.safeParse(parseJson(text))
+  if (parsed?.success) return parsed.data.tools
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' holds no exported tools`, {
+    hint: 'Make one with `sandbridge saved export FILE`.',
+  })
+}
+
+function openStore(): SavedToolStore {
+  return new SavedToolStore(readSettings(process.env).stateDir)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,183 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
+import { unwritable } from './versioned-folders.ts'
+
+let folder: string
+let store: ArtifactStore
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  store = new ArtifactStore(folder)
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+
+const bytes = (text: string) => Buffer.from(text)
+const kept = () => path.join(folder, '.sandbridge/artifacts')
+
+describe('ArtifactStore', () => {
+  it('keeps versions with their size, hash and type', async () => {
+    expect(await store.save('a.csv', bytes('x'))).toMatchObject({ version: 1, sizeBytes: 1, contentType: 'text/csv' })
+    const second = await store.save('a.csv', bytes('xy'))
+    expect(second.version).toBe(2)
+    expect(second.sha256).toBe('769a4e6d0003189c7e96c5d9b7e810a0d11c3a12832527ec94b0f86d277f51ca')
+    expect((await store.read('a.csv')).data.toString()).toBe('xy')
+    expect((await store.read('a.csv', 1)).data.toString()).toBe('x')
+    expect(await store.list()).toMatchObject([{ name: 'a.csv', version: 2 }])
+    expect(await store.versions()).toHaveLength(2)
+  })
+
+  it('takes the same bytes again for the version that is there', async () => {
+    await store.save('a', bytes('x'))
+    expect(await store.save('a', bytes('x'))).toMatchObject({ version: 1 })
+    await store.save('a', bytes('y'))
+    expect(await store.save('a', bytes('x'))).toMatchObject({ version: 3 })
+  })
+
+  it('lets only its owner read what it keeps', async (ctx) => {
+    if (process.platform === 'win32') ctx.skip('Windows has no modes')
+    await store.save('a', bytes('x'))
+    expect(statSync(path.join(kept(), 'a')).mode & 0o777).toBe(0o700)
+    expect(statSync(path.join(kept(), 'a/1/data')).mode & 0o777).toBe(0o600)
+  })
+
+  it('gives every one of many saves at once a version of its own, in two bridges', async () => {
+    const other = new ArtifactStore(folder)
+    const saved = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).save('a', bytes(`${index}`))),
+    )
+    expect(saved.map((artifact) => artifact.version).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    )
+    for (const { version, sha256 } of saved) expect((await store.find('a', version)).sha256).toBe(sha256)
+  })
+
+  it('refuses what is over a limit, says the limit, and keeps what is there', async () => {
+    const small = new ArtifactStore(folder, { artifactBytes: 2 << 20, totalBytes: 3 << 20, versionCount: 3 })
+    await expect(small.save('a', Buffer.alloc((2 << 20) + 1))).rejects.toThrow(/may have 2 MiB/)
+    await small.save('a', Buffer.alloc(2 << 20))
+    await expect(small.save('b', Buffer.alloc(2 << 20))).rejects.toThrow(
+      /all artifacts together may have 3 MiB, and have 2 MiB/,
+    )
+    await small.save('a', bytes('1'))
+    await small.save('a', bytes('2'))
+    await expect(small.save('a', bytes('3'))).rejects.toMatchObject({
+      code: 'STATE_REFUSED',
+      hint: expect.stringContaining('artifacts rm'),
+    })
+    expect((await small.versions()).map((artifact) => artifact.sizeBytes)).toEqual([2 << 20, 1, 1])
+  })
+
+  it('holds saves that come at once to the limits', async () => {
+    const small = new ArtifactStore(folder, { ...ARTIFACT_LIMITS, versionCount: 5 })
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) => small.save(`a${index}`, bytes('x'))),
+    )
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(5)
+  })
+
+  it('refuses a name that differs in case only, which some file systems take for the same', async () => {
+    await store.save('Report', bytes('x'))
+    await expect(store.save('report', bytes('y'))).rejects.toThrow(/differs .* in case only/)
+  })
+
+  it('says what there is when a name or a version is not there', async () => {
+    await store.save('a', bytes('x'))
+    await expect(store.read('b')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND', hint: 'There are: a' })
+    await expect(store.read('a', 7)).rejects.toMatchObject({
+      message: "There is no version 7 of the artifact 'a'",
+      hint: 'Its versions: 1',
+    })
+    await expect(store.read('../a')).rejects.toMatchObject({ code: 'STATE_REFUSED' })
+  })
+
+  it('leaves out what is damaged or not its own', async () => {
+    await store.save('good', bytes('x'))
+    mkdirSync(path.join(kept(), 'bad/1'), { recursive: true })
+    writeFileSync(path.join(kept(), 'bad/1/artifact.json'), '{')
+    mkdirSync(path.join(kept(), 'a:b/1'), { recursive: true })
+    writeFileSync(path.join(kept(), 'stray'), 'x')
+    mkdirSync(path.join(kept(), 'half/.new-1'), { recursive: true })
+    expect((await store.list()).map((artifact) => artifact.name)).toEqual(['good'])
+    expect(await store.save('bad', bytes('y'))).toMatchObject({ version: 2 })
+  })
+
+  it('removes an artifact with all its versions', async () => {
+    await store.save('a', bytes('x'))
+    await store.remove('a')
+    expect(await store.list()).toEqual([])
+    await expect(store.remove('a')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND' })
+    await expect(store.remove('..')).rejects.toMatchObject({ code: 'STATE_REFUSED' })
+  })
+
+  it('reads a piece from the middle', async () => {
+    await store.save('a', bytes('0123456789'))
+    const piece = async (offset: number, length: number) =>
+      (await store.read('a', 1, { offset, length })).data.toString()
+    expect(await piece(2, 3)).toBe('234')
+    expect(await piece(8, 9)).toBe('89')
+    expect(await piece(99, 1)).toBe('')
+  })
+})
+
+describe('a disk that takes nothing', () => {
+  it('is an error that says so, and costs nothing that was kept', async (ctx) => {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0)
+      ctx.skip('a full disk needs root on Linux to make one')
+    const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk])
+    if (mounted.status !== 0) ctx.skip('this machine does not let its root mount a disk')
+    onTestFinished(() => {
+      spawnSync('umount', [disk])
+      rmSync(disk, { recursive: true, force: true })
+    })
+    const full = new ArtifactStore(disk)
+    await full.save('a', bytes('first'))
+    const failure = full.save('a', Buffer.alloc(1 << 20, 1))
+    await expect(failure).rejects.toMatchObject({
+      code: 'STATE_UNWRITABLE',
+      message: expect.stringContaining('the disk is full'),
+    })
+    await expect(failure).rejects.not.toThrow(disk)
+    await expect(full.save('b', Buffer.alloc(1 << 20, 1))).rejects.toThrow(/disk is full/)
+    expect((await full.read('a')).data.toString()).toBe('first')
+    expect(readdirSync(path.join(disk, '.sandbridge/artifacts'))).toEqual(['a'])
+    expect(readdirSync(path.join(disk, '.sandbridge/artifacts/a'))).toEqual(['1'])
+  })
+
+  it.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EDQUOT', 'the disk quota is used up'],
+    ['EROFS', 'the disk is read-only'],
+    ['EACCES', 'the state folder cannot be written (EACCES)'],
+  ])('%s is told in words', (code, words) => {
+    expect(unwritable(Object.assign(new Error('/home/secret'), { code }), 'an artifact')).toMatchObject({
+      code: 'STATE_UNWRITABLE',
+      message: `An artifact could not be kept: ${words}. Nothing that was kept before has changed`,
+    })
+  })
+
+  it('is told of when the folder is not ours to write', async (ctx) => {
+    if (process.platform === 'win32' || process.getuid?.() === 0)
+      ctx.skip('only an ordinary user meets a folder it may not write')
+    chmodSync(folder, 0o500)
+    await expect(store.save('a', bytes('x'))).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
+  })
+})
+
+it('an address names an artifact, or nothing', () => {
+  expect(parseArtifactUri(artifactUri('März #1.csv', 3))).toEqual({ name: 'März #1.csv', version: 3 })
+  expect(parseArtifactUri(artifactUri('a'))).toEqual({ name: 'a' })
+  for (const uri of [
+    'file:///etc/passwd',
+    'sandbridge://artifact/',
+    'sandbridge://artifact/a/b',
+    'sandbridge://artifact/%',
+    'sandbridge://artifact/a/0',
+  ])
+    expect(parseArtifactUri(uri)).toBeUndefined()
+  // It is decoded to a name that the store then refuses.
+  expect(parseArtifactUri('sandbridge://artifact/..%2f..')).toEqual({ name: '../..' })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { checkStoredName } from './stored-name.ts'
+
+describe('a name that may become a folder', () => {
+  it.each(['report.csv', 'März 2026.xlsx', 'a', 'x'.repeat(128), '写真.png', 'a..b', 'console.txt', 'Q1 (final).md'])(
+    '%s',
+    (name) => {
+      expect(checkStoredName(name, 'an artifact')).toBe(name)
+    },
+  )
+
+  it.each([
+    ['', 'empty'],
+    ['  ', 'empty'],
+    ['..', 'begins with a dot'],
+    ['.hidden', 'begins with a dot'],
+    ['../etc/passwd', 'path separator'],
+    ['a/b', 'path separator'],
+    ['/etc/passwd', 'path separator'],
+    ['a\\b', 'path separator'],
+    ['C:x', 'one of'],
+    ['a\0b', 'control character'],
+    ['a\nb', 'control character'],
+    ['a\u202eb', 'control character'],
+    ['a\ud800b', 'control character'],
+    ['x'.repeat(129), 'too long (129'],
+    ['x'.repeat(5_000), 'too long (5000'],
+    ['写'.repeat(100), 'too long'],
+    ['con', 'Windows'],
+    ['NUL.txt', 'Windows'],
+    ['lpt1', 'Windows'],
+    ['end.', 'ends with a dot'],
+    ['end ', 'ends with a space'],
+  ])('%j is refused', (name, reason) => {
+    expect(() => checkStoredName(name, 'an artifact')).toThrow(
+      expect.objectContaining({ code: 'STATE_REFUSED', message: expect.stringContaining(reason) }),
+    )
+  })
+
+  it('is one name in both spellings of an accent', () => {
+    expect(checkStoredName('e\u0301.txt', 'an artifact')).toBe('\u00e9.txt')
+  })
+})
