@@ -59,9 +59,9 @@ artifacts
   .command('show')
   .description('write the bytes of one to standard output')
   .argument('<name>')
-  .option('--version <number>', 'not the newest version')
-  .action(async (name: string, options: object) =>
-    (await import('./commands/artifacts.ts')).showArtifact(name, options),
+  .argument('[version]', 'a number, when it is not the newest')
+  .action(async (name: string, version: string | undefined) =>
+    (await import('./commands/artifacts.ts')).showArtifact(name, version),
   )
 artifacts
   .command('rm')
@@ -81,9 +81,11 @@ saved
   .command('show')
   .description('print the source of one')
   .argument('<name>')
-  .option('--version <number>', 'not the newest version')
+  .argument('[version]', 'a number, when it is not the newest')
   .option('--json', 'print JSON')
-  .action(async (name: string, options: object) => (await import('./commands/saved.ts')).showSaved(name, options))
+  .action(async (name: string, version: string | undefined, options: object) =>
+    (await import('./commands/saved.ts')).showSaved(name, version, options),
+  )
 saved
   .command('rm')
   .description('delete one with all its versions')

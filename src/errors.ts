@@ -53,6 +53,7 @@ export const ERROR_CODES = {
   PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
   PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'See docs/protocol.md for the methods there are.' },
+  CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },
   PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
   TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message is the tool’s own.' },
   CANCELLED: { actor: 'model', retryable: true, hint: '' },

@@ -19,7 +19,8 @@ class Compiler:
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
     def compile(self, source, filename):
-        """(body, last): code of all statements but a last expression, and of that expression; either may be None."""
+        """(body, last, statements): code of all statements but a last expression, and of that expression, either of which may be
+        None; and the statements themselves."""
         # Kept for tracebacks and inspect.getsource; with no modification time, linecache never looks for a file.
         lines = [f"{line}\n" for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
         linecache.cache[filename] = (len(source), None, lines, filename)
@@ -28,12 +29,12 @@ class Compiler:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 for alias in node.names:
                     self._flags |= _FUTURES.get(alias.name, 0)
-        last = None
+        last, statements = None, list(tree.body)
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
         # Both are compiled before either runs: a syntax error in the last line must not leave half a cell done.
         body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
-        return body, last and compile(last, filename, "eval", self._flags, True)
+        return body, last and compile(last, filename, "eval", self._flags, True), statements
 
 
 def is_async(code):

@@ -54,20 +54,22 @@ class Channel:
     def send_line(self, line):
         """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix."""
         self._outbox.append(line)
-        if self._sending.mine():
-            return
         try:
-            with self._sending:
-                while self._outbox:
-                    # Taken out when it is sent to the end: an exception in between (the cell's own, from a signal handler,
-                    # or for want of stack) leaves the rest to whoever sends next.
-                    first = self._outbox[0]
-                    while self._sent < len(first):
-                        self._sent += self._port.write(memoryview(first)[self._sent :])
-                    self._outbox.popleft()
-                    self._sent = 0
+            # Asked again after the gate: a signal handler may have added a line, and left it to this thread.
+            while self._outbox and not self._sending.mine():
+                with self._sending:
+                    self._send_outbox()
         except RecursionError:
-            pass
+            pass  # the cell is at the bottom of its stack
+
+    def _send_outbox(self):
+        while self._outbox:
+            # Taken out when it is sent to the end: whatever comes in between leaves the rest to who sends next.
+            first = self._outbox[0]
+            while self._sent < len(first):
+                self._sent += self._port.write(memoryview(first)[self._sent :])
+            self._outbox.popleft()
+            self._sent = 0
 
     # ---- calling
 

@@ -62,11 +62,6 @@ def describe(func, saved_source=lambda name: None, provided=lambda name, value: 
 _NOTHING = object()
 
 
-def source_of(func):
-    """The `def` of a function that a cell or a saved tool has defined, with its decorators."""
-    return _definition(_unwrapped(func))[1]
-
-
 def _unwrapped(func):
     """The function that the `def` made, under decorators that use functools.wraps."""
     from functools import partial
@@ -124,7 +119,7 @@ def _signature(node):
 
 
 def _kind(value):
-    return "function" if isinstance(value, FunctionType) else type(value).__name__
+    return "function" if isinstance(getattr(value, "__wrapped__", value), FunctionType) else type(value).__name__
 
 
 # ---- what it needs
@@ -193,15 +188,13 @@ def _attribute(module, name):
 
 def _saved_lines(name, value, saved_source):
     """A function of a cell that is saved already."""
-    if not isinstance(value, FunctionType) or value.__module__ != "__main__":
-        return []
     try:
-        own = source_of(value)
+        node, source = _definition(_unwrapped(value))
     except Refused:
         return []
-    kept = saved_source(value.__name__)
+    kept = saved_source(node.name)
     if kept is None:
         return []
-    if kept != own:
-        raise Refused(f"{value.__name__} has changed since it was saved; save it again first")
-    return [f"from {MODULE} import {value.__name__}" + ("" if value.__name__ == name else f" as {name}")]
+    if kept != source:
+        raise Refused(f"{node.name} has changed since it was saved; save it again first")
+    return [f"from {MODULE} import {node.name}" + ("" if node.name == name else f" as {name}")]

@@ -111,27 +111,29 @@ class Interrupts:
 
 
 class Gate:
-    """A lock that holds interrupts back while it is held."""
+    """A lock that holds interrupts back while it is held, and knows whether this thread is inside."""
 
     def __init__(self, interrupts):
         self._interrupts = interrupts
         self._lock = allocate_lock()
-        self._owner = None
+        self._inside = set()  # threads
 
     def mine(self):
-        return self._owner == get_ident()
+        return get_ident() in self._inside
 
     def __enter__(self):
         self._interrupts.enter()
+        # Before the lock is taken, and until after it is given back: a signal handler may break in between, and if it does
+        # not know that its own thread is here, it waits for itself.
+        self._inside.add(get_ident())
         self._lock.acquire()
-        self._owner = get_ident()
 
     def __exit__(self, *_):
-        self._owner = None
         self._lock.release()
+        self._inside.discard(get_ident())
         self._interrupts.leave()
 
     def after_fork(self):
         """Whoever held it does not exist in the child."""
         self._lock = allocate_lock()
-        self._owner = None
+        self._inside = set()

@@ -31,7 +31,7 @@ _DYNAMIC_MODULES = frozenset(("__main__", "builtins", "importlib", "gc", "inspec
 _LOOKING = frozenset(
     "dir hasattr callable discovered_servers list_servers list_servers_sync list_tools list_tools_sync query_tool_docs"
     " query_tool_docs_sync search_tool_docs search_tool_docs_sync describe_server list_loaded_server_metadata"
-    " LOADED_MCP_SERVERS get".split()
+    " LOADED_MCP_SERVERS".split()
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
@@ -69,8 +69,10 @@ class Source:
         self.looks = False
         self.branches = False
         self._catches = False
+        self._managers = set()  # names used as context managers
         self._transparent = {}  # name -> is it only ever a context manager that lets errors through?
         self._uses = {}
+        self._indexed = set()
         # (node, (guarded, deferred, in a branch, scopes)); in the order of the source. `guarded` is a bool, or names of context managers.
         self._stack = [(node, (False, False, False, ())) for node in reversed(statements)]
         self._top = set(map(id, statements))
@@ -88,7 +90,8 @@ class Source:
         """Would a failure of the call end the cell?"""
         if self._handles(call.guarded):
             return False
-        return not self._catches or not (call.deferred or call.use != "awaited")
+        # Where a function is called, or a task awaited, is not known: any handler in the cell may be there.
+        return call.use == "awaited" and not call.deferred or not (self._catches or self._handles(self._managers))
 
     def _handles(self, guarded):
         if isinstance(guarded, bool):
@@ -114,13 +117,15 @@ class Source:
     def _name(self, node, where):
         if not isinstance(node.ctx, ast.Load):
             self._bind(node.id, where)
+        elif node.id == "mcp_servers" and id(node) not in self._indexed:
+            self.looks = True
         self._word(node.id)
 
     def _attribute(self, node, where):
         self._word(node.attr)
         if not (node.attr in _COROUTINE_ATTRIBUTES or node.attr.startswith(("_", "cr_"))):
             self._note(node.value, "attribute")
-        return where
+        self._stack.append((node.value, where))
 
     def _word(self, word):
         if word in _DYNAMIC:
@@ -136,6 +141,7 @@ class Source:
 
     def _subscript(self, node, where):
         self._note(node.value, "attribute")
+        self._indexed.add(id(node.value))
         return where
 
     def _statement(self, node, where):
@@ -227,8 +233,11 @@ class Source:
         for item in node.items:
             if _is_transparent(item.context_expr) or guarded is True:
                 continue
-            named = isinstance(item.context_expr, ast.Name)
-            guarded = (guarded or frozenset()) | {item.context_expr.id} if named else True
+            if not isinstance(item.context_expr, ast.Name):
+                guarded = True
+                continue
+            self._managers.add(item.context_expr.id)
+            guarded = (guarded or frozenset()) | {item.context_expr.id}
         self._catches = self._catches or guarded is True
         self._push(node.body, (guarded, *where[1:]))
         self._push(node.items, where)

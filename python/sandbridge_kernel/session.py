@@ -7,9 +7,10 @@ import linecache
 import sys
 import types
 
-from . import cell, frames, tracebacks
+from . import cell, frames, tracebacks, unawaited
 from .display import bundle
 from .loop import LOOP_CODE, LOOP_FILES
+from .static_check import StaticCheck
 
 _GRACE_SECONDS = 0.7  # for what was cancelled to end. Twice this is less than what the bridge gives an interrupt
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
@@ -27,6 +28,8 @@ class Session:
         module = sys.modules["__main__"] = types.ModuleType("__main__")
         self.namespace = module.__dict__
         self.namespace["__builtins__"] = builtins
+        self._static_check = StaticCheck(self.namespace)
+        unawaited.install()
         self._loop = None
         self._stubborn = set()  # tasks that do not stop when cancelled: waited for and mentioned once
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
@@ -48,7 +51,7 @@ class Session:
             try:
                 self._interrupts.arm()
                 done |= self._outcome(number, source)
-                if notes := self._stop_tasks():
+                if notes := self._stop_tasks() + unawaited.notes():
                     done["notes"] = notes
             finally:
                 self._interrupts.disarm()
@@ -68,7 +71,8 @@ class Session:
 
     def _outcome(self, number, source):
         try:
-            body, last = self._compiler.compile(source, f"Cell {number}")
+            body, last, statements = self._compiler.compile(source, f"Cell {number}")
+            self._static_check.check(statements, (body, last), f"Cell {number}")
             if cell.is_async(body) or cell.is_async(last):
                 value, interrupted = self._await(cell.run_async(body, last, self.namespace))
                 if interrupted:

@@ -4,12 +4,7 @@ import { readSettings } from '../config/settings.ts'
 import { ArtifactStore } from '../state/artifact-store.ts'
 import { print, printJson, printTable } from './print.ts'
 
-interface ArtifactOptions {
-  json?: boolean
-  version?: string
-}
-
-export async function listArtifacts({ json }: ArtifactOptions): Promise<void> {
+export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
   const all = await openStore().versions()
   if (json) return printJson(all)
   if (all.length === 0) return print('There are no artifacts. A cell makes one with runtime.save_artifact(name, data).')
@@ -26,7 +21,7 @@ export async function listArtifacts({ json }: ArtifactOptions): Promise<void> {
 }
 
 /** Writes the bytes to stdout, so that they can be piped into a file. */
-export async function showArtifact(name: string, { version }: ArtifactOptions): Promise<void> {
+export async function showArtifact(name: string, version: string | undefined): Promise<void> {
   const { data } = await openStore().read(name, version === undefined ? undefined : parseVersion(version))
   await new Promise((resolve) => process.stdout.write(data, resolve))
 }

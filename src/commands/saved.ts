@@ -11,7 +11,6 @@ import { print, printJson } from './print.ts'
 
 interface SavedOptions {
   json?: boolean
-  version?: string
 }
 
 const MAX_FILE_CHARS = 64 * 1024 * 1024
@@ -29,7 +28,7 @@ export async function listSaved({ json }: SavedOptions): Promise<void> {
   print(lines.join('\n') || 'There are no saved tools. A cell makes one with runtime.save_tool(func).')
 }
 
-export async function showSaved(name: string, { json, version }: SavedOptions): Promise<void> {
+export async function showSaved(name: string, version: string | undefined, { json }: SavedOptions): Promise<void> {
   const tool = await openStore().find(name, version === undefined ? undefined : parseVersion(version))
   if (json) return printJson(tool)
   print([...tool.imports, ...(tool.imports.length > 0 ? ['', ''] : []), tool.source.trimEnd()].join('\n'))

@@ -26,7 +26,7 @@ const SAVED_WORDS = new Set(['saved', 'export', 'import'])
 
 async function savedTools(word: string, file: string | undefined, options: { json?: boolean }): Promise<void> {
   const { exportSaved, importSaved, listSaved, showSaved } = await import('./saved.ts')
-  if (word === 'saved') return file === undefined ? listSaved(options) : showSaved(file, options)
+  if (word === 'saved') return file === undefined ? listSaved(options) : showSaved(file, undefined, options)
   if (file === undefined) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Pass a file: sandbridge tools ${word} FILE`, { hint: '' })
   }

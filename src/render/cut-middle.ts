@@ -9,6 +9,8 @@ const LINE_SHARE = 0.2
 /** Writes the line in the place of `text.slice(start, end)`. */
 export type GapLine = (start: number, end: number) => string
 
+const SHORT_GAP: GapLine = () => '…'
+
 /** Tokens that a text costs by estimate; Infinity for one that is far over the limit, without reading it all. */
 export function tokensUpTo(text: string, limit: number): number {
   return text.length > limit * MAX_CHARS_PER_TOKEN ? Infinity : estimateTokens(text)
@@ -17,7 +19,10 @@ export function tokensUpTo(text: string, limit: number): number {
 /** `text` as it is when it costs at most `maxTokens`, else its head and tail. The line between is part of the cost. */
 export function cutMiddle(text: string, maxTokens: number, gapLine: GapLine): string {
   if (tokensUpTo(text, maxTokens) <= maxTokens) return text
-  const half = Math.floor((maxTokens - estimateTokens(gapLine(text.length, text.length)) - 2) / 2)
+  const gapTokens = estimateTokens(gapLine(text.length, text.length)) + 2
+  // Where there is hardly room for more than the line, a piece of the text says more.
+  if (gapTokens * 3 > maxTokens && gapLine !== SHORT_GAP) return cutMiddle(text, maxTokens, SHORT_GAP)
+  const half = Math.floor((maxTokens - gapTokens) / 2)
   const start = lineEndBefore(
     text,
     fittingLength(half, (length) => text.slice(0, length), text.length),

@@ -54,7 +54,8 @@ const SCRIPTS: readonly (readonly [end: number, tokens: number])[] = [
   [0x1e00, 3],
   [0x2000, 1], // Latin and Greek with accents
   [0x2070, 1], // general punctuation
-  [0x2500, 2.3], // signs, arrows, mathematics
+  [0x2400, 2.3], // signs, arrows, mathematics
+  [0x2500, 3],
   [0x2580, 1], // boxes
   [0x25a0, 1.3], // blocks
   [0x2800, 2],
@@ -153,7 +154,8 @@ function costOfOthers(text: string, start: number, end: number): number {
     const code = text.codePointAt(index)!
     if (code > 0xffff) index += 1
     const cost = code < 0x80 ? 1 : SCRIPTS.find((script) => code < script[0])![1]
-    tokens += code === before ? cost / 2 : cost
+    // Lines and bars of one sign are half a token each.
+    tokens += code === before && ((code >= 0x2500 && code < 0x25a0) || code === 0xfffd) ? cost / 2 : cost
     before = code
   }
   return tokens

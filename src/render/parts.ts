@@ -2,7 +2,7 @@
 // The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
 import type { CellResult } from '../session/cell-result.ts'
 import { textOf } from './bundle.ts'
-import { cutMiddle, tokensUpTo } from './cut-middle.ts'
+import { cutMiddle, type GapLine, tokensUpTo } from './cut-middle.ts'
 import { plainText } from './terminal-text.ts'
 
 export interface Part {
@@ -36,7 +36,7 @@ export function joinParts(parts: Part[]): string {
  * The parts, cut so that together they cost at most `tokens`. Each has the same right to room; what a short one leaves is for the long ones.
  * @param gapLine what stands for `joinParts(parts).slice(start, end)`
  */
-export function cutParts(parts: Part[], tokens: number, gapLine: (start: number, end: number) => string): Part[] {
+export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[] {
   const costs = parts.map((part) => tokensUpTo(partText(part), tokens) + 1)
   const share = fairShare(costs, tokens)
   let position = 0

@@ -2,9 +2,10 @@
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../session/cell-result.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
-import { cutMiddle } from './cut-middle.ts'
+import { cutMiddle, type GapLine } from './cut-middle.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
+import { PythonPositions } from './python-positions.ts'
 import { plainText } from './terminal-text.ts'
 
 export type OutputMode = 'compact' | 'toon' | 'json'
@@ -75,32 +76,30 @@ function withinBudget(
     // What a part costs as JSON, with its quotes escaped, is known only when it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
   }
-  const data = { status: result.status }
-  return { text: cutMiddle(joinParts(parts), tokens, () => '…'), data }
+  // So many parts that not even a line of each has room.
+  const output = cutMiddle(joinParts(parts), Math.floor(tokens / (mode === 'compact' ? 1 : 3)), gapLine)
+  const data = { status: result.status, output }
+  return { text: mode === 'compact' ? output : written(data, mode), data }
 }
 
 /** Where a gap's text is to be found again. */
-function gapLineFor(result: CellResult, parts: Part[]): (start: number, end: number) => string {
+function gapLineFor(result: CellResult, parts: Part[]): GapLine {
+  const { cell, outputUri } = result
+  if (cell === undefined || !outputUri) return (start, end) => `… ${count(end - start)} characters left out …`
+  let positions: PythonPositions | undefined
   return (start, end) => {
-    const whole = joinParts(parts)
-    const count = (end - start).toLocaleString('en')
-    if (result.cell === undefined || !result.outputUri) return `… ${count} characters left out …`
-    const [from, to] = [start, end].map((position) => position - pairsBefore(whole, position))
-    return `… ${count} of ${whole.length.toLocaleString('en')} characters left out: runtime.output(${result.cell})[${from}:${to}] …`
+    positions ??= new PythonPositions(joinParts(parts))
+    const slice = `runtime.output(${cell})[${positions.of(start)}:${positions.of(end)}]`
+    return `… ${count(end - start)} of ${count(positions.text.length)} characters left out: ${slice} …`
   }
 }
+
+const count = (number: number) => number.toLocaleString('en')
 
 function wayToTheRest({ cell, outputUri }: CellResult): Part[] {
   if (cell === undefined || !outputUri) return [{ kind: 'note', text: 'Print less, or a part of it.' }]
   const text = `Cut to fit. Read on with print(runtime.output(${cell})[a:b]) or print(runtime.grep(${cell}, r"pattern")); resource: ${outputUri}`
   return [{ kind: 'note', text }]
-}
-
-/** Python counts a surrogate pair as one character. */
-function pairsBefore(text: string, end: number): number {
-  let pairs = 0
-  for (let index = 0; index < end; index += 1) if ((text.charCodeAt(index) & 0xfc00) === 0xd800) pairs += 1
-  return pairs
 }
 
 function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode): Data {

@@ -32,13 +32,14 @@ describe('two sandboxes', () => {
   test('one that runs out of memory or corrupts its heap ends alone', async () => {
     const other = await start()
     const crashes = [
-      `import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`,
-      `import json\njson.loads('[' * 1_000_000)`,
-      `for number in range(10 ** 7): open(f'/tmp/{number}', 'w').close()`,
-    ]
-    for (const code of crashes) {
+      [`import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`, 'the sandbox ended'],
+      [`import json\njson.loads('[' * 1_000_000)`, 'recursion too deep'],
+      [`for number in range(10 ** 7): open(f'/tmp/{number}', 'w').close()`, 'the sandbox ended: out-of-memory'],
+      [`import os\nos._exit(3)`, 'the sandbox ended: exited'],
+    ] as const
+    for (const [code, end] of crashes) {
       const victim = await start()
-      expect(await victim.run(code)).toContain('the sandbox ended')
+      expect(await victim.run(code)).toContain(end)
       await victim.close()
     }
     expect(await other.run('print(6 * 7)')).toBe('42\n')

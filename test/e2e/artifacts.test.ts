@@ -37,21 +37,29 @@ describe('an artifact', () => {
     ['bytes', 'bytes(range(256))', 'bytes(range(256))'],
     ['text', '"naïve \\ud800"', '"naïve \\ud800".encode("utf-8", "surrogatepass")'],
     ['nothing', 'b""', 'b""'],
-    ['a value', '{"rows": [1, 2.5, None, "é"]}', '__import__("json").dumps({"rows": [1, 2.5, None, "é"]}, ensure_ascii=False, indent=1).encode()'],
+    [
+      'a value',
+      '{"rows": [1, 2.5, None, "é"]}',
+      '__import__("json").dumps({"rows": [1, 2.5, None, "é"]}, ensure_ascii=False, indent=1).encode()',
+    ],
     ['a file', '__import__("pathlib").Path("/workspace/f")', 'b"in a file"'],
     ['the path of a file', '"/workspace/f"', 'b"in a file"'],
     ['a file in memory', '__import__("io").BytesIO(b"memory")', 'b"memory"'],
     ['more than one piece', 'b"0123456789abcdef" * 600_000', 'b"0123456789abcdef" * 600_000'],
   ])('can be %s', async (_, data, expected) => {
     await bridge.run('open("/workspace/f", "w").write("in a file")')
-    expect(await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`)).toBe('True')
+    expect(
+      await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
+    ).toBe('True')
   })
 
   it('has versions', async () => {
     await bridge.run('for n in range(3): runtime.save_artifact("v.txt", f"{n}")')
-    expect(await bridge.run('[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version')).toBe(
-      "(['0', '1', '2'], 3)",
-    )
+    expect(
+      await bridge.run(
+        '[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version',
+      ),
+    ).toBe("(['0', '1', '2'], 3)")
     expect(await failure('runtime.open_artifact("v.txt", 9)')).toMatch(/no version 9 .*Its versions: 1, 2, 3/)
   })
 
@@ -71,14 +79,25 @@ describe('an artifact', () => {
 })
 
 describe('what may not be kept', () => {
-  it.each(['../servers.json', '/etc/cron.d/x', '..', 'a/../../b', 'C:\\\\x', 'nul', '.hidden', 'a\\0b', 'x\\n', '', '~/x/y'])(
-    'the name %s',
-    async (name) => {
-      expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(/is no name for an artifact: .*plain file name/)
-      expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
-      expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
-    },
-  )
+  it.each([
+    '../servers.json',
+    '/etc/cron.d/x',
+    '..',
+    'a/../../b',
+    'C:\\\\x',
+    'nul',
+    '.hidden',
+    'a\\0b',
+    'x\\n',
+    '',
+    '~/x/y',
+  ])('the name %s', async (name) => {
+    expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
+      /is no name for an artifact: .*plain file name/,
+    )
+    expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
+    expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
+  })
 
   it.each([
     ['a name of 5 kB', '"x" * 5_000, "d"', /too long \(5000/],

@@ -31,7 +31,9 @@ def tool_docs(value):
 
 def docstring(doc):
     """What help() and __doc__ say."""
-    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description")) if part)
+    said = [f"    {param['name']}: {param['description']}" for param in _params(doc) if param.get("description")]
+    parameters = "Parameters:\n" + "\n".join(said) if said else None
+    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters) if part)
 
 
 def signature(doc):
@@ -47,7 +49,13 @@ def signature(doc):
         annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(Parameter(param["name"], kind, default=default, annotation=annotation))
-    return Signature(parameters)
+    if doc.get("open"):
+        name = "more"
+        while any(parameter.name == name for parameter in parameters):
+            name += "_"
+        parameters.append(Parameter(name, Parameter.VAR_KEYWORD))
+    returns = _Annotation(doc["returns"]) if doc.get("returns") else Signature.empty
+    return Signature(parameters, return_annotation=returns)
 
 
 def parameter_names(doc):

@@ -40,6 +40,12 @@ class ArgumentsError(MCPError, TypeError):
     code = "PROXY_ARGUMENTS_INVALID"
 
 
+class NotAwaited(MCPError, TypeError):
+    """The cell uses a call without `await`. Found before it ran."""
+
+    code = "CALL_NOT_AWAITED"
+
+
 class ToolNotFound(MCPError, AttributeError):
     """The server has no such tool."""
 
@@ -73,7 +79,7 @@ class ServerNotFoundModule(ServerNotFound, ModuleNotFoundError):
 
 _CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
 
-for _kind in (MCPError, SavedToolError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
+for _kind in (MCPError, NotAwaited, SavedToolError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
     _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
     if issubclass(_kind, ServerNotFound):
         _kind.__name__ = _kind.__qualname__ = "ServerNotFound"

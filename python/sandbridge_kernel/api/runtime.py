@@ -14,7 +14,7 @@ from ..values import Record, native
 from . import bridge
 from .artifacts import artifacts, open_artifact, save_artifact
 from .docs import tool_docs
-from .errors import ArgumentsError, MCPError, SavedToolError, ServerNotFound, ToolError, ToolNotFound
+from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -24,6 +24,7 @@ __name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks 
 __all__ = [
     "ArgumentsError",
     "MCPError",
+    "NotAwaited",
     "SavedToolError",
     "ServerNotFound",
     "ToolError",
@@ -32,6 +33,7 @@ __all__ = [
     "call_tool",
     "call_tool_sync",
     "capability_summary",
+    "complete",
     "delete_tool",
     "describe_server",
     "discovered_servers",
@@ -126,6 +128,13 @@ async def call_tool(server, tool, arguments=None, *, raw=False):
 def call_tool_sync(server, tool, arguments=None, *, raw=False):
     """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
     return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
+
+
+def complete(code, pos=None):
+    """What could stand at `pos` (default: the end) of this code: names, attributes, servers, tools and their arguments. Runs nothing of yours."""
+    from .complete import completions
+
+    return completions(code, pos)
 
 
 def progress(done, total=None, message=None):

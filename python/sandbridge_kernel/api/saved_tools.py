@@ -114,6 +114,8 @@ def load(name):
     _loading.append(name)
     try:
         value = _run(tool)[name]
+        if not callable(value):
+            raise TypeError(f"{name} is no function")
     except Exception as error:
         raise SavedToolError(
             f"The saved tool {name!r} (version {version}) cannot be loaded here: {type(error).__name__}: {error}",

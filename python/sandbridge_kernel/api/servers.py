@@ -12,6 +12,10 @@ from . import bridge, docs
 from .errors import MCPError, ServerNotFoundKey
 
 
+# What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
+METHODS = ("resources", "read_resource", "prompts", "get_prompt")
+
+
 class ServerProxy:
     # Its tools are its attributes.
 

@@ -36,6 +36,7 @@ type Manifest = Record<string, { bytes: number; sha256: string }>
 export async function ensureBundle(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options.kernelFolder)
   // Node's permissions are for the real path, and the way to the cache may be a link.
+  await mkdir(options.cacheFolder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 }).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (await isWhole(folder)) return folder

@@ -112,6 +112,8 @@ del forget
     },
     set 0(_) {},
   })
+  // Before the lock below, so that a kernel that cannot be imported says why.
+  pyodide.runPython(`${enter}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
   // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
   // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in
   // prelude.js: until here, a trace tells why Python did not start.
@@ -123,10 +125,14 @@ del forget
      */
     serve() {
       try {
-        pyodide.runPython(`${enter}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main as main\nmain.serve()\n`)
+        pyodide.runPython('sandbridge_kernel.pyodide_main.serve()')
         return 0
       } catch (error) {
-        if (error instanceof RangeError) return error.message.includes('call stack') ? 2 : 1
+        // What is thrown may be of the program's making: looking at it must not throw once more, out of the context.
+        try {
+          if (error?.name === 'Exit') return 0
+          if (error instanceof RangeError) return error.message.includes('call stack') ? 2 : 1
+        } catch {}
         return 3
       }
     },

@@ -1,0 +1,238 @@
+"""`runtime.complete`: what could stand at a place in some code. It looks at values without running any of their code: no
+property, no `__getattr__`, no `__dir__`. Only servers are asked, through the bridge, what tools they have.
+"""
+
+import builtins
+import keyword
+import re
+import sys
+from types import FunctionType, GetSetDescriptorType, MethodType, ModuleType
+
+from . import docs
+from .errors import ArgumentsError, MCPError
+from .servers import METHODS, Registry, ServerProxy, ToolProxy, registry
+
+_MAX = 500
+_PATH = re.compile(r"""((?:[^\W\d]\w*(?:\[(?:"[^"\\\n]*"|'[^'\\\n]*')\])?\s*\.\s*)*)([^\W\d]\w*)?$""")
+_STEP = re.compile(r"""([^\W\d]\w*)(?:\[(?:"([^"\\\n]*)"|'([^'\\\n]*)')\])?""")
+_SERVER_KEY = re.compile(r"""\bmcp_servers\[\s*["']([^"'\\\n]*)$""")
+_IMPORT_TOOL = re.compile(r"^\s*from\s+mcp\.servers\.(\w+)\s+import\s+\(?(?:[\w\s]*,)*\s*(\w*)$", re.MULTILINE)
+_IMPORT_SERVER = re.compile(r"^\s*(?:from|import)\s+mcp\.servers(?:\.|\s+import\s+)(\w*)$", re.MULTILINE)
+_MISSING = object()
+_PLAIN = (FunctionType, type, str, int, float, bool, list, dict, tuple)
+
+
+def completions(code, pos=None):
+    """A list of words, sorted; keyword arguments end in `=` and come first. A word replaces what is written of it before `pos`."""
+    if not isinstance(code, str):
+        raise ArgumentsError(f"code is a str, not {type(code).__name__}")
+    if pos is not None and (isinstance(pos, bool) or not isinstance(pos, int)):
+        raise ArgumentsError(f"pos is an int, not {type(pos).__name__}")
+    before = code if pos is None else code[: max(0, pos)]
+    if found := _SERVER_KEY.search(before):
+        return _fitting(registry.names, found[1])
+    if found := _IMPORT_TOOL.search(before):
+        server = registry.by_alias.get(found[1])
+        return _fitting(_tools(server), found[2]) if server is not None else []
+    if found := _IMPORT_SERVER.search(before):
+        return _fitting(registry.by_alias, found[1])
+    if _in_text(before):
+        return []
+    path = _PATH.search(before)
+    prefix = path[2] or ""
+    if path[1]:
+        value = _follow(path[1])
+        return [] if value is _MISSING else _fitting(_attributes(value), prefix)
+    # After a dot that follows something else, such as a call: what it gives is not known.
+    if before[: path.start()].rstrip().endswith("."):
+        return []
+    names = {*keyword.kwlist, *vars(builtins), *_names(_main())}
+    return (_arguments(before[: len(before) - len(prefix)], prefix) + _fitting(names, prefix))[:_MAX]
+
+
+def _main():
+    return vars(sys.modules["__main__"])
+
+
+def _names(mapping):
+    return [name for name in list(mapping) if type(name) is str]
+
+
+def _fitting(names, prefix):
+    return sorted(name for name in set(names) if name.startswith(prefix) and (prefix or not name.startswith("_")))[:_MAX]
+
+
+# ---- values, looked at without running their code
+
+
+def _follow(path):
+    """What a path such as `a.b.` or `mcp_servers["x"].` stands for."""
+    value = _MISSING
+    for position, step in enumerate(_STEP.finditer(path)):
+        name, key = step[1], step[2] if step[2] is not None else step[3]
+        if position == 0:
+            names = _main()
+            value = names.get(name, vars(builtins).get(name, _MISSING))
+        else:
+            value = _attribute(value, name)
+        if key is not None:
+            value = registry.get(key, _MISSING) if value is registry else value.get(key, _MISSING) if _is_dict(value) else _MISSING
+        if value is _MISSING:
+            return value
+    return value
+
+
+def _attribute(value, name):
+    kind = type(value)
+    if kind is ServerProxy:
+        return _MISSING if name.startswith("__") else ToolProxy(value, name)
+    if ModuleType in _mro(kind):
+        if value is sys.modules.get("mcp.servers"):
+            return registry.by_alias.get(name, _MISSING)
+        return _instance_dict(value).get(name, _MISSING)
+    own = _instance_dict(value)
+    if name in own:
+        return own[name]
+    if _is_dict(value) and not _in_classes(kind, name):
+        return dict.get(value, name, _MISSING)
+    for owner in _mro(value if _is_class(value) else kind):
+        if name in (members := type.__dict__["__dict__"].__get__(owner)):
+            found = members[name]
+            # Anything else may be a descriptor: looking at it would run it.
+            return found if type(found) in _PLAIN else _MISSING
+    return _MISSING
+
+
+def _attributes(value):
+    kind = type(value)
+    if kind is ServerProxy:
+        return [*_tools(value), *METHODS]
+    if kind is ToolProxy:
+        return ["raw"]
+    if value is sys.modules.get("mcp.servers"):
+        return list(registry.by_alias)
+    names = set(_names(_instance_dict(value)))
+    for owner in _mro(value if _is_class(value) else kind):
+        names.update(_names(type.__dict__["__dict__"].__get__(owner)))
+    if _is_record(value):
+        names.update(_names(dict.keys(value)))
+    return names
+
+
+def _instance_dict(value):
+    """The attributes that an object has itself. A class can hide them behind a property; that is not run."""
+    if _is_class(value):
+        return type.__dict__["__dict__"].__get__(value)
+    for owner in _mro(type(value)):
+        own = type.__dict__["__dict__"].__get__(owner).get("__dict__")
+        if own is not None and type(own) is not GetSetDescriptorType:
+            return {}
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}
+
+
+def _mro(kind):
+    return type.__dict__["__mro__"].__get__(kind)
+
+
+def _in_classes(kind, name):
+    return any(name in type.__dict__["__dict__"].__get__(owner) for owner in _mro(kind))
+
+
+def _is_class(value):
+    # isinstance() would ask the value for its `__class__`.
+    return any(owner is type for owner in _mro(type(value)))
+
+
+def _is_dict(value):
+    return any(owner is dict for owner in _mro(type(value)))
+
+
+def _is_record(value):
+    from ..values import Record
+
+    return any(owner is Record for owner in _mro(type(value)))
+
+
+# ---- servers and tools
+
+
+def _tools(server):
+    try:
+        return [doc["toolAlias"] for doc in server._tool_docs()]
+    except MCPError:
+        return []
+
+
+def _arguments(before, prefix):
+    """The keyword arguments of the call around the place, as far as they are not given yet."""
+    at = _open_parenthesis(before)
+    if at is None:
+        return []
+    path = _PATH.search(before[:at].rstrip())
+    if path is None or not path[2]:
+        return []
+    value = _follow(f"{path[1]}{path[2]}")
+    given = set(re.findall(r"(\w+)\s*=(?!=)", before[at:]))
+    return [f"{name}=" for name in _parameters(value) if name.startswith(prefix) and name not in given]
+
+
+def _parameters(value):
+    kind = type(value)
+    if kind is ToolProxy:
+        try:
+            return docs.parameter_names(value._doc())
+        except MCPError:
+            return []
+    function = value.__func__ if kind is MethodType else value
+    if type(function) is not FunctionType:
+        return []
+    code = function.__code__
+    first = 1 if kind is MethodType else 0
+    return code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
+
+
+_TOKEN = re.compile(r'''("""|\'\'\'|"|')|[()\[\]{}#]''')
+
+
+def _open_parenthesis(before):
+    """Where the innermost call that is still open begins, or None."""
+    return _scan(before)[0]
+
+
+def _in_text(before):
+    return _scan(before)[1]
+
+
+def _scan(before):
+    """(position of the innermost open parenthesis, whether the end is in a string or a comment). Strings and comments are skipped."""
+    opened, at = [], 0
+    while found := _TOKEN.search(before, at):
+        at = found.end()
+        mark = found[0]
+        if found[1]:
+            at = _end_of_string(before, at, mark)
+            if at is None:
+                return None, True
+        elif mark == "#":
+            at = before.find("\n", at)
+            if at < 0:
+                return None, True
+        elif mark in "([{":
+            opened.append((mark, found.start()))
+        elif opened:
+            opened.pop()
+    return (opened[-1][1] if opened and opened[-1][0] == "(" else None), False
+
+
+def _end_of_string(text, at, quote):
+    while at < len(text):
+        if text.startswith(quote, at):
+            return at + len(quote)
+        if text[at] == "\n" and len(quote) == 1:
+            return at
+        at += 2 if text[at] == "\\" else 1
+    return None

@@ -1,0 +1,307 @@
+"""Checks the calls that can be seen in a cell's source before any of it runs. The bridge judges them, in one round trip and only
+when there are any; what is certainly wrong is one error that shows the line. Python that is merely dynamic is never refused.
+"""
+
+import ast
+import builtins
+from types import CodeType, FunctionType
+
+from .api import bridge, runtime
+from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, from_reply
+from .api.servers import METHODS, Registry, ServerProxy, ToolProxy, registry
+from .seen_calls import Source
+
+_MAX_CALLS = 500
+_MAX_SHOWN = 10
+_MAX_LITERAL_NODES = 2_000
+_MAX_LITERAL_CHARS = 10_000
+_COROUTINE = 0x80
+_RUNTIME = vars(runtime)
+_IN_VAIN = {
+    "statement": "its result is not awaited, so nothing would be called",
+    "attribute": "it is used before it is awaited",
+    "iterated": "it is iterated over before it is awaited",
+}
+
+
+class StaticCheck:
+    """Kept for a session: what earlier cells may bind behind a later one's back."""
+
+    def __init__(self, namespace):
+        self._namespace = namespace
+        self._globals = set()
+
+    def check(self, statements, codes, filename):
+        """`codes` are those that were compiled from `statements`. Raises an MCPError from the cell's own line."""
+        if not self._is_worthwhile(codes):
+            return
+        try:
+            source = Source(statements)
+            self._globals |= source.globals
+            problems = [] if source.dynamic else _Checker(source, self._namespace, self._globals).problems()
+        except RecursionError:  # an expression nested deeper than Python's own stack allows to look at
+            return
+        if problems:
+            _refuse(problems, filename)
+
+    def _is_worthwhile(self, codes):
+        """Does the cell name anything a call could go through? Quick: most cells do not."""
+        pending = [code for code in codes if code is not None]
+        get = self._namespace.get
+        for code in pending:
+            for name in code.co_names:
+                if name.startswith("mcp") or _kind(get(name)) is not None:
+                    return True
+            pending.extend(inner for inner in code.co_consts if type(inner) is CodeType)
+        return False
+
+
+def _kind(value):
+    """What a value stands for: ("server", name), ("tool", server, name), ("function", itself), ("module" or "registry", itself), or None."""
+    kind = type(value)
+    if kind is ServerProxy:
+        return ("server", value._server)
+    if kind is ToolProxy:
+        return ("tool", value._proxy._server, value.__name__)
+    if kind is FunctionType and value.__globals__ is _RUNTIME:
+        return ("function", value)
+    if kind is Registry:
+        return ("registry", value) if value is registry else None
+    return ("module", value) if value is runtime else None
+
+
+class _Checker:
+    def __init__(self, source, namespace, made):
+        self._source, self._namespace, self._made = source, namespace, made
+
+    def problems(self):
+        """(node, error) of every call that is certainly wrong, in the order of the source."""
+        found, sent = [], []
+        for call in self._source.calls:
+            target = self._resolve(call.node.func, call)
+            if target is None:
+                continue
+            if call.use in _IN_VAIN and _is_coroutine(target):
+                found.append((call.node, NotAwaited(f"{_IN_VAIN[call.use]}: write `await {_written(call.node.func)}(…)`")))
+            if not self._source.is_certain(call):
+                continue
+            if target[0] == "unreachable":
+                if not call.branch and not self._may_not_exist():
+                    found.append((call.node, _unavailable(target[1])))
+            elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
+                sent.append((call, seen))
+        found.extend(self._judged(sent))
+        return sorted(found, key=lambda problem: (problem[0].lineno, problem[0].col_offset))
+
+    def _judged(self, sent):
+        if not sent:
+            return
+        try:
+            problems = bridge.ask_sync("check_calls", calls=[seen for _, seen in sent])
+        except MCPError:
+            return  # what cannot be checked now is checked when it is called
+        for problem in problems if isinstance(problems, list) else ():
+            call = sent[problem["call"]][0]
+            error = from_reply(problem)
+            # A cell that finds out what there is may know better than to come here.
+            if isinstance(error, ServerNotFound) and call.branch or not isinstance(error, ArgumentsError) and self._may_not_exist():
+                continue
+            yield call.node, error
+
+    def _may_not_exist(self):
+        return self._source.looks and self._source.branches
+
+    # ---- what an expression stands for
+
+    def _resolve(self, node, call):
+        if isinstance(node, ast.Name):
+            return self._resolve_name(node.id, call)
+        if isinstance(node, ast.Attribute):
+            return _attribute(self._resolve(node.value, call), node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            base = self._resolve(node.value, call)
+            return _server(node.slice.value) if base is not None and base[0] == "registry" else None
+        return None
+
+    def _resolve_name(self, name, call):
+        if name in self._made:
+            return None
+        bindings = self._source.bindings.get(name)
+        if bindings is not None:
+            return self._resolve_import(name, bindings, call)
+        value = self._namespace.get(name, self)
+        if value is not self:
+            return _kind(value) or _package(value)
+        # A star import may bring tools, but no `mcp_…`.
+        is_missing = name.startswith("mcp_") and not hasattr(builtins, name)
+        return _server(name[4:]) if is_missing else None
+
+    def _resolve_import(self, name, bindings, call):
+        """A name that the cell binds is checked when an import from `mcp` is all that binds it, and comes first."""
+        if len(bindings) != 1 or self._source.star:
+            return None
+        [binding] = bindings
+        if binding.node is None or call.scope[: len(binding.scope)] != binding.scope:
+            return None
+        target = _imported(binding.node, binding.alias)
+        before = (binding.node.lineno, binding.node.col_offset) < (call.node.lineno, call.node.col_offset)
+        if before and (binding.certain or name not in self._namespace):
+            return target
+        known = self._namespace.get(name, self)
+        return target if known is not self and target == (_kind(known) or _package(known)) else None
+
+
+def _imported(node, alias):
+    if isinstance(node, ast.Import):
+        if alias.name.split(".")[0] != "mcp":
+            return None
+        path = alias.name.split(".") if alias.asname else ["mcp"]
+    elif node.level or (node.module or "").split(".")[0] != "mcp":
+        return None
+    else:
+        path = [*node.module.split("."), alias.name]
+    target = ("package", "mcp")
+    for part in path[1:]:
+        target = _attribute(target, part)
+    return target
+
+
+def _package(value):
+    """The modules `mcp` and `mcp.servers`."""
+    from sys import modules
+
+    name = getattr(value, "__name__", None) if type(value).__name__ in ("module", "_ServersModule") else None
+    return ("package", name) if name in ("mcp", "mcp.servers") and modules.get(name) is value else None
+
+
+def _attribute(base, name):
+    kind = base[0] if base is not None else None
+    if kind == "package" and base[1] == "mcp":
+        return {"runtime": ("module", runtime), "servers": ("package", "mcp.servers")}.get(name)
+    if kind == "package":
+        return None if name.startswith("_") else _server(name)
+    if kind == "module":
+        return _kind(_RUNTIME.get(name))
+    if kind == "server":
+        return ("tool", base[1], name) if not name.startswith("_") or name[1:] in METHODS else None
+    if kind == "tool" and name == "raw":
+        return base
+    return ("unreachable", base[1]) if kind == "unknown server" else None
+
+
+def _server(name):
+    proxy = registry.get(name)
+    return ("server", proxy._server) if proxy is not None else ("unknown server", name)
+
+
+def _is_coroutine(target):
+    return target[0] == "tool" or target[0] == "function" and bool(target[1].__code__.co_flags & _COROUTINE)
+
+
+def _unavailable(name):
+    from difflib import get_close_matches
+
+    error = registry.not_found(name, ServerNotFound)
+    near = get_close_matches(name, [*registry.by_alias, *registry.names], 1)
+    error.hint = f"Did you mean {near[0]}? {error.hint}" if near else error.hint
+    return error
+
+
+def _written(node):
+    text = ast.unparse(node)
+    return text if len(text) <= 80 else "…"
+
+
+# ---- what the bridge is told of a call
+
+
+def _described(node, target):
+    if target[0] == "tool":
+        return _arguments(node.args, node.keywords, target[1], target[2])
+    if target[0] != "function" or target[1].__name__ not in ("call_tool", "call_tool_sync"):
+        return None
+    given = dict(zip(("server", "tool", "arguments"), node.args))
+    given.update((keyword.arg, keyword.value) for keyword in node.keywords)
+    if None in given or any(isinstance(arg, ast.Starred) for arg in node.args) or len(node.args) > 3:
+        return None
+    names = [given.get("server"), given.get("tool")]
+    if not all(isinstance(name, ast.Constant) and isinstance(name.value, str) for name in names):
+        return None
+    server, tool = (name.value for name in names)
+    arguments = given.get("arguments")
+    if arguments is None or isinstance(arguments, ast.Constant) and arguments.value is None:
+        return _arguments((), (), server, tool)
+    keys = arguments.keys if isinstance(arguments, ast.Dict) else [None]
+    if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys):
+        return {"server": server, "tool": tool, "partial": True}
+    return _arguments((), [ast.keyword(key.value, value) for key, value in zip(keys, arguments.values)], server, tool)
+
+
+def _arguments(args, keywords, server, tool):
+    seen = {"server": server, "tool": tool}
+    if any(isinstance(arg, ast.Starred) for arg in args) or any(keyword.arg is None for keyword in keywords):
+        seen["partial"] = True
+    positions = []
+    for arg in args:
+        if isinstance(arg, ast.Starred):
+            break
+        positions.append(_value(arg))
+    seen["args"] = positions
+    seen["kwargs"] = {keyword.arg: _value(keyword.value) for keyword in keywords if keyword.arg is not None}
+    return seen
+
+
+def _value(node):
+    budget = [_MAX_LITERAL_NODES]
+    try:
+        return {"value": _literal(node, budget)}
+    except ValueError:
+        return {}
+
+
+def _literal(node, budget):
+    """The value of a literal that has a form in JSON. Raises ValueError for anything else."""
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise ValueError
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if value is None or isinstance(value, (bool, int)) or isinstance(value, str) and len(value) <= _MAX_LITERAL_CHARS:
+            return value
+        if isinstance(value, float) and value - value == 0:
+            return value
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        return [_literal(item, budget) for item in node.elts]
+    elif isinstance(node, ast.Dict):
+        if all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
+            return {key.value: _literal(value, budget) for key, value in zip(node.keys, node.values)}
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _literal(node.operand, budget)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return -value
+    raise ValueError
+
+
+# ---- the error
+
+
+def _refuse(problems, filename):
+    shown = problems[:_MAX_SHOWN]
+    lines = [f"line {node.lineno}: {_said(error)}" for node, error in shown]
+    if len(problems) > len(shown):
+        lines.append(f"and {len(problems) - len(shown)} more")
+    classes = {type(error) for _, error in problems}
+    first = problems[0][1]
+    kind, code = (type(first), first.code) if len(classes) == 1 else (ArgumentsError, None)
+    head = f"Nothing has run, because of {lines[0]}" if len(lines) == 1 else "\n  ".join(("Nothing has run, because of", *lines))
+    places = [{"line": node.lineno, "column": node.col_offset, "code": error.code, "message": error.message} for node, error in shown]
+    error = kind(head, code=code, data={**(first.data or {}), "problems": places})
+    # Raised from the cell's own line, so that it is shown as any error of that line is.
+    at = {name: getattr(problems[0][0], name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
+    module = ast.Module([ast.Raise(ast.Name("error", ast.Load(), **at), None, **at)], [])
+    exec(compile(module, filename, "exec", 0, True), {"error": error})
+
+
+def _said(error):
+    # The message about arguments has the signature already; its hint would only say to look at it.
+    return error.message if isinstance(error, ArgumentsError) else str(error)

@@ -1,0 +1,145 @@
+// This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over a restart that nobody asked for.
+import { describe, expect, it } from 'vitest'
+import { startBridge } from '../support/start-bridge.ts'
+
+describe('runtime.session()', () => {
+  it('tells age, cells and limits', async () => {
+    const bridge = await startBridge({ env: { MCP_BRIDGE_MEMORY: '600m', MCP_BRIDGE_OUTPUT_TOKENS: '5000' } })
+    await bridge.run('1')
+    const text = await bridge.run('info = runtime.session()\nprint(info)\ninfo.ageSeconds >= 0', { timeout: 7 })
+    expect(text).toMatch(/^mode: shared$/m)
+    expect(text).toMatch(/^cellCount: 2$/m)
+    expect(text).toMatch(/^provider: pyodide$/m)
+    expect(text).toMatch(/^python: 3\.\d+\.\d+$/m)
+    expect(text).toMatch(/^timeoutSeconds: 7$/m)
+    expect(text).toMatch(/^memoryBytes: 629145600$/m)
+    expect(text).toMatch(/^outputTokenCount: 5000$/m)
+    expect(text).toMatch(/^True$/m)
+  })
+})
+
+describe('runtime.reset()', () => {
+  it('gives the next cell a sandbox without variables, modules or files, and says so', async () => {
+    const bridge = await startBridge()
+    await bridge.run('x = 1; import json; json.mine = 1; open("/workspace/f", "w").write("x")')
+    const text = await bridge.run('runtime.reset()\nprint("still", x)')
+    expect(text).toMatch(/^still 1\n\[The session was reset: .*no variables/)
+    const check =
+      'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir("/workspace"), runtime.session().cellCount'
+    expect(await bridge.run(check)).toBe('(False, False, [], 1)')
+  })
+})
+
+describe('MCP_BRIDGE_SESSION=fresh', () => {
+  it('gives each cell its own sandbox', async () => {
+    const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
+    await bridge.run('x = 1; open("/workspace/f", "w").write("x")')
+    expect(await bridge.run('import os\n"x" in globals(), os.listdir("/workspace"), runtime.session().mode')).toBe(
+      "(False, [], 'fresh')",
+    )
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => bridge.run(`n = globals().get("n", 0) + ${index}\nn`)),
+    )
+    expect(answers).toEqual(['0', '1', '2', '3'])
+    const { text } = await bridge.call({ code: 'while True: pass', timeout: 0.5 })
+    expect(text).toMatch(/Timed out after 0\.5 s/)
+    expect(await bridge.run('"still works"')).toBe("'still works'")
+  })
+})
+
+/** Never ends, whatever interrupts it: its sandbox has to be ended. */
+const STUBBORN = 'while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass'
+
+describe('MCP_BRIDGE_CHECKPOINT=1', () => {
+  const CHECKPOINT = { MCP_BRIDGE_CHECKPOINT: '1' }
+
+  it('carries what can be pickled over a forced restart, and names what was lost', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run(`
+import math, collections as c
+shared = [1, 2]
+alias = shared
+table = {"rows": c.Counter("aab"), "again": shared}
+def area(r): return math.pi * r * r
+class Point: pass
+point = Point()
+source = (n for n in range(3))
+handle = open("/workspace/f", "w")`)
+    const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
+    expect(killed).toMatch(/its sandbox was ended/)
+    expect(killed).not.toMatch(/All variables are gone/)
+    expect(killed).toMatch(/come back with the next one: .*shared.*Lost: .*area \(function of a cell\)/)
+    expect(killed).toMatch(/point \(Point: Point is defined in a cell\)/)
+    const { structured } = await bridge.call({
+      code: 'alias.append(3)\nshared, table["again"] is shared, table["rows"]["a"], math.sqrt(4), c.Counter("x")["x"], [n in globals() for n in ("area", "point", "source", "handle")]',
+    })
+    expect(structured).toMatchObject({
+      status: 'ok',
+      value: '([1, 2, 3], True, 2, 2.0, 1, [False, False, False, False])',
+      notes: [expect.stringMatching(/^Restored from before the restart: /)],
+    })
+    // Told once.
+    expect(await bridge.run('shared')).toBe('[1, 2, 3]')
+  })
+
+  it('survives memory running out, and a process that ends itself', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run('kept = {"n": 1}')
+    expect(await bridge.run('import os\nos.abort()')).toMatch(/come back with the next one: kept/)
+    expect(await bridge.run('kept')).toContain("{'n': 1}")
+  })
+
+  it('has bounds: what is too large is lost and said to be, the rest is kept', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run('import os\nsmall = 1\nlarge = os.urandom(40 << 20)')
+    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
+      /come back with the next one: small.*Lost: large \(bytes: more than 32 MiB\)/,
+    )
+    expect(await bridge.run('small, "large" in globals()')).toMatch(/^\(1, False\)/)
+  })
+
+  it('a value that takes for ever to pickle ends with the time limit of its cell, and the session goes on', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run('class Slow(dict):\n    def __reduce__(self):\n        while True: pass\nimport copyreg\nx = 1')
+    const { structured } = await bridge.call({
+      code: 'import builtins\nSlow.__module__ = "builtins"\nslow = Slow()',
+      timeout: 1,
+    })
+    expect(structured).toMatchObject({
+      status: 'timeout',
+      notes: expect.arrayContaining([expect.stringMatching(/could not be kept for a restart/)]),
+    })
+    expect(await bridge.run('del slow\nx')).toBe('1')
+  })
+
+  it('is forgotten by a reset', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run('x = 1')
+    await bridge.run('runtime.reset()')
+    expect(await bridge.run('"x" in globals()')).toBe('False')
+  })
+
+  it('is off unless asked for: then a cell can hand over nothing', async () => {
+    const bridge = await startBridge()
+    const raw =
+      'from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data="", kept=[], lost=[])'
+    expect(await bridge.run(raw)).toMatch(/MCP_BRIDGE_CHECKPOINT is not set/)
+    await bridge.run('x = 1')
+    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(/All variables are gone/)
+    expect(await bridge.run('"x" in globals()')).toBe('False')
+  })
+
+  it('takes a poisoned one for what it is, and no data beyond its bounds', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    const send = (data: string) =>
+      `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data=${data}, kept=["x"], lost=[])\nimport os; os.abort()`
+    expect(await bridge.run(send('"A" * 46_000_000'))).toMatch(/data: Too big/)
+    await bridge.run(send('"AAAA"'))
+    expect(await bridge.run('1')).toMatch(/^1\n\[The variables of the session before could not be restored/)
+    // A pickle that ends every sandbox it is unpickled in is given up in the end.
+    await bridge.run(send('__import__("base64").b64encode(b"cos\\nabort\\n(tR.").decode()'))
+    const answers: string[] = []
+    for (let count = 0; count < 4; count += 1) answers.push(await bridge.run('"alive"'))
+    expect(answers.at(-1)).toBe("'alive'")
+  })
+})

@@ -1,0 +1,270 @@
+// The check of a cell's source before it runs: which calls the kernel sees, which of them it lets the bridge judge, and what is never refused.
+import { describe, expect, it } from 'vitest'
+import { GITHUB, startKernel, text, type Call, type Driver, type RunOptions } from './drive.ts'
+
+interface Seen {
+  server: string
+  tool: string
+  args?: { value?: unknown }[]
+  kwargs?: Record<string, { value?: unknown }>
+  partial?: boolean
+}
+
+/** A bridge to which every call of `bad` is a wrong one, and that has no tool `none`. */
+function judging(seen: Seen[] = []): RunOptions {
+  return {
+    servers: [...GITHUB, { name: 'my-files', alias: 'my_files' }],
+    onCall: ({ method }) => (method === 'call_tool' ? text('called') : { value: [] }),
+    onCheck: ({ params }) => {
+      const calls = params['calls'] as Seen[]
+      seen.push(...calls)
+      const problems = calls.flatMap(({ tool, server }, call) => {
+        if (server === 'gone')
+          return [{ call, code: 'PROXY_SERVER_UNAVAILABLE', message: "Server 'gone' is not available", hint: '' }]
+        if (tool === 'bad')
+          return [{ call, code: 'PROXY_ARGUMENTS_INVALID', message: 'bad: no argument "x"', hint: 'h' }]
+        return tool === 'none' ? [{ call, code: 'PROXY_TOOL_UNKNOWN', message: "no tool 'none'", hint: 'H' }] : []
+      })
+      return { value: problems }
+    },
+  }
+}
+
+async function outcome(kernel: Driver, code: string) {
+  const result = await kernel.run(`print("ran")\n${code}`, judging())
+  return { ...result, ran: result.stdout.includes('ran') }
+}
+
+describe('a call that is certainly wrong', () => {
+  it.for([
+    ['through mcp_<alias>', 'await mcp_github.bad(x=1)'],
+    ['through mcp_servers', 'await mcp_servers["my-files"].bad(x=1)'],
+    ['through an import', 'from mcp.servers.github import bad as b\nawait b(x=1)'],
+    ['through an import of the server', 'from mcp.servers import my_files as f\nawait f.bad()'],
+    ['through import as', 'import mcp.servers.github as g\nawait g.bad()'],
+    ['through the module', 'import mcp.servers\nawait mcp.servers.github.bad()'],
+    ['by call_tool', 'await runtime.call_tool("github", "bad", {"x": 1})'],
+    ['by call_tool_sync', 'from mcp import runtime as r\nr.call_tool_sync("github", "bad")'],
+    [
+      'by an imported call_tool',
+      'from mcp.runtime import call_tool\nawait call_tool("github", tool="bad", arguments={})',
+    ],
+    ['raw', 'await mcp_github.bad.raw(x=1)'],
+    ['in a function', 'async def f(n):\n    return await mcp_github.bad(x=n)'],
+    ['in a branch', 'if len("abc") == 4:\n    await mcp_github.bad(x=1)'],
+    ['in a comprehension', '[await mcp_github.bad(x=n) for n in range(3)]'],
+    ['in gather', 'import asyncio\nawait asyncio.gather(*(mcp_github.bad(x=n) for n in range(3)))'],
+    ['in a try that catches something else', 'try:\n    await mcp_github.bad()\nexcept ValueError:\n    pass'],
+    ['in a try without a handler', 'try:\n    await mcp_github.bad()\nfinally:\n    print("x")'],
+    ['in the handler of a try', 'try:\n    1 / 0\nexcept Exception:\n    await mcp_github.bad()'],
+    [
+      'under a semaphore',
+      'import asyncio\nsem = asyncio.Semaphore(2)\nasync def f(n):\n    async with sem:\n        return await mcp_github.bad(x=n)',
+    ],
+    [
+      'beside a try that has nothing to do with it',
+      'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
+    ],
+  ])('%s is refused before anything runs', async ([, code], ctx) => {
+    const kernel = await startKernel(ctx)
+    const { status, error, ran } = await outcome(kernel, code)
+    expect({ status, ran }).toEqual({ status: 'error', ran: false })
+    expect(error).toMatchObject({ name: 'ArgumentsError' })
+    expect(error!.message).toMatch(/^Nothing has run, because of line \d+: bad: no argument "x"$/)
+  })
+
+  it('is shown in its line, with the others named', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
+    expect(error!.traceback).toMatch(
+      /^Traceback \(most recent call last\):\n {2}Cell 1, line 2\n {4}await mcp_github\.bad\(x=1\)\n/,
+    )
+    expect(error!.message).toBe(
+      'Nothing has run, because of\n  line 2: bad: no argument "x"\n  line 3: no tool \'none\'. H',
+    )
+    const classes = 'all(issubclass(runtime.NotAwaited, kind) for kind in (runtime.MCPError, TypeError))'
+    expect(await kernel.value(classes, judging())).toBe('True')
+  })
+
+  it('has the class of its kind', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
+    expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
+    const { error, ran } = await outcome(kernel, 'await mcp_gitub.create_issue()')
+    expect({ name: error!.name, ran }).toEqual({ name: 'ServerNotFound', ran: false })
+    expect(error!.message).toContain(
+      "Server 'gitub' is not available. Did you mean github? Available: github, my-files",
+    )
+    expect((await outcome(kernel, 'await mcp_servers["nope"].x()')).error!.message).toContain("Server 'nope'")
+    expect((await outcome(kernel, 'from mcp.servers.nope import x\nawait x()')).error!.message).toContain(
+      'Nothing has run',
+    )
+  })
+
+  it('by a name that an earlier cell has imported, or assigned', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
+    for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
+  })
+})
+
+describe('what is merely dynamic runs', () => {
+  it.for([
+    ['a try that catches it', 'try:\n    await mcp_github.bad()\nexcept TypeError:\n    pass'],
+    ['a bare except', 'try:\n    await mcp_github.bad()\nexcept:\n    pass'],
+    ['a try that catches MCPError', 'try:\n    await mcp_github.bad()\nexcept runtime.MCPError as e:\n    pass'],
+    ['one of several', 'try:\n    await mcp_github.bad()\nexcept (ValueError, Exception):\n    pass'],
+    [
+      'a finally that swallows',
+      'async def f():\n    try:\n        await mcp_github.bad()\n    finally:\n        return 1',
+    ],
+    ['an unknown class', 'E = Exception\ntry:\n    await mcp_github.bad()\nexcept E:\n    pass'],
+    [
+      'a class that was renamed',
+      'ValueError = Exception\ntry:\n    await mcp_github.bad()\nexcept ValueError:\n    pass',
+    ],
+    ['suppress', 'import contextlib\nwith contextlib.suppress(Exception):\n    await mcp_github.bad()'],
+    [
+      'suppress in a variable',
+      'import contextlib\nc = contextlib.suppress(Exception)\nwith c:\n    await mcp_github.bad()',
+    ],
+    [
+      'gather that returns exceptions',
+      'import asyncio\nawait asyncio.gather(mcp_github.bad(), return_exceptions=True)',
+    ],
+    [
+      'a function that is called in a try',
+      'async def f():\n    await mcp_github.bad()\ntry:\n    await f()\nexcept Exception:\n    pass',
+    ],
+    [
+      'a task that is awaited in a try',
+      'import asyncio\nt = asyncio.create_task(mcp_github.bad())\ntry:\n    await t\nexcept Exception:\n    pass',
+    ],
+    ['asyncio.wait', 'import asyncio\nawait asyncio.wait([asyncio.create_task(mcp_github.bad())])'],
+    ['a name that is rebound', 'class F:\n    async def bad(self): pass\nmcp_github = F()\nawait mcp_github.bad()'],
+    ['a parameter', 'async def f(mcp_github):\n    await mcp_github.bad()'],
+    ['a loop over servers', 'for mcp_github in []:\n    await mcp_github.bad()'],
+    ['a with that binds the name', 'import contextlib\nwith contextlib.nullcontext(1) as mcp_github:\n    pass'],
+    ['globals()', 'globals()["mcp_nope"] = type("F", (), {"x": lambda self: 1})()\nmcp_nope.x()'],
+    ['exec', 'exec("mcp_nope = print")\nmcp_nope("x")'],
+    ['getattr', 'x = getattr(mcp_github, "bad")\nawait x()'],
+    ['import of something else', 'from asyncio import sleep as bad\nawait bad(0)'],
+    ['two imports of one name', 'from mcp.servers.github import bad\nfrom asyncio import sleep as bad\nawait bad(0)'],
+    ['a test of what there is', 'if "nope" in mcp_servers:\n    await mcp_servers["nope"].x()'],
+    ['a test of names', 'if "mcp_nope" in dir():\n    await mcp_nope.x()'],
+    ['a test of tools', 'if "none" in dir(mcp_github):\n    await mcp_github.none()'],
+    ['a server in a branch', 'have = False\nif have:\n    await mcp_nope.x()'],
+    ['a server in one arm', 'have = False\nx = await mcp_nope.x() if have else None'],
+    ['an unknown server name', 's = "github"\nawait runtime.call_tool(s, "ok")'],
+    ['a call of another module', 'import types\nm = types.SimpleNamespace(bad=lambda: 1)\nm.bad()'],
+    ['a lambda for later', 'import asyncio\nf = lambda: mcp_github.ok()\nawait f()'],
+    [
+      'create_task and gather',
+      'import asyncio\nawait asyncio.gather(asyncio.create_task(mcp_github.ok()), mcp_github.ok())',
+    ],
+    ['a coroutine that is closed', 'mcp_github.ok().close()'],
+    ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
+  ])('%s', async ([, code], ctx) => {
+    const kernel = await startKernel(ctx)
+    const { status, ran, error } = await outcome(kernel, code)
+    expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
+  })
+
+  it('a function of an earlier cell that binds a name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await outcome(
+      kernel,
+      'def setup():\n    global mcp_github\n    class F:\n        def bad(self): return 7\n    mcp_github = F()',
+    )
+    expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
+  })
+
+  it('a replaced call_tool', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
+    expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
+  })
+})
+
+describe('a missing await', () => {
+  it.for([
+    ['a statement', 'mcp_github.ok()'],
+    ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
+    ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],
+    ['an attribute', 'x = mcp_github.ok().items'],
+    ['a subscript', 'x = mcp_github.ok()["items"]'],
+    ['a loop', 'for x in mcp_github.ok():\n    pass'],
+    ['a comprehension', '[x for x in mcp_github.ok()]'],
+    ['unpacking', 'a, b = mcp_github.ok()'],
+    ['call_tool', 'runtime.call_tool("github", "ok")'],
+    ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
+  ])('is said before the cell runs: %s', async ([, code], ctx) => {
+    const kernel = await startKernel(ctx)
+    const { error, ran } = await outcome(kernel, code)
+    expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
+    expect(error!.message).toMatch(/await/)
+  })
+
+  it('that only shows at run time is a note that names the tool', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { notes, stderr } = await kernel.run(
+      'print(mcp_github.forgotten())\nprint(mcp_github.forgotten())',
+      judging(),
+    )
+    expect(notes).toEqual([
+      'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
+    ])
+    expect(stderr).toBe('')
+    expect((await kernel.run('1', judging())).notes).toBeUndefined()
+    const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
+    expect(other.stderr).toContain("coroutine 'mine' was never awaited")
+  })
+})
+
+describe('what the bridge is told', () => {
+  it('is the arguments, with the values of literals', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const seen: Seen[] = []
+    const code = `
+n = 3
+await mcp_github.ok("a", n, [1, {"k": (None, -2.5)}], flag=True, other=f"x{n}", many={"a": n}, b=b"x")
+await mcp_servers["my-files"].ok(*[1], **{"k": 2})
+await runtime.call_tool("github", "create-issue", {"title": "t", "n": n})
+await runtime.call_tool("github", "ok", dict(a=1))
+await mcp_github._resources()`
+    await kernel.run(code, judging(seen))
+    expect(seen).toEqual([
+      {
+        server: 'github',
+        tool: 'ok',
+        args: [{ value: 'a' }, {}, { value: [1, { k: [null, -2.5] }] }],
+        kwargs: { flag: { value: true }, other: {}, many: {}, b: {} },
+      },
+      { server: 'my-files', tool: 'ok', partial: true, args: [], kwargs: {} },
+      { server: 'github', tool: 'create-issue', args: [], kwargs: { title: { value: 't' }, n: {} } },
+      { server: 'github', tool: 'ok', partial: true },
+      { server: 'github', tool: '_resources', args: [], kwargs: {} },
+    ])
+  })
+
+  it('is nothing when there are no calls to judge, and its silence or failure stops nothing', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const seen: Seen[] = []
+    await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
+    expect(seen).toEqual([])
+    const failing = (value: object): RunOptions => ({ ...judging(), onCheck: () => value as never })
+    for (const reply of [{ error: { code: 'PROXY_METHOD_UNKNOWN', message: 'no' } }, { value: null }, { value: {} }]) {
+      expect((await kernel.run('await mcp_github.bad()', failing(reply))).status).toBe('ok')
+    }
+  })
+
+  it('survives source that is deep, long or strange', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
+    expect((await outcome(kernel, deep)).status).toBe('ok')
+    expect((await outcome(kernel, `await mcp_github.ok(${'1 + '.repeat(900)}1)`)).status).toBe('ok')
+    expect((await outcome(kernel, `await mcp_github.ok(rows=[${'"x", '.repeat(20_000)}])`)).status).toBe('ok')
+    const many = 'if False:\n    await mcp_github.ok(a=1)\n'.repeat(700)
+    expect((await outcome(kernel, many)).status).toBe('ok')
+  })
+})
