@@ -62,9 +62,14 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'Correct the arguments of run_python and call it again.',
   },
+  OUTPUT_UNKNOWN: { actor: 'model', retryable: false, hint: 'Run the cell again.' },
   SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to end.' },
   SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'The bridge is ending.' },
-  STATE_NOT_FOUND: { actor: 'model', retryable: false, hint: 'See runtime.artifacts() and runtime.list_saved_tools().' },
+  STATE_NOT_FOUND: {
+    actor: 'model',
+    retryable: false,
+    hint: 'See runtime.artifacts() and runtime.list_saved_tools().',
+  },
   STATE_REFUSED: { actor: 'model', retryable: false, hint: 'Change what is to be kept, and save it again.' },
   STATE_UNWRITABLE: {
     actor: 'operator',

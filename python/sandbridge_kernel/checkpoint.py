@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 
 from .api.servers import Registry, ServerProxy, ToolProxy
 
-_MAX_BYTES = 32 << 20
+_MAX_BYTES = 16 << 20
 _MAX_SECONDS = 1.0  # for each of up to three tries
 _MAX_NAMES = 1_000
 _OWN = frozenset(("mcp", "runtime", "LOADED_MCP_SERVERS"))

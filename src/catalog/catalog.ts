@@ -152,12 +152,11 @@ export class Catalog {
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const record = this.#record(server)
-    let found = lookUpTool(await this.tools(server, signal), toolOrAlias)
-    found ??= serverMethod(record.name, record.alias, toolOrAlias)
+    let found = lookUp(record, await this.tools(server, signal), toolOrAlias)
     if (found === undefined && !record.isFresh) {
       // What is on disk may be older than the server.
       await this.#indexing.now(record, signal).catch(() => undefined)
-      found = lookUpTool(record.tools ?? [], toolOrAlias)
+      found = lookUp(record, record.tools ?? [], toolOrAlias)
     }
     if (found === undefined) throw this.#unknownTool(record, toolOrAlias)
     return found
@@ -204,7 +203,7 @@ export class Catalog {
     const record = this.#record(server)
     const { tools } = record
     if (tools === undefined || !record.isTrustworthy) return undefined
-    const tool = lookUpTool(tools, call.tool) ?? serverMethod(record.name, record.alias, call.tool)
+    const tool = lookUp(record, tools, call.tool)
     const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
     // It is no use to be told the same thing for ever by a list that has become wrong.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
@@ -353,7 +352,8 @@ export class Catalog {
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {
     if (isOffering(tool)) {
-      const isTaken = lookUpTool(this.#record(tool.server).tools ?? [], tool.alias) !== undefined
+      const record = this.#record(tool.server)
+      const isTaken = lookUp(record, record.tools ?? [], tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
     return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
@@ -404,10 +404,13 @@ function isOffering(tool: CatalogTool): tool is CatalogOffering {
   return tool instanceof CatalogOffering
 }
 
-function lookUpTool(tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
+/** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
+function lookUp(record: ServerRecord, tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
   const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name)
   if (exact !== undefined) return exact
+  const method = serverMethod(record.name, record.alias, name)
+  if (method !== undefined && name.startsWith('_')) return method
   const folded = foldName(name)
   const same = tools.filter((tool) => foldName(tool.name) === folded)
-  return same.length === 1 ? same[0] : undefined
+  return same.length === 1 ? same[0] : method
 }

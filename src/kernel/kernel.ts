@@ -25,6 +25,8 @@ export interface CellObserver {
 }
 
 export interface RunOptions {
+  /** Its number, above that of the cell before. Missing: the next one. */
+  cell?: number
   code: string
   servers: VisibleServer[]
   observer: CellObserver
@@ -98,13 +100,16 @@ export class Kernel {
    * Run one cell to its end. A cell that raises is an ordinary outcome.
    * @throws BridgeError KERNEL_DIED when the kernel ends first
    */
-  run({ code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
+  run({ cell, code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
     this.#cells += 1
     // The list can be long and rarely changes.
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
-    return this.#connection.run({ type: 'run', cell: this.#cells, code, ...(changed && { servers }), ...carriedOver }, observer)
+    return this.#connection.run(
+      { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
+      observer,
+    )
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

@@ -2,8 +2,8 @@
 // whatever the pickle says, so it happens in a sandbox only.
 import { z } from 'zod'
 
-/** Of base64: 32 MiB pickled, so that it fits into a frame beside a cell's code. */
-const MAX_DATA_CHARS = 45_000_000
+/** Of base64: 16 MiB pickled. A sandbox has it in memory several times over while it hands it over. */
+const MAX_DATA_CHARS = 23_000_000
 const names = z.array(z.string().max(200)).max(1_000)
 
 export const checkpoint = z.object({

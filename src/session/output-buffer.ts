@@ -1,7 +1,7 @@
 // Keeps the head and the tail of a stream of text in bounded memory, however much is printed.
 
-/** How much of one stream is kept, in UTF-16 code units: half from its start, half from its end. */
-export const KEPT_CHARS = 2_000_000
+/** How much of the output of one cell is kept, in UTF-16 code units: half from its start, half from its end. */
+export const CELL_OUTPUT_CHARS = 16 * 1024 * 1024
 
 export class OutputBuffer {
   readonly #half: number
@@ -10,18 +10,25 @@ export class OutputBuffer {
   #tailLength = 0
   #dropped = 0
 
-  constructor(keptChars = KEPT_CHARS) {
+  constructor(keptChars = CELL_OUTPUT_CHARS) {
     this.#half = Math.floor(keptChars / 2)
   }
 
   append(text: string): void {
-    const room = this.#half - this.#head.length
+    const room = text.length <= this.#half - this.#head.length ? text.length : this.#roomForHead(text)
     if (room > 0) this.#head += text.slice(0, room)
-    const rest = text.slice(Math.max(room, 0))
-    if (!rest) return
+    if (room === text.length) return
+    const rest = text.slice(room)
     this.#tail.push(rest)
     this.#tailLength += rest.length
     this.#shedTail()
+  }
+
+  /** How much of a text that does not fit still does, without parting a surrogate pair. Nothing once the tail has begun. */
+  #roomForHead(text: string): number {
+    if (this.#tail.length > 0) return 0
+    const room = this.#half - this.#head.length
+    return (text.charCodeAt(room) & 0xfc00) === 0xdc00 ? room - 1 : room
   }
 
   /** Drop whole pieces from the start of the tail while enough is left without them. */
@@ -38,8 +45,10 @@ export class OutputBuffer {
 
   toString(): string {
     const tail = this.#tail.join('')
-    const kept = tail.slice(-this.#half)
+    let kept = tail.slice(-this.#half)
+    if ((kept.charCodeAt(0) & 0xfc00) === 0xdc00) kept = kept.slice(1)
     const dropped = this.#dropped + tail.length - kept.length
-    return dropped === 0 ? this.#head + tail : `${this.#head}\n… ${dropped} characters were dropped here …\n${kept}`
+    if (dropped === 0) return this.#head + tail
+    return `${this.#head}\n… ${dropped.toLocaleString('en')} characters are not kept …\n${kept}`
   }
 }

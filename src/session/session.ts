@@ -1,29 +1,14 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
-import { type CellObserver, describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
-import type { CallHandler } from '../kernel/open-calls.ts'
+import { describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { DoneFrame, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from './cell-result.ts'
+import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
-import { OutputBuffer } from './output-buffer.ts'
-import { TimeLimit } from './time-limit.ts'
-
-export interface CellRequest {
-  code: string
-  timeoutMs: number
-  /** The same limit, for whoever has to pause it. */
-  timeLimit?: TimeLimit
-  servers: VisibleServer[]
-  onCall: CallHandler
-  onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
-  onProgress?: (progress: ProgressFrame) => void
-  /** Aborted when nobody waits for the result any more: the cell is interrupted. */
-  signal?: AbortSignal
-}
+import { OutputStore } from './output-store.ts'
 
 interface SessionOptions {
   pool: KernelPool
@@ -60,14 +45,13 @@ export interface SessionInfo extends Partial<SessionLimits> {
 
 /** Cells that may wait behind the one that runs. */
 const MAX_QUEUED = 16
-/** How long an interrupted cell has to clean up before its sandbox is ended. */
-const INTERRUPT_GRACE_MS = 2_000
-
-type Stop = 'timeout' | 'interrupted'
-
 export class Session {
+  /** All that its cells have shown. */
+  readonly outputs = new OutputStore()
   readonly #options: SessionOptions
   #kernel: Kernel | undefined
+  /** Cells run so far, in whichever kernel. */
+  #cells = 0
   #last: Promise<unknown> = Promise.resolve()
   #queued = 0
   #idleTimer: NodeJS.Timeout | undefined
@@ -107,6 +91,7 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#idleTimer)
+    this.outputs.clear()
     await Promise.all([this.#kernel?.dispose(), this.#ending])
   }
 
@@ -140,7 +125,8 @@ export class Session {
     clearTimeout(this.#idleTimer)
     const kernel = await this.#takeKernel()
     this.#running = request
-    const result = await new CellRun(kernel, request, this.#carriedOver(kernel)).result()
+    this.#cells += 1
+    const result = await new CellRun(kernel, request, { cell: this.#cells, ...this.#carriedOver(kernel) }).result()
     result.notes.unshift(...this.#news)
     this.#news = []
     if (result.stateLost) this.#tellOutlook(result)
@@ -218,110 +204,6 @@ export class Session {
     this.#idleTimer.unref()
   }
 }
-
-/** One run of one cell: collects its output and sees that it stops in time. */
-class CellRun {
-  readonly #kernel: Kernel
-  readonly #request: CellRequest
-  readonly #carriedOver: Pick<RunOptions, 'checkpoint' | 'restore'>
-  readonly #malformedBefore: number
-  readonly #stdout = new OutputBuffer()
-  readonly #stderr = new OutputBuffer()
-  readonly #displays: CellResult['displays'] = []
-  #stop: Stop | undefined
-  #killTimer: NodeJS.Timeout | undefined
-
-  constructor(kernel: Kernel, request: CellRequest, carriedOver: Pick<RunOptions, 'checkpoint' | 'restore'>) {
-    this.#kernel = kernel
-    this.#request = request
-    this.#carriedOver = carriedOver
-    this.#malformedBefore = kernel.malformedCount
-  }
-
-  async result(): Promise<CellResult> {
-    const { code, servers, timeoutMs, timeLimit = new TimeLimit(timeoutMs), signal } = this.#request
-    const startedAt = performance.now()
-    timeLimit.start(() => this.#interrupt('timeout'))
-    const onAbort = () => this.#interrupt('interrupted')
-    signal?.addEventListener('abort', onAbort, { once: true })
-    try {
-      const done = await this.#kernel.run({ code, servers, observer: this.#observer(), ...this.#carriedOver })
-      return this.#finished(done, performance.now() - startedAt)
-    } catch (error) {
-      return this.#died(error, performance.now() - startedAt)
-    } finally {
-      timeLimit.stop()
-      clearTimeout(this.#killTimer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-  }
-
-  #observer(): CellObserver {
-    const { onOutput, onProgress, onCall } = this.#request
-    return {
-      onOutput: (stream, text) => {
-        ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
-        onOutput?.(stream, text)
-      },
-      onDisplay: (data) => {
-        if (this.#displays.length < MAX_DISPLAYS) this.#displays.push(data)
-      },
-      onProgress: (progress) => onProgress?.(progress),
-      onCall,
-    }
-  }
-
-  #interrupt(stop: Stop): void {
-    if (this.#stop) return
-    this.#stop = stop
-    this.#kernel.interrupt()
-    this.#killTimer = setTimeout(() => void this.#kernel.dispose(), INTERRUPT_GRACE_MS)
-  }
-
-  #finished(done: DoneFrame, durationMs: number): CellResult {
-    // A cell that finishes although it was interrupted has caught the KeyboardInterrupt: its limit was reached all the same.
-    const status = this.#stop ?? done.status
-    return {
-      ...this.#collected(durationMs),
-      status,
-      ...(done.value && status === 'ok' && { value: done.value }),
-      ...(done.error && { error: done.error }),
-      notes: [...(done.notes ?? []), ...this.#malformedNote()],
-      stateLost: false,
-    }
-  }
-
-  #died(error: unknown, durationMs: number): CellResult {
-    if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
-    const reason = this.#stop
-      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of being interrupted, so its sandbox was ended.`
-      : `${error.message}.`
-    return {
-      ...this.#collected(durationMs),
-      status: this.#stop ?? 'killed',
-      notes: [reason, ...this.#malformedNote()],
-      stateLost: true,
-    }
-  }
-
-  #collected(durationMs: number) {
-    return {
-      stdout: this.#stdout.toString(),
-      stderr: this.#stderr.toString(),
-      displays: this.#displays,
-      durationMs,
-      timeoutMs: this.#request.timeoutMs,
-    }
-  }
-
-  #malformedNote(): string[] {
-    const count = this.#kernel.malformedCount - this.#malformedBefore
-    return count === 0 ? [] : [`${count} malformed frames came from this sandbox and were dropped.`]
-  }
-}
-
-/** Displays of one cell that are kept. */
-const MAX_DISPLAYS = 100
 
 /** The result of a cell that was cancelled while it waited for its turn. */
 function neverRun({ timeoutMs }: CellRequest): CellResult {

@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 import sys
-from types import FunctionType, GetSetDescriptorType, MethodType, ModuleType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 
 from . import docs
 from .errors import ArgumentsError, MCPError
@@ -99,6 +99,8 @@ def _attribute(value, name):
         if name in (members := type.__dict__["__dict__"].__get__(owner)):
             found = members[name]
             # Anything else may be a descriptor: looking at it would run it.
+            if type(found) is FunctionType and not _is_class(value):
+                return MethodType(found, value)
             return found if type(found) in _PLAIN else _MISSING
     return _MISSING
 
@@ -125,7 +127,7 @@ def _instance_dict(value):
         return type.__dict__["__dict__"].__get__(value)
     for owner in _mro(type(value)):
         own = type.__dict__["__dict__"].__get__(owner).get("__dict__")
-        if own is not None and type(own) is not GetSetDescriptorType:
+        if own is not None and type(own) not in (GetSetDescriptorType, MemberDescriptorType):
             return {}
     try:
         found = object.__getattribute__(value, "__dict__")

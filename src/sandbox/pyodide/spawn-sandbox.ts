@@ -1,10 +1,13 @@
 // Starts the command of a sandbox with an empty environment, and reads from its end why it ended. It knows nothing of Python.
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:os'
 import type { SandboxExit } from '../provider.ts'
 import { StdioProcess, type ProcessEnd } from '../stdio-process.ts'
 
 // What V8, the C++ library and our own child say when memory is used up.
 const OUT_OF_MEMORY = /out of memory|allocation failed|Cannot allocate memory|bad_alloc|OOM error/i
+
+const CRASHES = new Set(['SIGTRAP', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL'])
 
 /** A running sandbox process. `extraInput` is what it can read from file descriptor 3. */
 export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProcess {
@@ -20,10 +23,20 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
   })
 }
 
-/** Why a sandbox process ended that nobody disposed of. Only text that cannot come from the code inside is looked at. */
-export function reasonOf({ code, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
+/**
+ * Why a sandbox process ended that nobody disposed of. A native crash counts as out of memory: a WebAssembly program that corrupts its heap ends in
+ * an error of JavaScript, while Node itself, when the kernel refuses it memory, does not always live to say so.
+ */
+export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
   if (OUT_OF_MEMORY.test(stderr)) return 'out-of-memory'
   if (!spoke) return 'failed-to-start'
-  if (stderr.includes('sandbridge: the kernel ended')) return 'exited'
-  return code === null ? 'killed' : 'exited'
+  if (stderr.includes('sandbridge: ')) return 'exited'
+  const ended = signal ?? signalOf(code)
+  if (ended === undefined) return 'exited'
+  return CRASHES.has(ended) ? 'out-of-memory' : 'killed'
+}
+
+/** bubblewrap passes the end of its program by a signal on as an exit code, as shells do. */
+function signalOf(code: number | null): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0]
 }

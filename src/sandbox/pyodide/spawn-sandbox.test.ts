@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { reasonOf } from './spawn-sandbox.ts'
+
+const end = { code: null, signal: null, stderr: '', spoke: true } as const
+
+test.each([
+  [
+    'V8 says so',
+    { ...end, code: 134, stderr: 'FATAL ERROR: Allocation failed - JavaScript heap out of memory' },
+    'out-of-memory',
+  ],
+  ['Python’s half says so', { ...end, signal: 'SIGKILL', stderr: 'sandbridge: out of memory\n' }, 'out-of-memory'],
+  ['a native crash without a word', { ...end, signal: 'SIGTRAP' }, 'out-of-memory'],
+  ['the same behind bubblewrap', { ...end, code: 128 + 5 }, 'out-of-memory'],
+  ['the end of the kernel', { ...end, signal: 'SIGKILL', stderr: 'sandbridge: the kernel ended\n' }, 'exited'],
+  ['the same behind bubblewrap', { ...end, code: 137, stderr: 'sandbridge: the kernel ended\n' }, 'exited'],
+  ['a kill from outside', { ...end, signal: 'SIGKILL' }, 'killed'],
+  ['the same behind bubblewrap', { ...end, code: 137 }, 'killed'],
+  ['no word at all', { ...end, code: 1, spoke: false }, 'failed-to-start'],
+  ['an ordinary exit', { ...end, code: 3 }, 'exited'],
+] as const)('%s', (_, given, reason) => {
+  expect(reasonOf(given)).toBe(reason)
+})

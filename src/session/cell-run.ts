@@ -1,0 +1,173 @@
+// One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
+import { BridgeError } from '../errors.ts'
+import { type CellObserver, describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
+import type { CallHandler } from '../kernel/open-calls.ts'
+import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
+import { TerminalText } from '../render/terminal-text.ts'
+import type { CellResult } from './cell-result.ts'
+import { OutputBuffer } from './output-buffer.ts'
+import { TimeLimit } from './time-limit.ts'
+import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
+
+export interface CellRequest {
+  code: string
+  timeoutMs: number
+  /** The same limit, for whoever has to pause it. */
+  timeLimit?: TimeLimit
+  servers: VisibleServer[]
+  onCall: CallHandler
+  onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
+  onProgress?: (progress: ProgressFrame) => void
+  onToolCall?: (progress: ToolCallProgress) => void
+  /** Aborted when nobody waits for the result any more: the cell is interrupted. */
+  signal?: AbortSignal
+}
+
+/** What a kernel is told besides the cell. */
+export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore'> & { cell: number }
+
+/** How long an interrupted cell has to clean up before its sandbox is ended. */
+const INTERRUPT_GRACE_MS = 2_000
+/** What is displayed and kept, in number and in characters: a hostile cell could fill the bridge's memory with it. */
+const MAX_DISPLAYS = 100
+const MAX_DISPLAY_CHARS = 32 * 1024 * 1024
+
+type Stop = 'timeout' | 'interrupted'
+
+/** One run of one cell: collects its output and sees that it stops in time. */
+export class CellRun {
+  readonly #kernel: Kernel
+  readonly #request: CellRequest
+  readonly #options: CellRunOptions
+  readonly #malformedBefore: number
+  readonly #stdout = new KeptStream()
+  readonly #stderr = new KeptStream()
+  readonly #displays: MimeBundle[] = []
+  #displayChars = 0
+  #droppedDisplays = 0
+  readonly #toolCalls: ToolCalls
+  #stop: Stop | undefined
+  #killTimer: NodeJS.Timeout | undefined
+
+  constructor(kernel: Kernel, request: CellRequest, options: CellRunOptions) {
+    this.#kernel = kernel
+    this.#request = request
+    this.#options = options
+    this.#toolCalls = new ToolCalls(request.onToolCall)
+    this.#malformedBefore = kernel.malformedCount
+  }
+
+  async result(): Promise<CellResult> {
+    const { code, servers, timeoutMs, timeLimit = new TimeLimit(timeoutMs), signal } = this.#request
+    const startedAt = performance.now()
+    timeLimit.start(() => this.#interrupt('timeout'))
+    const onAbort = () => this.#interrupt('interrupted')
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const done = await this.#kernel.run({ code, servers, observer: this.#observer(), ...this.#options })
+      return this.#finished(done, performance.now() - startedAt)
+    } catch (error) {
+      return this.#died(error, performance.now() - startedAt)
+    } finally {
+      timeLimit.stop()
+      clearTimeout(this.#killTimer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #observer(): CellObserver {
+    const { onOutput, onProgress, onCall } = this.#request
+    return {
+      onOutput: (stream, text) => {
+        ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
+        onOutput?.(stream, text)
+      },
+      onDisplay: (data) => this.#display(data),
+      onProgress: (progress) => onProgress?.(progress),
+      onCall: this.#toolCalls.watch(onCall),
+    }
+  }
+
+  #display(data: MimeBundle): void {
+    this.#displayChars += sizeOf(data)
+    if (this.#displays.length < MAX_DISPLAYS && this.#displayChars <= MAX_DISPLAY_CHARS) this.#displays.push(data)
+    else this.#droppedDisplays += 1
+  }
+
+  #interrupt(stop: Stop): void {
+    if (this.#stop) return
+    this.#stop = stop
+    this.#kernel.interrupt()
+    this.#killTimer = setTimeout(() => void this.#kernel.dispose(), INTERRUPT_GRACE_MS)
+  }
+
+  #finished(done: DoneFrame, durationMs: number): CellResult {
+    // A cell that finishes although it was interrupted has caught the KeyboardInterrupt: its limit was reached all the same.
+    const status = this.#stop ?? done.status
+    return {
+      ...this.#collected(durationMs),
+      status,
+      ...(done.value && status === 'ok' && { value: done.value }),
+      ...(done.error && { error: done.error }),
+      notes: [...(done.notes ?? []), ...this.#ownNotes()],
+      stateLost: false,
+    }
+  }
+
+  #died(error: unknown, durationMs: number): CellResult {
+    if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
+    const reason = this.#stop
+      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of being interrupted, so its sandbox was ended.`
+      : `${error.message}.`
+    return {
+      ...this.#collected(durationMs),
+      status: this.#stop ?? 'killed',
+      notes: [reason, ...this.#ownNotes()],
+      stateLost: true,
+    }
+  }
+
+  #collected(durationMs: number) {
+    return {
+      cell: this.#options.cell,
+      stdout: this.#stdout.finish(),
+      stderr: this.#stderr.finish(),
+      displays: this.#displays,
+      durationMs,
+      timeoutMs: this.#request.timeoutMs,
+    }
+  }
+
+  #ownNotes(): string[] {
+    const times = this.#stop && this.#toolCalls.summary()
+    const malformed = this.#kernel.malformedCount - this.#malformedBefore
+    return [
+      ...(times ? [times] : []),
+      ...(malformed > 0 ? [`${malformed} malformed frames came from this sandbox and were dropped.`] : []),
+      ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
+    ]
+  }
+}
+
+/** One stream of a cell as it reads in the end, in bounded memory. */
+class KeptStream {
+  readonly #text = new TerminalText()
+  readonly #buffer = new OutputBuffer()
+
+  append(piece: string): void {
+    this.#buffer.append(this.#text.push(piece))
+  }
+
+  /** Once, when the cell is over. */
+  finish(): string {
+    this.#buffer.append(this.#text.end())
+    return this.#buffer.toString()
+  }
+}
+
+function sizeOf(bundle: MimeBundle): number {
+  return Object.values(bundle).reduce<number>(
+    (sum, content) => sum + (typeof content === 'string' ? content : (JSON.stringify(content) ?? '')).length,
+    0,
+  )
+}

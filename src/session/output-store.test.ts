@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { BridgeError } from '../errors.ts'
+import { OutputStore } from './output-store.ts'
+
+describe('OutputStore', () => {
+  it('gives back what a cell has shown, by number, by URI and as the last', () => {
+    const store = new OutputStore()
+    expect(store.keep(1, 'one')).toBe(`sandbridge://output/${store.sessionId}/1`)
+    store.keep(2, 'two')
+    expect(store.keep(3, '')).toBeUndefined()
+    expect(store.read(1)).toBe('one')
+    expect(store.read(undefined)).toBe('two')
+    expect(store.cellOf(store.uriOf(2))).toBe(2)
+  })
+
+  it('drops the oldest first, and never the newest', () => {
+    const store = new OutputStore(10)
+    for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
+    expect(() => store.read(1)).toThrow(/no output of cell 1/)
+    expect(store.read(2)).toBe('xxxx')
+    store.keep(4, 'y'.repeat(50))
+    expect(() => store.read(3)).toThrow()
+    expect(store.read(4).length).toBe(50)
+  })
+
+  it('says what there is instead', () => {
+    const store = new OutputStore()
+    expect(() => store.read(undefined)).toThrow('No cell has shown anything yet')
+    store.keep(7, 'x')
+    const error = (() => {
+      try {
+        return store.read(8)
+      } catch (thrown) {
+        return thrown
+      }
+    })()
+    expect(BridgeError.isInstance(error) && error.hint).toMatch(/cells 7/)
+  })
+
+  it('knows its own URIs only', () => {
+    const [store, other] = [new OutputStore(), new OutputStore()]
+    for (const uri of [
+      other.uriOf(1),
+      `${store.uriOf(1)}/..`,
+      `${store.uriOf(1)}x`,
+      'sandbridge://output/',
+      'file:///etc/passwd',
+    ])
+      expect(store.cellOf(uri)).toBeUndefined()
+  })
+
+  it('hands out slices that make up the whole and part no character', () => {
+    const store = new OutputStore()
+    const text = `x${'🚀'.repeat(3_000_000)}`
+    store.keep(1, text)
+    const slices: string[] = []
+    for (let next: number | undefined = 0; next !== undefined;) {
+      const slice = store.slice(1, next)
+      slices.push(slice.text)
+      next = slice.next
+    }
+    expect(slices.length).toBe(2)
+    expect(slices.join('') === text).toBe(true)
+    expect(/\p{Surrogate}/u.test(slices[0]!)).toBe(false)
+  })
+})

@@ -1,0 +1,86 @@
+// All that the cells of a session have shown, kept while the session lasts: whole where the model saw a part. In memory, and bounded.
+import { randomUUID } from 'node:crypto'
+import { BridgeError } from '../errors.ts'
+import { CELL_OUTPUT_CHARS, OutputBuffer } from './output-buffer.ts'
+
+/** What one session keeps, in characters. The oldest goes first. */
+const SESSION_CHARS = 64 * 1024 * 1024
+/** What one call hands to a cell: as JSON, with all of it escaped, that stays under the longest frame. */
+const SLICE_CHARS = 4 * 1024 * 1024
+
+export const OUTPUT_URI_TEMPLATE = 'sandbridge://output/{session}/{cell}'
+
+export class OutputStore {
+  /** Unguessable, since it is all that a reader has to know. */
+  readonly sessionId: string = randomUUID()
+  readonly #limit: number
+  /** By cell, oldest first. */
+  readonly #texts = new Map<number, string>()
+  #chars = 0
+
+  constructor(limit = SESSION_CHARS) {
+    this.#limit = limit
+  }
+
+  /** Keep what a cell has shown. Returns the resource it can be read as, or undefined when there is nothing to keep. */
+  keep(cell: number, text: string): string | undefined {
+    if (text === '') return undefined
+    const kept = bounded(text)
+    this.#texts.set(cell, kept)
+    this.#chars += kept.length
+    for (const [oldest, { length }] of this.#texts) {
+      if (this.#chars <= this.#limit || oldest === cell) break
+      this.#texts.delete(oldest)
+      this.#chars -= length
+    }
+    return this.uriOf(cell)
+  }
+
+  /**
+   * @param cell its number; missing means the last that has shown anything
+   * @throws BridgeError OUTPUT_UNKNOWN
+   */
+  read(cell: number | undefined): string {
+    const wanted = cell ?? [...this.#texts.keys()].at(-1)
+    const text = wanted === undefined ? undefined : this.#texts.get(wanted)
+    if (text !== undefined) return text
+    const kept = [...this.#texts.keys()]
+    const message = wanted === undefined ? 'No cell has shown anything yet' : `There is no output of cell ${wanted}`
+    throw new BridgeError('OUTPUT_UNKNOWN', message, {
+      hint:
+        kept.length === 0
+          ? ''
+          : `Kept: cells ${kept.slice(-20).join(', ')}. Run the cell again for what is gone or was never shown.`,
+    })
+  }
+
+  /** A piece of `read` that fits a frame, and where the next starts; undefined at the end. */
+  slice(cell: number | undefined, start: number): { text: string; next: number | undefined } {
+    const whole = this.read(cell)
+    let end = Math.min(start + SLICE_CHARS, whole.length)
+    if (end < whole.length && (whole.charCodeAt(end) & 0xfc00) === 0xdc00) end -= 1
+    return { text: whole.slice(start, end), next: end < whole.length ? end : undefined }
+  }
+
+  uriOf(cell: number): string {
+    return OUTPUT_URI_TEMPLATE.replace('{session}', this.sessionId).replace('{cell}', String(cell))
+  }
+
+  /** The cell that a URI of this session stands for; undefined for any other URI. */
+  cellOf(uri: string): number | undefined {
+    const [, session, cell] = /^sandbridge:\/\/output\/([\w-]{1,64})\/(\d{1,9})$/.exec(uri) ?? []
+    return session === this.sessionId && cell !== undefined ? Number(cell) : undefined
+  }
+
+  clear(): void {
+    this.#texts.clear()
+    this.#chars = 0
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= CELL_OUTPUT_CHARS) return text
+  const buffer = new OutputBuffer()
+  buffer.append(text)
+  return buffer.toString()
+}

@@ -1,0 +1,91 @@
+// The tool calls of one cell while it runs: which are open, and how long each tool has taken. For progress, and for saying where the time went.
+import type { CallHandler } from '../kernel/open-calls.ts'
+import type { CallFrame } from '../protocol/frames.ts'
+
+/** A moment in the calls of a cell: `name` is the oldest that is open, the `number`th of `total` so far. */
+export interface ToolCallProgress {
+  name: string
+  number: number
+  total: number
+}
+
+interface ToolTimes {
+  /** When each open call began. */
+  open: Set<{ startedAt: number }>
+  finishedCount: number
+  finishedMs: number
+}
+
+/** Tools that are told apart. A hostile cell can make up names without end. */
+const MAX_TOOLS = 100
+const SHOWN_TOOLS = 5
+
+export class ToolCalls {
+  readonly #onProgress: ((progress: ToolCallProgress) => void) | undefined
+  readonly #tools = new Map<string, ToolTimes>()
+  #started = 0
+  #finished = 0
+
+  constructor(onProgress?: (progress: ToolCallProgress) => void) {
+    this.#onProgress = onProgress
+  }
+
+  /** The same handler, watched. */
+  watch(handler: CallHandler): CallHandler {
+    return async (call, signal) => {
+      if (call.method !== 'call_tool') return handler(call, signal)
+      const tool = this.#toolOf(call)
+      const opened = { startedAt: performance.now() }
+      tool.open.add(opened)
+      this.#started += 1
+      this.#tell()
+      try {
+        return await handler(call, signal)
+      } finally {
+        tool.open.delete(opened)
+        tool.finishedCount += 1
+        tool.finishedMs += performance.now() - opened.startedAt
+        this.#finished += 1
+        this.#tell()
+      }
+    }
+  }
+
+  /** How long the tools have taken, the longest first; undefined when none was called. */
+  summary(): string | undefined {
+    const now = performance.now()
+    const tools = [...this.#tools].map(([name, { open, finishedCount, finishedMs }]) => {
+      const openMs = [...open].reduce((sum, { startedAt }) => sum + now - startedAt, 0)
+      return { name, count: finishedCount + open.size, ms: finishedMs + openMs, isOpen: open.size > 0 }
+    })
+    if (tools.length === 0) return undefined
+    const shown = tools.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN_TOOLS)
+    const lines = shown.map(({ name, count, ms, isOpen }) => {
+      const calls = count === 1 ? '' : `${count} calls, `
+      return `${name} ${calls}${(ms / 1000).toFixed(1)} s${isOpen ? ', not over' : ''}`
+    })
+    const more = tools.length > shown.length ? `; ${tools.length - shown.length} more` : ''
+    return `Time in tool calls: ${lines.join('; ')}${more}.`
+  }
+
+  #toolOf(call: CallFrame): ToolTimes {
+    const name = this.#tools.size < MAX_TOOLS ? nameOf(call) : 'other tools'
+    let tool = this.#tools.get(name)
+    if (!tool) {
+      tool = { open: new Set(), finishedCount: 0, finishedMs: 0 }
+      this.#tools.set(name, tool)
+    }
+    return tool
+  }
+
+  #tell(): void {
+    const open = [...this.#tools].find(([, tool]) => tool.open.size > 0)
+    if (open) this.#onProgress?.({ name: open[0], number: this.#finished + 1, total: this.#started })
+  }
+}
+
+function nameOf({ params }: CallFrame): string {
+  const { server, tool } = (params ?? {}) as { server?: unknown; tool?: unknown }
+  const short = (word: unknown) => (typeof word === 'string' ? word.slice(0, 100) : '?')
+  return `${short(server)}.${short(tool)}`
+}

@@ -1,0 +1,135 @@
+// This file verifies that wrong calls are found before a cell runs, from what the catalog knows, through the built bridge and a published server.
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+let bridge: TestBridge
+
+beforeAll(async () => {
+  bridge = await openTestBridge({
+    servers: { everything: published.everything(), memory: published.memory('/dev/null') },
+  })
+  await bridge.run('len(await runtime.query_tool_docs("everything"))')
+})
+afterAll(() => closeTestBridge(bridge))
+
+/** A cell that leaves a trace in the session when any of it runs. */
+async function check(code: string) {
+  await bridge.run('ran = False')
+  const { text, isError } = await bridge.call({ code: `ran = True\n${code}` })
+  return { text, isError, ran: (await bridge.run('ran')) === 'True' }
+}
+
+describe('a wrong call is refused before anything runs', () => {
+  it.each([
+    ['an unknown tool', 'await mcp_everything.ecko(message="x")', /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/],
+    [
+      'an unknown argument',
+      'await mcp_everything.echo(mesage="x")',
+      /line 2: echo: .*"mesage".*Did you mean message\?/,
+    ],
+    ['a missing argument', 'await mcp_everything.get_sum(a=1)', /line 2: get_sum: b is missing/],
+    ['a literal of the wrong type', 'await mcp_everything.get_sum(a="1", b=2)', /a must be float, not '1'/],
+    [
+      'a literal that is not in an enum',
+      'await mcp_everything.get_annotated_message(messageType="loud")',
+      /messageType must be/,
+    ],
+    ['too many positions', 'await mcp_everything.echo("a", "b")', /at most 1 arguments/],
+    [
+      'an unknown server',
+      'await mcp_everythin.echo(message="x")',
+      /'everythin' is not available. Did you mean everything\?/,
+    ],
+    ['a server by subscript', 'await mcp_servers["everything"].echo()', /message is missing/],
+    [
+      'an import',
+      'from mcp.servers.everything import echo as e\nawait e(1)',
+      /line 3: echo: message must be str, not 1/,
+    ],
+    ['call_tool', 'await runtime.call_tool("everything", "echo", {"msg": 1})', /"msg"/],
+    ['an unknown server in call_tool', 'await runtime.call_tool("nope", "echo", {})', /Server 'nope' is not available/],
+    ['a missing await', 'mcp_everything.echo(message="x")', /write `await mcp_everything\.echo\(…\)`/],
+    ['a method of every server', 'await mcp_everything.read_resource(url="x")', /Did you mean|uri is missing/],
+    ['a prompt without its argument', 'await mcp_everything.get_prompt("args-prompt")', /city is missing/],
+  ])('%s', async (_, code, expected) => {
+    const { text, isError, ran } = await check(code)
+    expect(text).toMatch(expected)
+    expect({ isError, ran }).toEqual({ isError: true, ran: false })
+  })
+
+  it('with all of them in one error, and the signature', async () => {
+    const { text } = await check('await mcp_everything.echo()\nif ran:\n    await mcp_everything.get_sum(1)')
+    expect(text).toContain('line 2: echo: message is missing. Signature: mcp_everything.echo(*, message: str)')
+    expect(text).toMatch(/line 4: get_sum: b is missing/)
+  })
+})
+
+describe('what is right, or cannot be told, runs', () => {
+  it.each([
+    ['positional arguments, in the order of the signature', 'await mcp_everything.get_sum(2, 3)', /5/],
+    ['another spelling', 'await mcp_everything.get_annotated_message(message_type="error")', /Error/],
+    ['unpacking', 'await mcp_everything.echo(**{"message": "hi"})', /hi/],
+    ['values of names', 'n = 4\nawait mcp_everything.get_sum(a=n, b=n)', /8/],
+    ['raw', '(await mcp_everything.echo(message="hi", raw=True))["content"][0]["text"]', /hi/],
+    [
+      'a handler',
+      'try:\n    await mcp_everything.ecko()\nexcept runtime.ToolNotFound:\n    print("handled")',
+      /handled/,
+    ],
+    ['a server that nothing is known of', 'ran\nif not ran:\n    await mcp_memory.no_such_tool()\n"ok"', /ok/],
+  ])('%s', async (_, code, expected) => {
+    const { text, ran } = await check(code)
+    expect(text).toMatch(expected)
+    expect(ran).toBe(true)
+  })
+
+  it('a coroutine that was forgotten is a note', async () => {
+    const { text } = await bridge.call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
+    expect(text).toContain('mcp_everything.echo(…) was never awaited')
+    expect(text).not.toContain('RuntimeWarning')
+  })
+})
+
+it('a check starts no server: what is on disk is enough', async () => {
+  const { home } = bridge
+  const servers = { everything: published.everything() }
+  const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') } })
+  const { text } = await second.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
+  expect(text).toMatch(/b must be float, not 'x'/)
+  expect(text).not.toContain('ran\n')
+  // And a bridge that knows nothing says nothing before the call itself.
+  const fresh = await startBridge({ servers })
+  const { text: late } = await fresh.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
+  expect(late).toContain('ran')
+  expect(late).toMatch(/b must be float, not 'x'/)
+})
+
+it('a list on disk that has become wrong is read again, and refuses nothing for long', async () => {
+  const servers = { files: published.filesystem(tmpdir()) }
+  const first = await startBridge({ servers })
+  await first.run('len(await runtime.query_tool_docs("files"))')
+  const folder = path.join(first.home, 'cache/catalog')
+  const file = path.join(folder, readdirSync(folder)[0]!)
+  const known = JSON.parse(readFileSync(file, 'utf8')) as { tools: { name: string }[] }
+  known.tools = known.tools.filter(({ name }) => name !== 'list_allowed_directories')
+  writeFileSync(file, JSON.stringify(known))
+  const second = await startBridge({ servers, env: { MCP_BRIDGE_CACHE_DIR: path.join(first.home, 'cache') } })
+  const call = 'await mcp_files.list_allowed_directories()'
+  expect(await second.run(call)).toMatch(/no tool 'list_allowed_directories'/)
+  // Dynamic code is judged when it calls, and by then the list is new.
+  expect(await second.run('await getattr(mcp_files, "list_allowed_directories")()')).toMatch(/Allowed/)
+  expect(await second.run(call)).toMatch(/Allowed/)
+})
+
+it('Python tools know the tools', async () => {
+  const signature = 'import inspect\nstr(inspect.signature(mcp_everything.get_sum))'
+  expect(await bridge.run(signature)).toMatch(/\(a: float, b: float\)/)
+  expect(await bridge.run('help(mcp_everything.echo)')).toMatch(/Echoes back/)
+  expect(await bridge.run('"echo" in dir(mcp_everything)')).toBe('True')
+  expect(await bridge.run('runtime.complete("mcp_everything.get_su")')).toBe("['get_sum']")
+  expect(await bridge.run('runtime.complete("mcp_everything.echo(mes")')).toBe("['message=']")
+})

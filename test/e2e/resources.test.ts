@@ -1,0 +1,148 @@
+// This file verifies resources and prompts of upstream servers in Python, through the built bridge and published servers.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  closeTestBridge,
+  fixtureServer,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+let bridge: TestBridge
+const folder = mkdtempSync(path.join(tmpdir(), 'sb-res-'))
+
+beforeAll(async () => {
+  bridge = await openTestBridge({
+    servers: {
+      docs: published.everything(),
+      files: published.filesystem(folder),
+      own: fixtureServer('resources.mjs'),
+    },
+  })
+})
+afterAll(() => closeTestBridge(bridge))
+
+describe('resources', () => {
+  it('are listed, templates among them', async () => {
+    expect(await bridge.run('rs = await mcp_docs.resources()\n[r.uri for r in rs if "uri" in r][0]')).toBe(
+      "'demo://resource/static/document/architecture.md'",
+    )
+    expect(await bridge.run('[r.uriTemplate for r in rs if "uriTemplate" in r][0]')).toBe(
+      "'demo://resource/dynamic/text/{resourceId}'",
+    )
+    expect(await bridge.run('sorted(await mcp_docs.resources(raw=True))')).toBe("['resourceTemplates', 'resources']")
+  })
+
+  it('are read as text, as bytes, or untouched', async () => {
+    expect(
+      await bridge.run('t = await mcp_docs.read_resource("demo://resource/dynamic/text/1")\ntype(t), t[:10]'),
+    ).toMatch(/\(<class 'str'>, 'Resource 1/)
+    expect(await bridge.run('type(await mcp_docs.read_resource(uri="demo://resource/dynamic/blob/2"))')).toBe(
+      "<class 'bytes'>",
+    )
+    expect(
+      await bridge.run(
+        'r = await mcp_docs.read_resource("demo://resource/dynamic/text/1", raw=True)\nr["contents"][0].uri',
+      ),
+    ).toBe("'demo://resource/dynamic/text/1'")
+    expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
+  })
+
+  it('that are not there raise what the server says', async () => {
+    const code = 'try:\n    await mcp_docs.read_resource("demo://nope")\nexcept runtime.ToolError as e:\n    print(e)'
+    expect(await bridge.run(code)).toMatch(/refused the reading of 'demo:\/\/nope'/)
+  })
+
+  it('of a server without any are none', async () => {
+    expect(await bridge.run('await mcp_files.resources(), await mcp_files.prompts()')).toBe('([], [])')
+    const { text } = await bridge.call({ code: 'await mcp_files.read_resource("file:///x")' })
+    expect(text).toContain("Server 'files' has no resources")
+  })
+})
+
+describe('prompts', () => {
+  it('are listed with their arguments', async () => {
+    const code = 'ps = await mcp_docs.prompts()\n[a.name for p in ps if p.name == "args-prompt" for a in p.arguments]'
+    expect(await bridge.run(code)).toBe("['city', 'state']")
+  })
+
+  it('become messages', async () => {
+    const code = 'ms = await mcp_docs.get_prompt("args-prompt", city="Oslo")\nms[0].role, ms[0].content.text'
+    expect(await bridge.run(code)).toMatch(/\('user', ".*Oslo/)
+    expect(await bridge.run('(await mcp_docs.get_prompt(name="simple-prompt", raw=True))["messages"][0]["role"]')).toBe(
+      "'user'",
+    )
+  })
+
+  it('may have an argument called name, and get texts', async () => {
+    const code = 'await mcp_docs.get_prompt("completable-prompt", department="Sales", name="Alice")'
+    expect(await bridge.run(`${code}\n"Alice" in str(_)`)).not.toContain('Error')
+    expect(await bridge.run('(await mcp_own.get_prompt("echo", what=12))[0].content.text')).toBe('\'{"what":"12"}\'')
+  })
+
+  it('with wrong arguments are not asked for', async () => {
+    const wrong = (call: string) => bridge.run(`f = getattr(mcp_docs, "get_prompt")\nawait f(${call})`)
+    expect(await wrong('"args-prompt", town="Oslo"')).toMatch(/city is missing/)
+    expect(await wrong('"args-prompt", city="Oslo", sate="x"')).toMatch(/Did you mean state\?/)
+    expect(await wrong('')).toMatch(/name is missing/)
+  })
+})
+
+describe('in a search', () => {
+  it('they are marked as what they are, and their lines can be called', async () => {
+    const found = await bridge.run('print(await runtime.search_tool_docs("architecture document", limit=5))')
+    expect(found).toMatch(
+      /await mcp_docs\.read_resource\('demo:\/\/resource\/static\/document\/architecture\.md'\) {2}# resource: /,
+    )
+    const prompt = await bridge.run('print(await runtime.search_tool_docs("prompt two arguments city", limit=5))')
+    expect(prompt).toMatch(/await mcp_docs\.get_prompt\('args-prompt', city: str, state: str = \.\.\.\) {2}# prompt: /)
+    const doc =
+      'd = [d for d in await runtime.search_tool_docs("architecture document") if "kind" in d][0]\nd.kind, d.server, (await runtime.call_tool(d.server, d.tool, {"uri": d.target}))[:1]'
+    expect(await bridge.run(doc)).toBe("('resource', 'docs', '#')")
+  })
+
+  it('they leave most of the answer to tools', async () => {
+    const kinds = await bridge.run('[d.get("kind") for d in await runtime.search_tool_docs("resource", limit=6)]')
+    expect(kinds.match(/resource|prompt/g)?.length ?? 0).toBeLessThanOrEqual(2)
+    expect(kinds).toContain('None')
+  })
+
+  it('they are known from disk, and only to cells that may reach the server', async () => {
+    const env = { MCP_BRIDGE_CACHE_DIR: path.join(bridge.home, 'cache') }
+    const second = await startBridge({
+      servers: { docs: published.everything(), files: published.filesystem(folder) },
+      env,
+    })
+    const search = '[d.get("kind") for d in await runtime.search_tool_docs("architecture document")]'
+    expect(await second.run(search)).toContain("'resource'")
+    expect(await second.run('await runtime.list_servers()')).toBe('[]')
+    expect(await second.run(search, { servers: ['files'] })).not.toContain('resource')
+    const { text } = await second.call({ code: 'await mcp_servers["docs"].resources()', servers: ['files'] })
+    expect(text).toContain("Server 'docs' is not available")
+  })
+})
+
+it('a tool of the same name wins, and the other is reached with an underscore', async () => {
+  expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
+  expect(await bridge.run('await mcp_own.prompts()')).toBe("'the tool'")
+  expect(await bridge.run('[p.name for p in await mcp_own._prompts()]')).toBe("['echo']")
+  expect(await bridge.run('[d.line for d in await runtime.query_tool_docs("own", "_prompts")]')).toContain(
+    'mcp_own._prompts()',
+  )
+})
+
+it('help and signatures know them', async () => {
+  expect(await bridge.run('import inspect\nstr(inspect.signature(mcp_docs.read_resource))')).toBe("'(uri: str)'")
+  expect(await bridge.run('help(mcp_docs.get_prompt)')).toMatch(/messages of a prompt/)
+})
+
+it('a server whose lists fail keeps its tools', async () => {
+  const broken = await startBridge({ servers: { own: fixtureServer('resources.mjs', 'broken') } })
+  expect(await broken.run('print(await runtime.search_tool_docs("anything"))')).toContain('mcp_own.prompts()')
+  const { text } = await broken.call({ code: 'await mcp_own.resources()' })
+  expect(text).toMatch(/refused the listing of its resources/)
+})
