@@ -13,6 +13,7 @@ import { capabilitySummary } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/saved-tool-methods.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { scopeFor } from './proxy/scope.ts'
+import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './session/cell-result.ts'
 import type { CellRequest } from './session/cell-run.ts'
@@ -33,7 +34,7 @@ export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
 export interface RunCellRequest extends Pick<
   CellRequest,
-  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onOutput' | 'onProgress'
+  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onOutput' | 'onProgress' | 'onToolCall'
 > {
   /** Names or aliases of the only servers that the cell may reach. */
   servers?: string[]
@@ -167,7 +168,12 @@ export class Bridge {
       servers: scope.servers,
       onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
-    return savedArtifacts.length === 0 ? result : { ...result, artifacts: savedArtifacts }
+    const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
+    return {
+      ...result,
+      ...(outputUri && { outputUri }),
+      ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
+    }
   }
 
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */

@@ -40,7 +40,8 @@ export class CatalogOffering extends CatalogTool {
     })
     this.kind = kind
     this.target = target
-    this.#said = [entry.description, entry.title, entry.name].find(isText) ?? ''
+    // The name of a prompt stands in its line already.
+    this.#said = [entry.description, entry.title, kind !== 'prompt' && entry.name].find(isText) ?? ''
   }
 
   /** The server's words, cleaned, on one line. */

@@ -306,3 +306,119 @@ describe('learned types', () => {
     expect((await known.docs('GitHub'))[0]?.line).toContain(' -> int  # Create')
   })
 })
+
+describe('a call seen in a source', () => {
+  const call = (tool: string, kwargs: Record<string, unknown> = {}) => ({ tool, args: [], kwargs, isPartial: false })
+
+  test('is judged by what is known, and no server is asked for that', async () => {
+    const known = catalog()
+    expect(known.checkCall('GitHub', call('create_isue'))).toBeUndefined()
+    expect(asked).toEqual([])
+    await known.tools('GitHub')
+    expect(known.checkCall('GitHub', call('create_issue', { title: 'x' }))).toBeUndefined()
+    expect(known.checkCall('GitHub', call('create_isue'))).toMatchObject({
+      code: 'PROXY_TOOL_UNKNOWN',
+      hint: expect.stringContaining('create_issue') as string,
+    })
+    expect(known.checkCall('GitHub', call('create_issue'))?.message).toContain('title is missing')
+    expect(known.checkCall('GitHub', call('resources'))).toBeUndefined()
+    expect(known.checkCall('GitHub', call('read_resource'))?.message).toContain('uri is missing')
+    expect(asked).toEqual(['GitHub'])
+  })
+
+  test('is judged from disk for a day, and what is refused from there is looked up again', async () => {
+    await catalog().tools('GitHub')
+    const late = catalog({ now: () => Date.now() + 25 * 3600 * 1000 })
+    expect(late.checkCall('GitHub', call('create_isue'))).toBeUndefined()
+    expect(asked).toEqual(['GitHub'])
+    const next = catalog()
+    expect(next.checkCall('GitHub', call('list_issues'))).toBeUndefined()
+    expect(asked).toEqual(['GitHub'])
+    expect(next.checkCall('GitHub', call('create_isue'))?.code).toBe('PROXY_TOOL_UNKNOWN')
+    expect(asked).toEqual(['GitHub', 'GitHub'])
+  })
+
+  test('that is sent is not refused by an old list', async () => {
+    await catalog().tools('GitHub')
+    const changed = catalog({
+      listTools: (server) => {
+        asked.push(server)
+        return Promise.resolve({ tools: [{ name: 'create-issue', inputSchema: { properties: { subject: {} } } }] })
+      },
+    })
+    const tool = await changed.findTool('GitHub', 'create_issue')
+    expect(() => changed.bind(tool, [], { subject: 's' })).toThrow(/subject/)
+    expect(await changed.bindCall(tool, [], { subject: 's' })).toEqual({ subject: 's' })
+    await expect(changed.bindCall(tool, [], { title: 't', body: 3 })).rejects.toThrow(/title|body/)
+    expect(asked).toEqual(['GitHub', 'GitHub'])
+  })
+})
+
+describe('resources and prompts', () => {
+  const offered = {
+    resources: [
+      { uri: 'doc://issues', name: 'Issue guide', description: 'How to create an issue' },
+      ...Array.from({ length: 30 }, (_, index) => ({ uri: `doc://${index}`, description: `Issue ${index}` })),
+    ],
+    prompts: [{ name: 'triage', description: 'Triage an issue', arguments: [{ name: 'number', required: true }] }],
+  }
+  const withOfferings = (options: Partial<CatalogOptions> = {}) =>
+    catalog({ listOfferings: (server) => Promise.resolve(server === 'GitHub' ? offered : {}), ...options })
+
+  test('are found beside tools, as what they are, and never instead of them', async () => {
+    const known = withOfferings()
+    const docs = await known.search('create an issue', { limit: 3 })
+    expect(docs.filter(({ kind }) => kind !== undefined)).toHaveLength(1)
+    expect(docs.filter(({ kind }) => kind === undefined).map(({ toolAlias }) => toolAlias)).toContain('create_issue')
+    const guide = await known.search('issue guide')
+    expect(guide[0]).toMatchObject({
+      kind: 'resource',
+      server: 'GitHub',
+      tool: 'read_resource',
+      target: 'doc://issues',
+      line: "await mcp_github.read_resource('doc://issues')  # resource: How to create an issue",
+    })
+    const triage = await known.search('triage')
+    expect(triage[0]?.line).toBe("await mcp_github.get_prompt('triage', number: str)  # prompt: Triage an issue")
+  })
+
+  test('stay where they belong', async () => {
+    const known = withOfferings()
+    await known.search('issue')
+    expect((await known.search('issue', { servers: ['files'] })).map(({ toolAlias }) => toolAlias)).toEqual([
+      'read_file',
+    ])
+    expect(await known.docs('GitHub')).toHaveLength(2)
+    expect((await codeOf(known.findTool('GitHub', 'triage'))).data).toMatchObject({
+      suggestions: expect.not.arrayContaining(['triage']) as string[],
+    })
+  })
+
+  test('are kept on disk, and replaced when they change', async () => {
+    await withOfferings().search('issue')
+    asked = []
+    const next = withOfferings()
+    expect((await next.search('triage'))[0]?.kind).toBe('prompt')
+    expect(asked).toEqual([])
+    next.offeringsChanged('GitHub', { prompts: [] })
+    expect((await next.search('triage')).some(({ kind }) => kind === 'prompt')).toBe(false)
+    expect((await next.search('issue guide'))[0]?.kind).toBe('resource')
+  })
+
+  test('that cannot be read cost nothing', async () => {
+    const failing = withOfferings({ listOfferings: () => Promise.reject(new Error('no')) })
+    expect(await failing.search('create an issue')).toHaveLength(2)
+    expect(failing.servers()[0]?.problem).toBeUndefined()
+  })
+
+  test('give way to a tool that is called like the way to reach them', async () => {
+    const known = withOfferings({
+      listTools: () => Promise.resolve({ tools: [{ name: 'readResource', description: 'mine' }] }),
+    })
+    const [found] = (await known.search('issue guide')).filter(({ kind }) => kind === 'resource')
+    expect(found?.line).toContain('mcp_github._read_resource(')
+    expect((await known.findTool('GitHub', 'read_resource')).name).toBe('readResource')
+    expect((await known.findTool('GitHub', '_read_resource')).method).toBe('read_resource')
+    expect((await known.findTool('GitHub', 'prompts')).method).toBe('prompts')
+  })
+})

@@ -1,11 +1,13 @@
-// The MCP server that a client talks to: one tool, one resource. One instance serves one connection, in whichever protocol era the client speaks.
+// The MCP server that a client talks to: one tool, and resources. One instance serves one connection, in whichever protocol era the client speaks.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   inputRequired,
   ProtocolError,
   ProtocolErrorCode,
+  type ReadResourceResult,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
@@ -16,7 +18,9 @@ import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../session/time-limit.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
+import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { methodsOf, OpenRun } from './open-run.ts'
+import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { parseRunPythonArguments, RUN_PYTHON_TOOL } from './run-python-tool.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -32,10 +36,10 @@ export function createServer(bridge: Bridge, session: Session): Server {
   /** Calls that wait for the client to come back with an answer. They end with their cells. */
   const runs = new Map<string, OpenRun>()
 
-  function startRun(capabilities: ClientCapabilities, args: unknown): OpenRun {
+  function startRun(capabilities: ClientCapabilities, args: unknown, quirks: ClientQuirks): OpenRun {
     const run = new OpenRun(capabilities)
     runs.set(run.id, run)
-    run.start(runPython(bridge, session, args, run))
+    run.start(runPython(bridge, session, args, run, quirks))
     return run
   }
 
@@ -44,6 +48,11 @@ export function createServer(bridge: Bridge, session: Session): Server {
     // The package's type of the envelope is empty, what it validates is not.
     const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined
     return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}
+  }
+
+  function quirksFor({ mcpReq }: ServerContext): ClientQuirks {
+    const envelope = mcpReq.envelope as Record<string, { name?: string }> | undefined
+    return quirksOf(envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name)
   }
 
   server.setRequestHandler('tools/list', () => {
@@ -61,10 +70,12 @@ export function createServer(bridge: Bridge, session: Session): Server {
     const capabilities = capabilitiesOf(context)
     bridge.questions.clientOffers(methodsOf(capabilities))
     const state = mcpReq.requestState<string>()
-    const run = (state && runs.get(state)) || startRun(capabilities, args)
+    const run = (state && runs.get(state)) || startRun(capabilities, args, quirksFor(context))
+    run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
     mcpReq.signal.addEventListener('abort', () => run.cancel(), { once: true })
     const event = await run.next()
+    run.progress.stop()
     if ('result' in event) {
       runs.delete(run.id)
       return event.result
@@ -76,12 +87,20 @@ export function createServer(bridge: Bridge, session: Session): Server {
     resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources(bridge.artifacts))],
   }))
 
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
+
+  async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
+    try {
+      return readOutputResource(session, uri) ?? (await readArtifactResource(bridge.artifacts, uri))
+    } catch (error) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
+    }
+  }
+
   server.setRequestHandler('resources/read', async (request) => {
     const { uri } = request.params
-    const artifact = await readArtifactResource(bridge.artifacts, uri).catch((error: unknown) => {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
-    })
-    if (artifact) return artifact
+    const kept = await readKept(uri)
+    if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${uri}'`, { uri })
     }
@@ -93,14 +112,28 @@ export function createServer(bridge: Bridge, session: Session): Server {
 }
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
-async function runPython(bridge: Bridge, session: Session, args: unknown, run: OpenRun): Promise<CallToolResult> {
+async function runPython(
+  bridge: Bridge,
+  session: Session,
+  args: unknown,
+  run: OpenRun,
+  { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
+): Promise<CallToolResult> {
   const { settings } = bridge
   try {
     const request = parseRunPythonArguments(args, settings)
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
-    const result = await bridge.runCell(session, { ...request, timeLimit, signal: run.signal, asker: run })
-    return { ...renderResult(result, { mode: settings.outputMode, outputTokens: settings.outputTokenCount }) }
+    const { listeners } = run.progress
+    const result = await bridge.runCell(session, {
+      ...request,
+      ...listeners,
+      timeLimit,
+      signal: run.signal,
+      asker: run,
+    })
+    const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
+    return { ...renderResult(result, { mode: settings.outputMode, outputTokens, textOnly }) }
   } catch (error) {
     if (!BridgeError.isInstance(error)) bridge.log.error('A cell could not be run', { error })
     return failure(error)

@@ -6,6 +6,7 @@ import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelco
 import { BridgeError } from '../errors.ts'
 import type { Asker, Question, QuestionMethod } from '../questions.ts'
 import type { TimeLimit } from '../session/time-limit.ts'
+import { ProgressReporter } from './progress.ts'
 
 interface OpenQuestion {
   question: Question
@@ -18,6 +19,7 @@ export type RunEvent = { result: CallToolResult } | { questions: InputRequests; 
 export class OpenRun implements Asker {
   /** Unguessable: whoever knows it may go on with this run. */
   readonly id: string = randomUUID()
+  readonly progress = new ProgressReporter()
   readonly #capabilities: ClientCapabilities
   readonly #cancelled = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()

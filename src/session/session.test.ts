@@ -85,7 +85,7 @@ describe('Session', () => {
     expect(await run).toMatchObject({ status: 'timeout', stateLost: true })
     expect(sandbox.disposed).toBe(true)
     const next = session.run(request())
-    ;(await started(sandboxes, 1)).send(done(1))
+    ;(await started(sandboxes, 1)).send(done(2))
     expect((await next).status).toBe('ok')
   })
 
@@ -120,7 +120,7 @@ describe('Session', () => {
     sandboxes[0]!.end({ reason: 'out-of-memory' })
     await new Promise((resolve) => setTimeout(resolve))
     const second = session.run(request())
-    ;(await started(sandboxes, 1)).send(done(1))
+    ;(await started(sandboxes, 1)).send(done(2))
     expect((await second).notes.join()).toMatch(/out of memory.*variables of earlier cells are gone/)
   })
 
@@ -131,8 +131,42 @@ describe('Session', () => {
     await first
     await vi.waitFor(() => expect(sandboxes[0]!.disposed).toBe(true))
     const second = session.run(request())
-    ;(await started(sandboxes, 1)).send(done(1))
+    ;(await started(sandboxes, 1)).send(done(2))
     expect((await second).notes.join()).toMatch(/idle.*variables of earlier cells are gone/)
+  })
+
+  it('numbers cells on through kernels, so that a number means one output', async () => {
+    const { sandboxes, session } = open()
+    const first = session.run(request())
+    ;(await started(sandboxes)).send(done(1))
+    expect((await first).cell).toBe(1)
+    sandboxes[0]!.end()
+    const second = session.run(request())
+    await vi.waitFor(() => expect(sandboxes.length).toBe(2))
+    expect(await sandboxes[1]!.received('run')).toMatchObject({ cell: 2 })
+    sandboxes[1]!.send(done(2))
+    expect((await second).cell).toBe(2)
+  })
+
+  it('keeps a bounded number and size of displays', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    const display = (text: string) => ({ type: 'display', cell: 1, data: { 'text/plain': text } })
+    sandbox.send(display('x'.repeat(20_000_000)), display('y'.repeat(20_000_000)), display('small'), done(1))
+    const { displays, notes } = await run
+    expect(displays.length).toBe(1)
+    expect(notes).toEqual(['2 values were displayed beyond what is kept.'])
+  })
+
+  it('says where the time went when it ran out', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request({ timeoutMs: 10, onCall: () => new Promise(() => {}) }))
+    const sandbox = await started(sandboxes)
+    sandbox.send({ type: 'call', id: 1, cell: 1, method: 'call_tool', params: { server: 'github', tool: 'search' } })
+    await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
+    sandbox.send(done(1, { status: 'interrupted' }))
+    expect((await run).notes).toEqual([expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, not over\.$/)])
   })
 
   it('keeps the ends of an output flood and says what is missing', async () => {
@@ -140,9 +174,9 @@ describe('Session', () => {
     const run = session.run(request())
     const sandbox = await started(sandboxes)
     const frame = (text: string) => ({ type: 'output', cell: 1, stream: 'stdout', text })
-    sandbox.send(frame('BEGIN'), ...Array.from({ length: 50 }, () => frame('x'.repeat(100_000))), frame('END'), done(1))
+    sandbox.send(frame('BEGIN'), ...Array.from({ length: 200 }, () => frame('x'.repeat(100_000))), frame('END'), done(1))
     const { stdout } = await run
-    expect(stdout.length).toBeLessThan(2_100_000)
+    expect(stdout.length).toBeLessThan(17_000_000)
     expect(stdout).toMatch(/^BEGINx+\n… [\d,]+ characters are not kept …\nx+END$/)
   })
 })

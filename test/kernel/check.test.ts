@@ -36,7 +36,7 @@ async function outcome(kernel: Driver, code: string) {
 }
 
 describe('a call that is certainly wrong', () => {
-  it.for([
+  it.for<[string, string]>([
     ['through mcp_<alias>', 'await mcp_github.bad(x=1)'],
     ['through mcp_servers', 'await mcp_servers["my-files"].bad(x=1)'],
     ['through an import', 'from mcp.servers.github import bad as b\nawait b(x=1)'],
@@ -109,7 +109,7 @@ describe('a call that is certainly wrong', () => {
 })
 
 describe('what is merely dynamic runs', () => {
-  it.for([
+  it.for<[string, string]>([
     ['a try that catches it', 'try:\n    await mcp_github.bad()\nexcept TypeError:\n    pass'],
     ['a bare except', 'try:\n    await mcp_github.bad()\nexcept:\n    pass'],
     ['a try that catches MCPError', 'try:\n    await mcp_github.bad()\nexcept runtime.MCPError as e:\n    pass'],
@@ -187,7 +187,7 @@ describe('what is merely dynamic runs', () => {
 })
 
 describe('a missing await', () => {
-  it.for([
+  it.for<[string, string]>([
     ['a statement', 'mcp_github.ok()'],
     ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
     ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],

@@ -21,8 +21,8 @@ const SMALLEST_HEAP_BYTES = 64 * MIB
 export const SMALLEST_MEMORY_BYTES = FIXED_BYTES + SMALLEST_HEAP_BYTES
 
 /**
- * Divide a sandbox's memory. Of what is left beside the fixed part, five eighths are Python's heap (MemoryError beyond) and one eighth its files
- * (ENOSPC beyond): a growing file is copied, so for a moment it takes twice its size. The rest is slack.
+ * Divide a sandbox's memory. Of what is left beside the fixed part, three quarters are Python's heap (MemoryError beyond): by default enough to
+ * read a tool result of 50 MB. A tenth is its files (ENOSPC beyond): a growing file is copied, so for a moment it takes twice its size. The rest is slack.
  * @throws BridgeError CONFIG_INVALID when it is too little for Python to start.
  */
 export function planMemory(memoryBytes: number): MemoryPlan {
@@ -34,11 +34,11 @@ export function planMemory(memoryBytes: number): MemoryPlan {
     )
   }
   const free = memoryBytes - FIXED_BYTES
-  const pages = Math.min(65535, Math.floor((free * 5) / 8 / WASM_PAGE_BYTES))
+  const pages = Math.min(65535, Math.floor((free * 3) / 4 / WASM_PAGE_BYTES))
   const heapMaxBytes = Math.max(pages * WASM_PAGE_BYTES, SMALLEST_HEAP_BYTES)
   return {
     heapMaxBytes,
-    filesMaxBytes: Math.floor(free / 8),
+    filesMaxBytes: Math.floor(free / 10),
     v8HeapMib: 128,
     dataBytes: memoryBytes,
   }

@@ -1,0 +1,42 @@
+// Decides whether a folder of this machine may be given to cells, and under which path they see it.
+import { realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+
+/** A folder of this machine as a sandbox sees it. */
+export interface MountedFolder {
+  source: string
+  target: string
+  mode: 'ro' | 'rw'
+}
+
+/**
+ * @param own the bridge's own folders: who can write there decides which programs the bridge starts, and who reads there reads credentials
+ * @throws BridgeError CONFIG_INVALID when it is no folder, or holds one of the bridge's own or lies in one
+ */
+export async function resolveMount(
+  mount: { path: string; mode: 'ro' | 'rw' },
+  own: readonly string[],
+): Promise<MountedFolder> {
+  const source = await realpath(mount.path).catch(() => mount.path)
+  if (!(await stat(source).catch(() => undefined))?.isDirectory()) throw refused(`${mount.path} is no folder`)
+  for (const folder of own) {
+    const real = await realpath(folder).catch(() => path.resolve(folder))
+    if (isInside(source, real) || isInside(real, source)) throw refused(`${mount.path} would give cells the bridge's own files in ${folder}`)
+  }
+  const name = path.basename(source)
+  // Engines separate the parts of a mount with commas; the others have no place in a path that a model has to type.
+  if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source)) throw refused(`${mount.path} has a character that cannot be mounted`)
+  return { source, target: `/mnt/${name}`, mode: mount.mode }
+}
+
+function isInside(outer: string, inner: string): boolean {
+  const relative = path.relative(outer, inner)
+  return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
+}
+
+function refused(reason: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_MOUNT: ${reason}`, {
+    hint: 'Name a folder that holds what cells should see and nothing else.',
+  })
+}

@@ -1,0 +1,80 @@
+// What MCP_BRIDGE_PACKAGES asks for: wheel files of this machine, and requirements that an installer has to find. Reads files; installs nothing.
+import { createHash } from 'node:crypto'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { isPureWheel, type PackageFile, unpackWheel } from './wheel.ts'
+
+export interface Wheel {
+  fileName: string
+  data: Buffer
+}
+
+export interface RequestedPackages {
+  wheels: Wheel[]
+  /** Such as `numpy>=2`. */
+  requirements: string[]
+  /** The same for the same wheels and requirements. */
+  key: string
+}
+
+/**
+ * Read what is asked for. A word that ends in `.whl` or begins like a path is a file or a folder of wheels, any other one a requirement.
+ * @throws BridgeError CONFIG_INVALID for a file that cannot be read, or a folder without wheels
+ */
+export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {
+  const files = (await Promise.all(words.filter((word) => isPath(word)).map((word) => wheelFiles(word)))).flat()
+  const wheels = await Promise.all(
+    [...new Set(files)].toSorted().map(async (file) => ({ fileName: path.basename(file), data: await read(file) })),
+  )
+  const requirements = words.filter((word) => !isPath(word)).toSorted()
+  const hash = createHash('sha256').update(JSON.stringify(requirements))
+  for (const { fileName, data } of wheels) hash.update(`\0${fileName}\0${data.length}\0`).update(data)
+  return { wheels, requirements, key: hash.digest('hex').slice(0, 24) }
+}
+
+/** Whether all of it is there and can be unpacked: no installer, no network. */
+export function needsNoInstaller({ wheels, requirements }: RequestedPackages): boolean {
+  return requirements.length === 0 && wheels.every(({ fileName }) => isPureWheel(fileName))
+}
+
+/**
+ * The files of pure wheels, all into one folder.
+ * @throws BridgeError CONFIG_INVALID that names the wheel and what is wrong with it
+ */
+export function unpackWheels({ wheels }: RequestedPackages): PackageFile[] {
+  const files = new Map<string, PackageFile>()
+  for (const { fileName, data } of wheels) {
+    try {
+      for (const file of unpackWheel(fileName, data)) files.set(file.path, file)
+    } catch (cause) {
+      throw invalid(`${fileName} cannot be used: ${messageOf(cause)}`, cause)
+    }
+  }
+  return [...files.values()]
+}
+
+function isPath(word: string): boolean {
+  return word.endsWith('.whl') || /^(~?[/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])/.test(word)
+}
+
+async function wheelFiles(word: string): Promise<string[]> {
+  const place = path.resolve(word.replace(/^~(?=[/\\])/, homedir()))
+  if (!(await stat(place).catch(() => undefined))?.isDirectory()) return [place]
+  const names = (await readdir(place)).filter((name) => name.endsWith('.whl'))
+  if (names.length === 0) throw invalid(`There is no wheel in the folder ${word}`)
+  return names.map((name) => path.join(place, name))
+}
+
+async function read(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (cause) {
+    throw invalid(`The wheel ${path.basename(file)} cannot be read: ${messageOf(cause)}`, cause)
+  }
+}
+
+function invalid(message: string, cause?: unknown): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, { hint: 'Correct MCP_BRIDGE_PACKAGES.', cause })
+}

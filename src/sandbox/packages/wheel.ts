@@ -1,0 +1,62 @@
+// Unpacks a pure Python wheel: checks every file against the wheel's own record and says where it goes. Nothing of it is run. Pure.
+// (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
+import { createHash } from 'node:crypto'
+import { readZip } from './zip.ts'
+
+export interface PackageFile {
+  /** Below the folder of packages, with `/`. */
+  path: string
+  data: Buffer
+}
+
+const MAX_UNPACKED_BYTES = 512 * 2 ** 20
+const MAX_FILES = 20_000
+
+/** Whether a file's name says that it is a wheel which runs on any Python 3. */
+export function isPureWheel(fileName: string): boolean {
+  return /^[^-]+-[^-]+(-\d[^-]*)?-[\w.]*py3[\w.]*-none-any\.whl$/.test(fileName)
+}
+
+/** @throws Error that says what is wrong with the wheel */
+export function unpackWheel(fileName: string, archive: Buffer): PackageFile[] {
+  if (!isPureWheel(fileName)) throw new Error('its name is not that of a pure Python wheel, such as name-1.0-py3-none-any.whl')
+  const entries = readZip(archive, MAX_UNPACKED_BYTES)
+  if (entries.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
+  const record = entries.find((entry) => /^[^/]+\.dist-info\/RECORD$/.test(entry.name))
+  if (!record) throw new Error('it has no RECORD of its files')
+  const hashes = parseRecord(record.data.toString())
+  const files: PackageFile[] = []
+  for (const { name, data } of entries) {
+    if (!isSafe(name)) throw new Error(`it has a file outside of its folder: ${JSON.stringify(name)}`)
+    // The record cannot hold its own hash, nor those of signatures made after it.
+    if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
+      throw new Error(`${name} is not as its RECORD says`)
+    }
+    const path = installedPath(name)
+    if (path !== undefined) files.push({ path, data })
+  }
+  return files
+}
+
+/** Where a file goes. Scripts, headers and data files have no place in a sandbox. */
+function installedPath(name: string): string | undefined {
+  const [, kind, path] = /^[^/]+\.data\/([^/]+)\/(.+)$/.exec(name) ?? []
+  if (kind === undefined) return name
+  return kind === 'purelib' || kind === 'platlib' ? path : undefined
+}
+
+function isSafe(name: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name)) return false
+  return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+/** Path → SHA-256 in the base64 of URLs, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is in quotes. */
+function parseRecord(text: string): Map<string, string> {
+  const lines = text.matchAll(/^(?:"((?:[^"]|"")*)"|([^,\r\n]*)),sha256=([\w-]+)=*,/gm)
+  return new Map([...lines].map(([, quoted, plain, hash]) => [quoted?.replaceAll('""', '"') ?? plain!, hash!]))
+}
+
+function sha256(data: Buffer): string {
+  return createHash('sha256').update(data).digest('base64url')
+}

@@ -1,0 +1,86 @@
+// Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels use: stored and deflated entries, no zip64.
+// (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.)
+import { inflateRawSync } from 'node:zlib'
+
+export interface ZipEntry {
+  name: string
+  data: Buffer
+}
+
+const END_BYTES = 22
+const END_SIGNATURE = 0x06054b50
+const CENTRAL_SIGNATURE = 0x02014b50
+const LOCAL_SIGNATURE = 0x04034b50
+
+/**
+ * All files of an archive; folders are left out.
+ * @param maxBytes the most that they may have unpacked, all together
+ * @throws Error that says what is wrong with the archive
+ */
+export function readZip(archive: Buffer, maxBytes: number): ZipEntry[] {
+  const end = findEnd(archive)
+  const count = archive.readUInt16LE(end + 10)
+  let at = archive.readUInt32LE(end + 16)
+  let left = maxBytes
+  const entries: ZipEntry[] = []
+  for (let index = 0; index < count; index += 1) {
+    need(at + 46 <= archive.length && archive.readUInt32LE(at) === CENTRAL_SIGNATURE, 'its list of files is damaged')
+    const sizeBytes = archive.readUInt32LE(at + 24)
+    const nameLength = archive.readUInt16LE(at + 28)
+    const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
+    left -= sizeBytes
+    need(left >= 0, `it has more than ${maxBytes >> 20} MiB unpacked`)
+    if (!name.endsWith('/')) entries.push({ name, data: readEntry(archive, at, sizeBytes, name) })
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32)
+  }
+  return entries
+}
+
+function findEnd(archive: Buffer): number {
+  // A comment of up to 64 KiB may follow it.
+  const first = Math.max(0, archive.length - END_BYTES - 0xffff)
+  for (let at = archive.length - END_BYTES; at >= first; at -= 1) {
+    if (archive.readUInt32LE(at) === END_SIGNATURE) return at
+  }
+  throw new Error('it is no zip archive')
+}
+
+function readEntry(archive: Buffer, central: number, sizeBytes: number, name: string): Buffer {
+  const encrypted = (archive.readUInt16LE(central + 8) & 1) !== 0
+  const method = archive.readUInt16LE(central + 10)
+  const checksum = archive.readUInt32LE(central + 16)
+  const packedBytes = archive.readUInt32LE(central + 20)
+  const local = archive.readUInt32LE(central + 42)
+  need(!encrypted && (method === 0 || method === 8), `${name} is packed in a way that is not read here`)
+  need(local + 30 <= archive.length && archive.readUInt32LE(local) === LOCAL_SIGNATURE, `${name} is not where it should be`)
+  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
+  const packed = archive.subarray(start, start + packedBytes)
+  const data = method === 0 ? packed : inflate(packed, sizeBytes, name)
+  need(data.length === sizeBytes && crc32(data) === checksum, `${name} is damaged`)
+  return data
+}
+
+function inflate(packed: Buffer, sizeBytes: number, name: string): Buffer {
+  try {
+    // Bounded by the size that it claims, so that a small file cannot become a huge one.
+    return inflateRawSync(packed, { maxOutputLength: Math.max(1, sizeBytes) })
+  } catch {
+    throw new Error(`${name} is damaged`)
+  }
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+  return value >>> 0
+})
+
+function crc32(data: Buffer): number {
+  let value = 0xffffffff
+  for (const byte of data) value = CRC_TABLE[(value ^ byte) & 0xff]! ^ (value >>> 8)
+  return (value ^ 0xffffffff) >>> 0
+}
+
+function need(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise)
+}

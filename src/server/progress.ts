@@ -1,0 +1,104 @@
+// What a running cell tells the client: what it prints, the tool it calls, and how far it says it is. A client that asked for
+// progress gets a few notifications a second, however much happens. (MCP 2025-11-25, Progress)
+import type { ServerContext } from '@modelcontextprotocol/server'
+import type { CellRequest } from '../session/cell-run.ts'
+import { plainText } from '../render/terminal-text.ts'
+
+const INTERVAL_MS = 100
+/** Of what was printed since the last notification: the last lines, up to this many characters. */
+const MAX_CHARS = 1_000
+/** The value must rise with each notification; this little does not show beside the cell's own numbers. */
+const STEP = 0.001
+
+interface Notification {
+  progress: number
+  total?: number
+  message?: string
+}
+
+export class ProgressReporter {
+  #send: ((notification: Notification) => void) | undefined
+  #token: string | number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #value = 0
+  #done: number | undefined
+  #total: number | undefined
+  /** Printed since the last notification. */
+  #printed = ''
+  /** What the cell is at, where it did not print. */
+  #state: string | undefined
+
+  /** What a cell is to be run with. */
+  readonly listeners: Required<Pick<CellRequest, 'onOutput' | 'onProgress' | 'onToolCall'>> = {
+    onOutput: (_stream, text) => {
+      if (!this.#send) return
+      this.#printed = (this.#printed + text.slice(-2 * MAX_CHARS)).slice(-2 * MAX_CHARS)
+      this.#schedule()
+    },
+    onProgress: ({ done, total, message }) => {
+      this.#done = done
+      this.#total = total
+      this.#state = message ?? (total === undefined ? String(done) : `${done} of ${total}`)
+      this.#schedule()
+    },
+    onToolCall: ({ name, number, total }) => {
+      this.#state = `calling ${name} (${number} of ${total})`
+      this.#schedule()
+    },
+  }
+
+  /** Report to this request from now on; a call that is answered in several rounds is several requests. */
+  reportTo({ mcpReq }: ServerContext): void {
+    const progressToken = mcpReq._meta?.progressToken
+    if (progressToken === undefined) {
+      this.#send = undefined
+      return
+    }
+    if (progressToken !== this.#token) this.#value = 0
+    this.#token = progressToken
+    this.#send = (notification) => {
+      // A client that is gone gets its answer nowhere, either.
+      mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...notification } }).catch(() => {})
+    }
+  }
+
+  /** The request is about to be answered: nothing may be sent for it after that. */
+  stop(): void {
+    if (this.#send && this.#hasNews()) this.#tell()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#send = undefined
+  }
+
+  #schedule(): void {
+    if (!this.#send || this.#timer) return
+    this.#tell()
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#hasNews()) this.#schedule()
+    }, INTERVAL_MS)
+  }
+
+  #hasNews(): boolean {
+    return this.#printed !== '' || this.#state !== undefined
+  }
+
+  #tell(): void {
+    const message = [lastLines(this.#printed), this.#state && plainText(this.#state).slice(0, MAX_CHARS)]
+      .filter(Boolean)
+      .join('\n')
+    this.#printed = ''
+    this.#state = undefined
+    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : this.#value + STEP
+    const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
+    this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
+  }
+}
+
+/** The lines at the end of a text; of a bar that moves, the last state. */
+function lastLines(text: string): string {
+  const lines = plainText(text).trim()
+  if (lines.length <= MAX_CHARS) return lines
+  const end = lines.slice(-MAX_CHARS)
+  return end.slice(end.indexOf('\n') + 1)
+}
