@@ -24,6 +24,9 @@ EXIT_PYTHON_TOO_OLD = 87
 
 WATCH_INTERVAL_MS = 100
 
+# Packages that the user has asked for: partner of PACKAGES_TARGET in package-folder.ts.
+PACKAGES = "/opt/site-packages"
+
 
 def main():
     config = json.loads(sys.argv[1])
@@ -142,6 +145,8 @@ def run_kernel(sources):
         exec(compile(files[path[len(root) + 1 :]], path, "exec", dont_inherit=True), namespace)
 
     sys.meta_path.insert(0, KernelFinder())
+    if os.path.isdir(PACKAGES):
+        sys.path.append(PACKAGES)
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     sys.argv = ["sandbridge"]

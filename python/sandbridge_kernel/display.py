@@ -1,7 +1,12 @@
 """A value → a bundle of MIME types, by Jupyter's conventions: `_repr_mimebundle_`, `_repr_png_` and so on. Binary types as base64."""
 
 import builtins
+import json
 from base64 import b64encode
+
+from . import pictures
+from .tables import records, table
+from .wrapping import wrapped
 
 _METHODS = (
     ("_repr_html_", "text/html"),
@@ -12,44 +17,101 @@ _METHODS = (
     ("_repr_png_", "image/png"),
     ("_repr_jpeg_", "image/jpeg"),
 )
+_MAX_CHARS = 8_000_000  # of one text; what a repr gives beyond that is cut from its middle
+_MAX_JSON_CHARS = 200_000  # of a value that is also given as JSON
 
 
-def bundle(value):
-    """The MIME bundle of a value; it always has `text/plain`. Raises whatever the value's own methods raise."""
-    found = {}
-    # Looked up on the type: an object that answers to every attribute, such as a Record or a Mock, has none of these.
-    method = getattr(type(value), "_repr_mimebundle_", None)
-    if method is not None and not isinstance(value, type):
-        data = method(value)
-        if isinstance(data, tuple):  # Jupyter allows (data, metadata)
-            data = data[0]
-        found.update(data or {})
-    else:
-        for name, mime in _METHODS:
-            method = None if isinstance(value, type) else getattr(type(value), name, None)
-            content = None if method is None else method(value)
-            if isinstance(content, tuple):
-                content = content[0]
-            if content is not None:
-                found[mime] = content
-    shown = {str(mime): _content(content) for mime, content in found.items()}
+def bundle(value, with_json=False):
+    """The MIME bundle of a value; it always has `text/plain`. Raises what the value's own repr raises.
+
+    `with_json`: values that have a form in JSON also come as `application/json`.
+    """
+    found = pictures.picture(value) or table(value) or _own_bundle(value)
+    shown = dict(_content(str(mime), content) for mime, content in found.items() if content is not None)
     if "text/plain" not in shown:
-        shown = {"text/plain": repr(value), **shown}
+        shown = {"text/plain": _bounded(wrapped(value, repr(value))), **shown}
+    if with_json and "application/json" not in shown and (plain := _json_of(value)) is not None:
+        shown["application/json"] = plain
     return shown
 
 
-def _content(content):
-    return b64encode(content).decode("ascii") if isinstance(content, (bytes, bytearray, memoryview)) else content
+def _own_bundle(value):
+    # Looked up on the type: an object that answers to every attribute, such as a Record or a Mock, has none of these.
+    if isinstance(value, type):
+        return {}
+    if (method := getattr(type(value), "_repr_mimebundle_", None)) is not None:
+        return _data(method, value) or {}
+    return {mime: _data(method, value) for name, mime in _METHODS if (method := getattr(type(value), name, None)) is not None}
 
 
-def install(channel, output):
-    """Make `display(…)` a builtin."""
+def _data(method, value):
+    """What a rich repr gives. One that fails is as if it were not there: the plain one is still to come."""
+    try:
+        data = method(value)
+    except Exception:
+        return None
+    return data[0] if isinstance(data, tuple) else data  # Jupyter allows (data, metadata)
 
-    def display(*values):
-        """Show values as they are: text, images, tables."""
-        for value in values:
-            data = bundle(value)
-            output.flush()
-            channel.send({"type": "display", "cell": channel.cell, "data": data})
 
-    builtins.display = display
+def _content(mime, content):
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        content = b64encode(content).decode("ascii")
+    if isinstance(content, str):
+        return pictures.fitting(mime, content) if mime.startswith("image/") and mime != "image/svg+xml" else (mime, _bounded(content))
+    return mime, content
+
+
+def _bounded(text):
+    if len(text) <= _MAX_CHARS:
+        return text
+    half = _MAX_CHARS // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
+def _json_of(value):
+    try:
+        if (text := records(value)) is None:
+            if not isinstance(value, (dict, list, tuple)) or not value:
+                return None
+            text = json.dumps(value, allow_nan=False)
+        return json.loads(text) if len(text) <= _MAX_JSON_CHARS else None
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+class Display:
+    """Shows values of a cell while it runs, and what it has left open at its end."""
+
+    def __init__(self, channel, output):
+        self._channel, self._output = channel, output
+        self.with_json = False  # set for each cell
+
+    def show(self, data):
+        self._output.flush()
+        self._channel.send({"type": "display", "cell": self._channel.cell, "data": data})
+
+    def show_figures(self):
+        """At the end of a cell. True when there was a figure."""
+        figures = pictures.open_figures()
+        for data in figures:
+            self.show(data)
+        return bool(figures)
+
+    def value(self, value):
+        """The bundle of a cell's last value; None when it says nothing."""
+        # The bundle comes first: a figure that is the value itself is not shown twice.
+        data = None if value is None or pictures.is_artist(value) else bundle(value, self.with_json)
+        if not self.show_figures() and data is None and value is not None:
+            return bundle(value, self.with_json)
+        return data
+
+    def install(self):
+        """Make `display(…)` a builtin."""
+
+        def display(*values):
+            """Show values as they are: text, images, tables."""
+            for value in values:
+                self.show(bundle(value, self.with_json))
+
+        builtins.display = display
+        pictures.install()

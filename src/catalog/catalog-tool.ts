@@ -21,13 +21,7 @@ export class CatalogTool {
   #description: string | undefined
   #signature: Signature | undefined
 
-  constructor(
-    server: string,
-    serverAlias: string,
-    alias: string,
-    definition: UpstreamTool,
-    method?: ServerMethod,
-  ) {
+  constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool, method?: ServerMethod) {
     this.server = server
     this.serverAlias = serverAlias
     this.name = definition.name

@@ -321,7 +321,9 @@ export class Catalog {
     const index = this.#searchIndex()
     const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
     const offered = index.matches(query, most, (tool) => isOffering(tool) && within.has(tool.server))
-    const scores = new Map(index.matches(query, limit * 2, (tool) => tools.includes(tool)).map((hit) => [hit.item, hit.score]))
+    const scores = new Map(
+      index.matches(query, limit * 2, (tool) => tools.includes(tool)).map((hit) => [hit.item, hit.score]),
+    )
     const found: CatalogTool[] = []
     for (const tool of tools) {
       // What was found by its meaning alone keeps its place.

@@ -7,6 +7,7 @@ export interface SettingContext {
   home: string
   env: Record<string, string | undefined>
   platform: NodeJS.Platform
+  isRoot: boolean
 }
 
 /** One environment variable: what it means and how to read it. `allowed` completes the sentence "Allowed: …". */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import { readSettings, SETTINGS } from './settings.ts'
 
-const linux = { home: '/home/ann', platform: 'linux' } as const
+const linux = { home: '/home/ann', platform: 'linux', isRoot: false } as const
 
 function read(env: Record<string, string>): ReturnType<typeof readSettings> {
   return readSettings(env, linux)
@@ -140,6 +140,7 @@ describe('readSettings', () => {
 
   it.each([
     [{ home: '/Users/ann', platform: 'darwin' }, {}, '/Users/ann/Library/Caches/sandbridge'],
+    [{ home: '/root', platform: 'linux', isRoot: true }, {}, '/var/cache/sandbridge'],
     [linux, { XDG_CACHE_HOME: '/var/cache/ann' }, '/var/cache/ann/sandbridge'],
   ] as const)('keeps its cache where the system does: %j', (machine, env, expected) => {
     expect(readSettings(env, machine).cacheDir).toBe(expected)

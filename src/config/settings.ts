@@ -222,9 +222,14 @@ export type Settings = {
  */
 export function readSettings(
   env: Record<string, string | undefined>,
-  machine: { home?: string; platform?: NodeJS.Platform } = {},
+  machine: { home?: string; platform?: NodeJS.Platform; isRoot?: boolean } = {},
 ): Settings {
-  const context = { env, home: machine.home ?? homedir(), platform: machine.platform ?? process.platform }
+  const context = {
+    env,
+    home: machine.home ?? homedir(),
+    platform: machine.platform ?? process.platform,
+    isRoot: machine.isRoot ?? process.getuid?.() === 0,
+  }
   const problems: string[] = []
   // Every name of the table is set: the type follows from it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -271,9 +276,10 @@ function unknownNames(env: SettingContext['env']): string[] {
     })
 }
 
-function standardCacheDir({ env, home, platform }: SettingContext): string {
+function standardCacheDir({ env, home, platform, isRoot }: SettingContext): string {
   if (hasText(env['XDG_CACHE_HOME'])) return path.join(env['XDG_CACHE_HOME'], 'sandbridge')
   if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'sandbridge')
   if (platform === 'win32') return path.join(env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local'), 'sandbridge')
-  return path.join(home, '.cache', 'sandbridge')
+  // Root's sandboxes run as another user, who cannot look into root's home.
+  return isRoot ? '/var/cache/sandbridge' : path.join(home, '.cache', 'sandbridge')
 }

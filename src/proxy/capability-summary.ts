@@ -10,6 +10,7 @@ Call it          issue = await mcp_github.create_issue(owner="o", repo="r", titl
                  or mcp_servers["github"].create_issue(...), or from mcp.servers.github import create_issue
 Many at once     a, b = await asyncio.gather(mcp_github.get_me(), mcp_files.list_directory(path="/"))
 Its result       a native value: issue.number or issue["number"]; raw=True gives the untouched MCP result
+Not tools        await mcp_docs.resources(), .read_resource(uri), .prompts(), .get_prompt(name, topic="x"); search_tool_docs finds these, too
 When it fails    try: ... except runtime.MCPError as error: print(error)
 
 Top-level await works. The value of a last expression is shown; print() what else you need, and only that: filter and summarise here.

@@ -10,7 +10,9 @@ const MAX_PROBLEMS = 20
 
 const name = z.string().max(1_000)
 /** An argument: `{value}` for a literal, `{}` for anything else. */
-const argument = z.object({ value: z.unknown().optional() }).transform((seen) => ('value' in seen ? seen.value : UNKNOWN))
+const argument = z
+  .object({ value: z.unknown().optional() })
+  .transform((seen) => ('value' in seen ? seen.value : UNKNOWN))
 
 const seenCall = z.object({
   server: name,

@@ -7,5 +7,10 @@ import type { Provider } from './provider.ts'
 /** A function that answers with the same provider every time. */
 export function chooseProvider(settings: Settings, log: Log): () => Promise<Provider> {
   let chosen: Promise<Provider> | undefined
-  return () => (chosen ??= findProvider(settings, log))
+  return () =>
+    (chosen ??= findProvider(settings, log).catch((error: unknown) => {
+      // What was wrong may be put right while the bridge runs: look again at the next need.
+      chosen = undefined
+      throw error
+    }))
 }

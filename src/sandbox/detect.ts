@@ -1,9 +1,10 @@
 // What can make sandboxes on this machine, each with a verdict in words, and which of them `auto` takes. Asked at the first need:
 // an engine takes a moment to answer. Loads the provider that is taken and no other.
 import path from 'node:path'
-import { messageOf } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
+import { type MountedFolder, resolveMount } from './mounted-folder.ts'
 import type { Provider, ProviderName } from './provider.ts'
 
 /** A provider as it was found on this machine. */
@@ -48,11 +49,13 @@ export async function findProvider(
   log: Log,
   probes: Iterable<Probe> = Object.values(PROBES),
 ): Promise<Provider> {
-  if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings)
+  const { stateDir, cacheDir } = settings
+  const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
+  if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings, mount)
   let candidates = [...probes].map((probe) => probe())
   for (;;) {
     const { name, verdict, passedOver } = await firstUsable(candidates)
-    const provider = await createProvider(name, settings)
+    const provider = await createProvider(name, settings, mount)
     try {
       // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
       if (name !== 'pyodide') await provider.prepare()
@@ -83,18 +86,32 @@ export async function firstUsable(
   return asleep ? { ...asleep, passedOver } : { name: 'pyodide', verdict: 'nothing else is usable', passedOver }
 }
 
-async function createProvider(name: ProviderName, settings: Settings): Promise<Provider> {
+async function createProvider(
+  name: ProviderName,
+  settings: Settings,
+  mount: MountedFolder | undefined,
+): Promise<Provider> {
+  const { packages } = settings
   if (name === 'pyodide') {
+    if (mount) {
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        'The embedded sandbox cannot show cells a folder: MCP_BRIDGE_MOUNT is set',
+        {
+          hint: 'Leave MCP_BRIDGE_MOUNT out, or use podman, docker or bubblewrap.',
+        },
+      )
+    }
     const { PyodideProvider } = await import('./pyodide/provider.ts')
-    return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide') })
+    return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide'), packages })
   }
   if (name === 'bubblewrap') {
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
-    return new BubblewrapProvider({ pidsCount: settings.pidsCount })
+    return new BubblewrapProvider({ pidsCount: settings.pidsCount, mount, packages, cacheDir: settings.cacheDir })
   }
   const { ContainerProvider } = await import('./container/provider.ts')
   const { image, containerUser: user, pidsCount, cpus, ociRuntime } = settings
-  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime })
+  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, packages })
 }
 
 async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {

@@ -22,11 +22,13 @@ export async function resolveMount(
   if (!(await stat(source).catch(() => undefined))?.isDirectory()) throw refused(`${mount.path} is no folder`)
   for (const folder of own) {
     const real = await realpath(folder).catch(() => path.resolve(folder))
-    if (isInside(source, real) || isInside(real, source)) throw refused(`${mount.path} would give cells the bridge's own files in ${folder}`)
+    if (isInside(source, real) || isInside(real, source))
+      throw refused(`${mount.path} would give cells the bridge's own files in ${folder}`)
   }
   const name = path.basename(source)
   // Engines separate the parts of a mount with commas; the others have no place in a path that a model has to type.
-  if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source)) throw refused(`${mount.path} has a character that cannot be mounted`)
+  if (!/^[\w.\- ]+$/.test(name) || /[,"\n]/.test(source))
+    throw refused(`${mount.path} has a character that cannot be mounted`)
   return { source, target: `/mnt/${name}`, mode: mount.mode }
 }
 

@@ -1,5 +1,11 @@
 // One live connection to an upstream: its requests and its end. It opens nothing and remembers nothing beyond itself; ManagedUpstream does.
-import type { CallToolRequestOptions, Client, RequestOptions, ServerCapabilities, Tool } from '@modelcontextprotocol/client'
+import type {
+  CallToolRequestOptions,
+  Client,
+  RequestOptions,
+  ServerCapabilities,
+  Tool,
+} from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'

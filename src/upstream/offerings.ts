@@ -67,7 +67,7 @@ async function listAll(
   const found: LooseResult[] = []
   const words = key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
   const cursors = new Set<string>()
-  for (let cursor: string | undefined; cursors.size < MAX_PAGES && found.length < MAX_ENTRIES; ) {
+  for (let cursor: string | undefined; cursors.size < MAX_PAGES && found.length < MAX_ENTRIES;) {
     const params = cursor === undefined ? {} : { cursor }
     const result = await connection.list(`the listing of its ${words}`, method, params, signal)
     const entries: unknown[] = Array.isArray(result[key]) ? result[key] : []

@@ -1,6 +1,6 @@
 // The check of a cell's source before it runs: which calls the kernel sees, which of them it lets the bridge judge, and what is never refused.
 import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel, text, type Call, type Driver, type RunOptions } from './drive.ts'
+import { GITHUB, startKernel, text, type Driver, type RunOptions } from './drive.ts'
 
 interface Seen {
   server: string

@@ -2,6 +2,7 @@
 import { arch as machineArch, release } from 'node:os'
 import { findPrograms } from '../find-program.ts'
 import { runCommand } from '../run-command.ts'
+import type { MountedFolder } from '../mounted-folder.ts'
 import { findHostPython } from './host-python.ts'
 import type { HostPython } from './host-python.ts'
 
@@ -65,7 +66,11 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
 /** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. */
 export function bubblewrapArguments(
   { python }: Pick<Bubblewrap, 'python'>,
-  { environment = {}, seccomp = false }: { environment?: Record<string, string>; seccomp?: boolean },
+  {
+    environment = {},
+    seccomp = false,
+    folders = [],
+  }: { environment?: Record<string, string>; seccomp?: boolean; folders?: readonly MountedFolder[] },
 ): string[] {
   return [
     ...ISOLATION,
@@ -78,6 +83,7 @@ export function bubblewrapArguments(
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
     ...tmpfs('/workspace', 128),
+    ...folders.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     ...SEALED,
     '--clearenv',
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),

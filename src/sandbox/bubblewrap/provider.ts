@@ -7,18 +7,30 @@ import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } fro
 import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { ProcessEnd } from '../stdio-process.ts'
+import type { MountedFolder } from '../mounted-folder.ts'
+import { ensurePackageFolder, PACKAGES_TARGET } from '../packages/package-folder.ts'
 import { bubblewrapArguments, probeBubblewrap } from './bubblewrap.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { seccompFilter } from '../seccomp-filter.ts'
 
 export interface BubblewrapOptions {
   pidsCount: number
+  /** A folder that cells see. */
+  mount?: MountedFolder | undefined
+  /** Packages that cells can import, and where what is made for them is kept. */
+  packages?: readonly string[]
+  cacheDir?: string
+}
+
+interface Found {
+  bubblewrap: Bubblewrap
+  folders: MountedFolder[]
 }
 
 export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
   readonly #options: BubblewrapOptions
-  #found: Promise<Bubblewrap> | undefined
+  #found: Promise<Found> | undefined
 
   constructor(options: BubblewrapOptions) {
     this.#options = options
@@ -32,7 +44,7 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [bubblewrap, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
+    const [{ bubblewrap, folders }, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
     const { pidsCount } = this.#options
     const environment = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
@@ -45,7 +57,7 @@ export class BubblewrapProvider implements Provider {
       command: bubblewrap.command,
       args: [
         ...bubblewrap.before,
-        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true }),
+        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true, folders }),
         '--',
         bubblewrap.python.executable,
         ...kernel.args({ id, memoryBytes: limits.memoryBytes, pidsCount }),
@@ -56,10 +68,10 @@ export class BubblewrapProvider implements Provider {
     })
   }
 
-  #find(): Promise<Bubblewrap> {
+  #find(): Promise<Found> {
     this.#found ??= probeBubblewrap()
       .then(({ bubblewrap, verdict }) => {
-        if (bubblewrap) return bubblewrap
+        if (bubblewrap) return this.#withFolders(bubblewrap)
         throw new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${verdict}.`)
       })
       .catch((error: unknown) => {
@@ -67,6 +79,16 @@ export class BubblewrapProvider implements Provider {
         throw error
       })
     return this.#found
+  }
+
+  async #withFolders(bubblewrap: Bubblewrap): Promise<Found> {
+    const { mount, packages = [], cacheDir = '' } = this.#options
+    const folders = mount ? [mount] : []
+    if (packages.length > 0) {
+      const source = await ensurePackageFolder(packages, cacheDir, bubblewrap.python.executable)
+      folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
+    }
+    return { bubblewrap, folders }
   }
 }
 

@@ -10,6 +10,8 @@ import type { ProcessEnd } from '../stdio-process.ts'
 import { runCommand } from '../run-command.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
+import type { MountedFolder } from '../mounted-folder.ts'
+import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
@@ -25,6 +27,9 @@ export interface ContainerOptions {
   pidsCount: number
   cpus?: number | undefined
   ociRuntime?: string | undefined
+  mount?: MountedFolder | undefined
+  /** Packages that cells can import, built into an image of their own. */
+  packages?: readonly string[]
 }
 
 /** What `prepare` finds out. */
@@ -67,7 +72,7 @@ export class ContainerProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const [{ engine, image, seccompProfilePath }, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
-    const { user, cpus, ociRuntime, pidsCount } = this.#options
+    const { user, cpus, ociRuntime, pidsCount, mount } = this.#options
     const name = newContainerName()
     return new StdioProcess({
       id: name,
@@ -85,6 +90,7 @@ export class ContainerProvider implements Provider {
         cpus,
         ociRuntime,
         seccompProfilePath,
+        mount: mount && { ...mount, source: enginePath(mount.source, engine) },
         environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
         pythonArgs: kernel.args({ id: name, memoryBytes: limits.memoryBytes, pidsCount }),
       }),
@@ -119,7 +125,9 @@ export class ContainerProvider implements Provider {
         hint: `Put ${this.name} right, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
       })
     }
-    const image = await ensureImage(engine, this.#options.image, onProgress)
+    const base = await ensureImage(engine, this.#options.image, onProgress)
+    const { packages = [] } = this.#options
+    const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
     // Nobody waits for it: it only tidies up.
     void removeLeftovers(engine)
     return { engine, image, seccompProfilePath: enginePath(writeSeccompProfile(), engine) }

@@ -1,5 +1,6 @@
 // The command line of one sandbox container: every hardening option is here and nowhere else. Pure.
 import { randomInt } from 'node:crypto'
+import type { MountedFolder } from '../mounted-folder.ts'
 import type { Engine } from './probe-engine.ts'
 
 export interface RunOptions {
@@ -19,6 +20,8 @@ export interface RunOptions {
   ociRuntime: string | undefined
   seccompProfilePath: string
   environment: Record<string, string>
+  /** A folder of the host that cells see. */
+  mount?: MountedFolder | undefined
   /** Arguments of python3. */
   pythonArgs: readonly string[]
 }
@@ -59,6 +62,7 @@ export function runArguments(options: RunOptions): string[] {
     `--tmpfs=/tmp:${TMPFS},size=64m`,
     // Not the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
     `--tmpfs=/workspace:${TMPFS},size=128m`,
+    ...(options.mount === undefined ? [] : [mountArgument(options.mount)]),
     // A declared volume would be a writable directory on the host's disk.
     ...options.imageVolumes.map((volume) => `--tmpfs=${volume}:ro,noexec,nosuid,nodev,size=4k`),
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
@@ -69,6 +73,10 @@ export function runArguments(options: RunOptions): string[] {
     options.image,
     ...options.pythonArgs,
   ]
+}
+
+function mountArgument({ source, target, mode }: MountedFolder): string {
+  return `--mount=type=bind,source=${source},target=${target}${mode === 'ro' ? ',readonly' : ''}`
 }
 
 function podmanOnly(): string[] {

@@ -20,7 +20,11 @@ const INSTALL_TIMEOUT_MS = 15 * 60_000
  */
 export async function ensurePackageFolder(words: readonly string[], cacheDir: string, python: string): Promise<string> {
   const requested = await readRequestedPackages(words)
-  const folder = path.join(cacheDir, 'packages', needsNoInstaller(requested) ? requested.key : await installedKey(requested, python))
+  const folder = path.join(
+    cacheDir,
+    'packages',
+    needsNoInstaller(requested) ? requested.key : await installedKey(requested, python),
+  )
   if (await stat(folder).catch(() => undefined)) return folder
   const unfinished = `${folder}.${randomUUID()}.tmp`
   try {
@@ -62,18 +66,27 @@ async function installedKey({ key }: RequestedPackages, python: string): Promise
 async function install(requested: RequestedPackages, folder: string, python: string): Promise<void> {
   const wheelFolder = await mkdtemp(path.join(tmpdir(), 'sandbridge-'))
   try {
-    await writeFiles(wheelFolder, requested.wheels.map(({ fileName, data }) => ({ path: fileName, data })))
+    await writeFiles(
+      wheelFolder,
+      requested.wheels.map(({ fileName, data }) => ({ path: fileName, data })),
+    )
     const files = requested.wheels.map(({ fileName }) => path.join(wheelFolder, fileName))
     // Wheels only: building from source would run the package's own code on this machine.
-    const options = '-m pip install --only-binary :all: --no-input --disable-pip-version-check --quiet --target'.split(' ')
+    const options = '-m pip install --only-binary :all: --no-input --disable-pip-version-check --quiet --target'.split(
+      ' ',
+    )
     const { code, stderr } = await runCommand(python, [...options, folder, '--', ...files, ...requested.requirements], {
       timeoutMs: INSTALL_TIMEOUT_MS,
     })
     if (code === 0) return
     const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'pip gave no reason'
-    throw new BridgeError('SANDBOX_START_FAILED', `The packages of MCP_BRIDGE_PACKAGES cannot be installed: ${reason}`, {
-      hint: `Try it: ${python} -m pip install --only-binary :all: ${requested.requirements.join(' ')}`,
-    })
+    throw new BridgeError(
+      'SANDBOX_START_FAILED',
+      `The packages of MCP_BRIDGE_PACKAGES cannot be installed: ${reason}`,
+      {
+        hint: `Try it: ${python} -m pip install --only-binary :all: ${requested.requirements.join(' ')}`,
+      },
+    )
   } finally {
     await rm(wheelFolder, { recursive: true, force: true })
   }

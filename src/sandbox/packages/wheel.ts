@@ -19,7 +19,8 @@ export function isPureWheel(fileName: string): boolean {
 
 /** @throws Error that says what is wrong with the wheel */
 export function unpackWheel(fileName: string, archive: Buffer): PackageFile[] {
-  if (!isPureWheel(fileName)) throw new Error('its name is not that of a pure Python wheel, such as name-1.0-py3-none-any.whl')
+  if (!isPureWheel(fileName))
+    throw new Error('its name is not that of a pure Python wheel, such as name-1.0-py3-none-any.whl')
   const entries = readZip(archive, MAX_UNPACKED_BYTES)
   if (entries.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
   const record = entries.find((entry) => /^[^/]+\.dist-info\/RECORD$/.test(entry.name))

@@ -52,7 +52,10 @@ function readEntry(archive: Buffer, central: number, sizeBytes: number, name: st
   const packedBytes = archive.readUInt32LE(central + 20)
   const local = archive.readUInt32LE(central + 42)
   need(!encrypted && (method === 0 || method === 8), `${name} is packed in a way that is not read here`)
-  need(local + 30 <= archive.length && archive.readUInt32LE(local) === LOCAL_SIGNATURE, `${name} is not where it should be`)
+  need(
+    local + 30 <= archive.length && archive.readUInt32LE(local) === LOCAL_SIGNATURE,
+    `${name} is not where it should be`,
+  )
   const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
   const packed = archive.subarray(start, start + packedBytes)
   const data = method === 0 ? packed : inflate(packed, sizeBytes, name)

@@ -6,6 +6,7 @@ import { chmod, copyFile, mkdir, readFile, readdir, realpath, rename, rm, stat, 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
+import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
 import { insideFolder } from './paths.ts'
 
@@ -20,6 +21,8 @@ export interface BundleOptions {
   cacheFolder: string
   /** The folder that holds the package `sandbridge_kernel`. */
   kernelFolder: string
+  /** What is to be in the sandbox's site-packages. */
+  packages?: readonly PackageFile[]
   /** Whether everybody on this machine may read the bundle. It holds no secret; a sandbox that runs as another user needs it. */
   readableByAll: boolean
   makeSnapshot: SnapshotMaker
@@ -34,7 +37,7 @@ type Manifest = Record<string, { bytes: number; sha256: string }>
  * @throws BridgeError SANDBOX_START_FAILED when the cache folder cannot be written or Python does not start.
  */
 export async function ensureBundle(options: BundleOptions): Promise<string> {
-  const sources = await collectSources(options.kernelFolder)
+  const sources = await collectSources(options)
   // Node's permissions are for the real path, and the way to the cache may be a link.
   await mkdir(options.cacheFolder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 }).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
@@ -57,20 +60,37 @@ interface Sources {
   version: string
   glue: string
   kernel: string
+  packages: PackedFiles
 }
 
-async function collectSources(kernelFolder: string): Promise<Sources> {
+/** Files one after the other, and a JSON list of [path, start, end]. */
+interface PackedFiles {
+  index: string
+  data: Buffer
+}
+
+async function collectSources({ kernelFolder, packages = [] }: BundleOptions): Promise<Sources> {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
   const glue = makeGlue({ version, loader: await read('pyodide.mjs'), runtime: await read('pyodide.asm.mjs') })
   const kernel = JSON.stringify(await kernelSources(kernelFolder))
   const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(insideFolder, name), 'utf8')))
+  const packed = packFiles(packages)
   const key = createHash('sha256')
-    .update(JSON.stringify([version, process.version, process.arch, process.platform, glue, kernel, ours]))
+    .update(
+      JSON.stringify([version, process.version, process.arch, process.platform, glue, kernel, ours, packed.index]),
+    )
+    .update(packed.data)
     .digest('hex')
     .slice(0, 24)
-  return { key, packageFolder, version, glue, kernel }
+  return { key, packageFolder, version, glue, kernel, packages: packed }
+}
+
+function packFiles(files: readonly PackageFile[]): PackedFiles {
+  let at = 0
+  const index = files.map(({ path, data }) => [path, at, (at += data.length)])
+  return { index: JSON.stringify(index), data: Buffer.concat(files.map((file) => file.data)) }
 }
 
 /** The kernel's Python files as [path, text] pairs, in a fixed order. */
@@ -97,6 +117,8 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
   try {
     await put('glue.js', sources.glue)
     await put('kernel.json', sources.kernel)
+    await put('packages.json', sources.packages.index)
+    await put('packages.bin', sources.packages.data)
     await put('lock.json', JSON.stringify({ info: lock.info, packages: {} }))
     for (const name of ['pyodide.asm.wasm', 'python_stdlib.zip']) {
       await copyFile(join(sources.packageFolder, name), join(folder, name))

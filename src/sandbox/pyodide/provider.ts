@@ -10,6 +10,9 @@ import {
   underMemoryCap,
   type MemoryPlan,
 } from './command.ts'
+import { BridgeError } from '../../errors.ts'
+import { needsNoInstaller, readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
+import { isPureWheel, type PackageFile } from '../packages/wheel.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { KERNEL_FOLDER } from '../../package-root.ts'
 import { defaultCacheFolder, thisMachine } from './paths.ts'
@@ -23,6 +26,8 @@ export interface PyodideOptions {
   kernelFolder?: string
   /** The Node program that runs the sandbox; missing means the one that runs the bridge. */
   node?: string
+  /** Pure Python wheels that cells can import: files, or folders of them. */
+  packages?: readonly string[]
 }
 
 /** Memory for the process that makes the snapshot, whatever the sandboxes are given later. */
@@ -86,10 +91,11 @@ export function sandboxCommand(node: string, bundle: string, memory: MemoryPlan)
 
 /** The folder of the bundle for these options, made when it is not there yet. See ensureBundle. */
 export async function prepareBundle(options: PyodideOptions, onProgress?: (message: string) => void): Promise<string> {
-  const { node, cacheFolder, kernelFolder } = withDefaults(options)
+  const { node, cacheFolder, kernelFolder, packages } = withDefaults(options)
   return ensureBundle({
     cacheFolder,
     kernelFolder,
+    packages: await packageFiles(packages),
     readableByAll: thisMachine().isRoot && process.platform === 'linux',
     onProgress,
     makeSnapshot: (folder) => {
@@ -106,5 +112,16 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     cacheFolder: options.cacheFolder ?? defaultCacheFolder(thisMachine()),
     kernelFolder: options.kernelFolder ?? KERNEL_FOLDER,
     node: options.node ?? process.execPath,
+    packages: options.packages ?? [],
   }
+}
+
+async function packageFiles(words: readonly string[]): Promise<PackageFile[]> {
+  const requested = await readRequestedPackages(words)
+  if (needsNoInstaller(requested)) return unpackWheels(requested)
+  const compiled = requested.wheels.map(({ fileName }) => fileName).filter((fileName) => !isPureWheel(fileName))
+  const named = [...requested.requirements, ...compiled].join(', ')
+  throw new BridgeError('CONFIG_INVALID', `The embedded sandbox takes pure Python wheels only, not ${named}`, {
+    hint: 'Put wheel files such as name-1.0-py3-none-any.whl into MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap.',
+  })
 }

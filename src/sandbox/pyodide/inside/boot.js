@@ -92,6 +92,13 @@ del forget
     FS.mkdirTree(full.slice(0, full.lastIndexOf('/')))
     FS.writeFile(full, text)
   }
+  const packages = JSON.parse(input.packagesIndex)
+  for (const [path, start, end] of packages) {
+    const full = `/usr/lib/site-packages/${path}`
+    FS.mkdirTree(full.slice(0, full.lastIndexOf('/')))
+    FS.writeFile(full, input.packages.subarray(start, end))
+  }
+  input.packages = undefined
   for (const folder of ['/workspace', '/tmp', '/home/sandbox']) FS.mkdirTree(folder)
   FS.chdir('/workspace')
   const enter = "import sys\nif '/usr/lib/sandbridge' not in sys.path: sys.path.append('/usr/lib/sandbridge')\n"
@@ -113,7 +120,8 @@ del forget
     set 0(_) {},
   })
   // Before the lock below, so that a kernel that cannot be imported says why.
-  pyodide.runPython(`${enter}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
+  const withPackages = packages.length === 0 ? '' : "sys.path.append('/usr/lib/site-packages')\n"
+  pyodide.runPython(`${enter}${withPackages}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
   // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
   // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in
   // prelude.js: until here, a trace tells why Python did not start.

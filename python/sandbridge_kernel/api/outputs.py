@@ -1,0 +1,57 @@
+"""What earlier cells have shown, in full: `runtime.output(3)`, and its lines that fit a pattern: `runtime.grep(3, "error")`."""
+
+import re
+
+from . import bridge
+
+_LINE_CHARS = 300  # shown of a line that is longer, around what was found
+
+
+class Lines(list):
+    """Lines as (number, text); one a line when printed."""
+
+    def __init__(self, lines, more=0):
+        super().__init__(lines)
+        self._more = more
+
+    def __repr__(self):
+        lines = [f"{number}: {text}" for number, text in self]
+        if self._more:
+            lines.append(f"({self._more:,} more; pass a larger limit, or a narrower pattern)")
+        return "\n".join(lines) or "(no line fits)"
+
+
+def output(cell=None):
+    """All that a cell has shown, as one text; without a number, the last that has shown anything. Print a part of it: `print(runtime.output(3)[:2000])`."""
+    pieces, start = [], 0
+    while start is not None:
+        piece = bridge.ask_sync("output", cell=cell, start=start)
+        pieces.append(piece["text"])
+        start = piece.get("next")
+    return "".join(pieces)
+
+
+def grep(cell, pattern, context=0, limit=100):
+    """The lines of a cell's output that a regular expression fits, with `context` lines around each. `cell` may be None: the last."""
+    find = re.compile(pattern).search
+    lines = output(cell).split("\n")
+    wanted, found = {}, 0
+    for index, line in enumerate(lines):
+        match = find(line)
+        if not match:
+            continue
+        found += 1
+        if found > limit:
+            continue
+        for near in range(max(0, index - context), min(len(lines), index + context + 1)):
+            wanted.setdefault(near, _shortened(lines[near], 0))
+        wanted[index] = _shortened(line, match.start())
+    return Lines(sorted((index + 1, text) for index, text in wanted.items()), max(0, found - limit))
+
+
+def _shortened(line, position):
+    if len(line) <= _LINE_CHARS:
+        return line
+    start = max(0, min(position - _LINE_CHARS // 3, len(line) - _LINE_CHARS))
+    end = start + _LINE_CHARS
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

@@ -1,0 +1,92 @@
+// The image that holds the packages of MCP_BRIDGE_PACKAGES: built once on top of the image that is set, and found by its name from then on.
+// Building is the only moment at which anything is installed, and the only one with a network.
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+import { PACKAGES_TARGET, writeFiles } from '../packages/package-folder.ts'
+import {
+  needsNoInstaller,
+  readRequestedPackages,
+  type RequestedPackages,
+  unpackWheels,
+} from '../packages/requested-packages.ts'
+import { runCommand } from '../run-command.ts'
+import { ensureImage, type Image } from './image.ts'
+import type { Engine } from './probe-engine.ts'
+
+const BUILD_TIMEOUT_MS = 30 * 60_000
+
+/**
+ * @param base the image to build on
+ * @throws BridgeError CONFIG_INVALID for wheels that cannot be used, SANDBOX_IMAGE_MISSING when the build fails
+ */
+export async function ensurePackageImage(
+  engine: Engine,
+  base: Image,
+  words: readonly string[],
+  onProgress: (message: string) => void = () => {},
+): Promise<Image> {
+  const requested = await readRequestedPackages(words)
+  const key = createHash('sha256').update(`${base.id}\n${requested.key}`).digest('hex').slice(0, 24)
+  const name = `localhost/sandbridge-packages:${key}`
+  const { code } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{.Id}}', name])
+  if (code !== 0) await build(engine, base, requested, name, onProgress)
+  return ensureImage(engine, name, onProgress)
+}
+
+async function build(
+  engine: Engine,
+  base: Image,
+  requested: RequestedPackages,
+  name: string,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
+  const context = await mkdtemp(path.join(tmpdir(), 'sandbridge-'))
+  try {
+    await mkdir(path.join(context, 'packages'))
+    const unpacked = needsNoInstaller(requested)
+    const files = unpacked
+      ? unpackWheels(requested)
+      : requested.wheels.map(({ fileName, data }) => ({ path: fileName, data }))
+    await writeFiles(path.join(context, 'packages'), files)
+    await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
+    await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
+    const args = ['build', '--pull=false', '--file', path.join(context, 'Containerfile'), '--tag', name, context]
+    const { code, stderr } = await runCommand(engine.command, args, { timeoutMs: BUILD_TIMEOUT_MS, onLine: onProgress })
+    if (code === 0) return
+    const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'the engine gave no reason'
+    throw new BridgeError(
+      'SANDBOX_IMAGE_MISSING',
+      `The packages of MCP_BRIDGE_PACKAGES cannot be built into an image: ${reason}`,
+      {
+        hint: 'Requirements need a package index and an image with pip or ensurepip; wheel files of pure Python need neither.',
+      },
+    )
+  } finally {
+    await rm(context, { recursive: true, force: true })
+  }
+}
+
+function copied(base: string): string {
+  return `FROM ${base}\nCOPY packages ${PACKAGES_TARGET}\n`
+}
+
+/** Wheels only, so that no package's own code runs while it is built. The installer is gone again afterwards. */
+function installed(base: string, { wheels }: RequestedPackages): string {
+  const files = wheels.map(({ fileName }) => `/tmp/packages/${fileName}`).join(' ')
+  const pip = 'python3 -m pip --disable-pip-version-check --no-cache-dir'
+  return [
+    `FROM ${base}`,
+    'USER 0',
+    'COPY packages /tmp/packages',
+    'COPY requirements.txt /tmp/requirements.txt',
+    'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
+      ` && ${pip} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
+      ` && ${pip} uninstall --yes --quiet pip && rm -rf /tmp/packages /tmp/requirements.txt`,
+    'USER 65534:65534',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, expect, it } from 'vitest'
+import { resolveMount } from './mounted-folder.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
+  for (const name of ['data', 'state/.sandbridge', 'cache', 'a,b'])
+    mkdirSync(path.join(folder, name), { recursive: true })
+  writeFileSync(path.join(folder, 'file'), '')
+  symlinkSync(path.join(folder, 'state'), path.join(folder, 'link'))
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+
+const resolve = (name: string) =>
+  resolveMount({ path: path.join(folder, name), mode: 'ro' }, [path.join(folder, 'state'), path.join(folder, 'cache')])
+
+it('is seen under its own name', async () => {
+  expect(await resolve('data')).toEqual({ source: path.join(folder, 'data'), target: '/mnt/data', mode: 'ro' })
+})
+
+it.each([
+  ['nothing there', 'none', /is no folder/],
+  ['a file', 'file', /is no folder/],
+  ['the state folder', 'state', /own files/],
+  ['a folder in it', 'state/.sandbridge', /own files/],
+  ['a link to it', 'link', /own files/],
+  ['a folder that holds it', '.', /own files/],
+  ['the cache, whose programs the bridge starts', 'cache', /own files/],
+  ['a comma', 'a,b', /cannot be mounted/],
+])('refused: %s', async (_, name, expected) => {
+  await expect(resolve(name)).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(expected),
+  })
+})
+
+it('the whole disk and the home folder hold the state folder', async () => {
+  for (const place of ['/', homedir()]) {
+    await expect(resolveMount({ path: place, mode: 'ro' }, [path.join(homedir(), 'MCPs')])).rejects.toThrow(/own files/)
+  }
+})

@@ -1,0 +1,98 @@
+// This file verifies what the user may put into a sandbox: packages, and a folder of this machine. The same for every provider that can have it.
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readSettings } from '../../src/config/settings.ts'
+import { createLog } from '../../src/log.ts'
+import { findProvider } from '../../src/sandbox/detect.ts'
+import type { Provider } from '../../src/sandbox/provider.ts'
+import { startCells } from '../support/cell-runner.ts'
+import { SLIM_IMAGE, whyNot } from '../support/engines.ts'
+import { makeWheel } from '../support/make-wheel.ts'
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  // A sandbox may run as another user.
+  chmodSync(folder, 0o755)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function provide(runtime: string, env: Record<string, string>, ctx?: TestContext): Promise<Provider> {
+  const home = temporaryFolder()
+  const cache = path.join(home, 'cache')
+  const all = { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_CACHE_DIR: cache, ...env }
+  const settings = readSettings(all, { home })
+  const log = createLog('error', () => {})
+  if (ctx) {
+    const { mount: _mount, ...plain } = settings
+    const reason = await whyNot(await findProvider({ ...plain, mount: undefined, packages: [] }, log))
+    if (reason !== undefined) ctx.skip(reason)
+  }
+  return findProvider(settings, log)
+}
+
+function wheelFile(options?: Parameters<typeof makeWheel>[0]): string {
+  const { fileName, data } = makeWheel(options)
+  const file = path.join(temporaryFolder(), fileName)
+  writeFileSync(file, data)
+  return file
+}
+
+describe.each(['pyodide', 'bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
+  it('has the packages that were asked for, and no others', { timeout: 300_000 }, async (ctx) => {
+    const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile() }, ctx)
+    const cells = await startCells(provider)
+    expect(
+      (await cells.run('import tinypkg, importlib.metadata\n(tinypkg.ANSWER, importlib.metadata.version("tinypkg"))'))
+        .value,
+    ).toBe("(42, '1.0')")
+    expect((await cells.run('runtime.packages()["tinypkg"]')).value).toBe("'1.0'")
+    // It is there to be read: a cell cannot plant code for the next session in it.
+    await cells.run('try: open(tinypkg.__file__, "w").write("ANSWER = 0")\nexcept OSError: pass')
+    expect((await (await startCells(provider)).run('import tinypkg\ntinypkg.ANSWER')).value).toBe('42')
+  })
+})
+
+describe.each(['bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
+  it('shows the folder that was mounted, to read and not to write', { timeout: 120_000 }, async (ctx) => {
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o777)
+    writeFileSync(path.join(folder, 'notes.txt'), 'hello')
+    const file = `/mnt/${path.basename(folder)}/notes.txt`
+    const readOnly = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: folder }, ctx))
+    expect((await readOnly.run(`open("${file}").read()`)).value).toBe("'hello'")
+    expect((await readOnly.run(`open("${file}.new", "w")`)).error?.message).toMatch(/Read-only file system/)
+    expect((await readOnly.run('import os\nos.listdir("/mnt")')).value).toBe(`['${path.basename(folder)}']`)
+    // The control: the same with :rw writes.
+    const writable = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: `${folder}:rw` }))
+    expect((await writable.run(`open("${file}.new", "w").write("x")`)).error).toBeUndefined()
+    expect(readFileSync(path.join(folder, 'notes.txt.new'), 'utf8')).toBe('x')
+  })
+})
+
+it('the embedded sandbox refuses a mount, and what is no pure wheel', async () => {
+  const folder = temporaryFolder()
+  await expect(provide('pyodide', { MCP_BRIDGE_MOUNT: folder })).rejects.toThrow(
+    /embedded sandbox cannot show cells a folder/,
+  )
+  const prepare = async (packages: string) => (await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })).prepare()
+  await expect(prepare('numpy')).rejects.toThrow(/pure Python wheels only, not numpy/)
+  await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/)
+  await expect(prepare(path.join(folder, 'none-1.0-py3-none-any.whl'))).rejects.toThrow(
+    /none-1.0-py3-none-any.whl cannot be read/,
+  )
+  await expect(prepare(wheelFile({ record: (text) => text.replace('sha256=', 'sha256=x') }))).rejects.toThrow(
+    /cannot be used: .*RECORD/,
+  )
+})
+
+it('a mount of the bridge’s own folders is refused, whatever the provider', async () => {
+  const state = temporaryFolder()
+  await expect(provide('bubblewrap', { MCP_BRIDGE_STATE_DIR: state, MCP_BRIDGE_MOUNT: state })).rejects.toThrow(
+    /own files/,
+  )
+  await expect(provide('auto', { MCP_BRIDGE_MOUNT: '/no/such/folder' })).rejects.toThrow(/is no folder/)
+})

@@ -1,0 +1,69 @@
+// Resources and prompts of upstreams: read whole and loosely in both protocol eras, and only where a server says that it has them.
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { open, program, published } from './support.ts'
+
+const FILE = join(import.meta.dirname, '../fixtures/servers/resources.mjs')
+const server = (mode: string) => program('docs', FILE, mode)
+
+describe.each(['good', 'modern'])('a %s server', (mode) => {
+  test('lists what is usable, and answers as it is', async () => {
+    const upstreams = open([server(mode)])
+    expect(await upstreams.listResources('docs')).toEqual([{ uri: 'own://many', name: 'many' }])
+    expect(await upstreams.listPrompts('docs')).toEqual([{ name: 'echo', arguments: [{ name: 'what' }, null] }])
+    expect((await upstreams.readResource('docs', 'own://many')).contents).toEqual([
+      { uri: 'own://many', text: 'one' },
+      { uri: 'own://many', blob: 'dHdv' },
+    ])
+    const { messages } = await upstreams.getPrompt('docs', { name: 'echo', arguments: { what: 'x' } })
+    expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: '{"what":"x"}' } }])
+    expect(upstreams.logged.join('')).toContain(`era="${mode === 'modern' ? 'modern' : 'legacy'}"`)
+  })
+})
+
+test('a server without the capability is not asked, and has none', async () => {
+  const upstreams = open([server('none')])
+  expect(await upstreams.listResources('docs')).toEqual([])
+  expect(await upstreams.listPrompts('docs')).toEqual([])
+  await expect(upstreams.readResource('docs', 'own://many')).rejects.toMatchObject({
+    code: 'PROXY_TOOL_UNKNOWN',
+    message: "Server 'docs' has no resources",
+  })
+  await expect(upstreams.getPrompt('docs', { name: 'echo', arguments: {} })).rejects.toThrow(/has no prompts/)
+})
+
+test('a list that fails says so, and one without an end is cut', async () => {
+  await expect(open([server('broken')]).listResources('docs')).rejects.toMatchObject({
+    code: 'TOOL_FAILED',
+    message: expect.stringContaining('refused the listing of its resources') as string,
+  })
+  expect(await open([server('endless')]).listResources('docs')).toHaveLength(50)
+})
+
+test('a list that is not answered can be given up', async () => {
+  const upstreams = open([server('silent')])
+  await upstreams.listTools('docs')
+  const abort = new AbortController()
+  const listing = upstreams.listResources('docs', abort.signal)
+  setImmediate(() => abort.abort())
+  await expect(listing).rejects.toMatchObject({ code: 'CANCELLED' })
+  expect(upstreams.state('docs')).toBe('running')
+})
+
+test('everything: resources, templates and prompts', async () => {
+  const upstreams = open([published('everything')])
+  const resources = await upstreams.listResources('everything')
+  expect(resources.filter(({ uri }) => uri !== undefined).length).toBeGreaterThan(5)
+  expect(resources).toContainEqual(
+    expect.objectContaining({
+      uriTemplate: 'demo://resource/dynamic/text/{resourceId}',
+      name: 'Dynamic Text Resource',
+    }),
+  )
+  const { contents } = await upstreams.readResource('everything', 'demo://resource/dynamic/text/3')
+  expect(contents[0]).toMatchObject({ mimeType: 'text/plain', text: expect.stringContaining('Resource 3') as string })
+  await expect(upstreams.readResource('everything', 'demo://nope')).rejects.toMatchObject({ code: 'TOOL_FAILED' })
+  const prompt = { name: 'args-prompt', arguments: { city: 'Oslo' } }
+  expect(JSON.stringify(await upstreams.getPrompt('everything', prompt))).toContain('Oslo')
+  await expect(upstreams.getPrompt('everything', { name: 'nope', arguments: {} })).rejects.toThrow(/nope/)
+})
