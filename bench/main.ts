@@ -8,6 +8,7 @@ const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
+  state: async () => (await import('./state.ts')).stateRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

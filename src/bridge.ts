@@ -13,6 +13,7 @@ import { capabilitySummary } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/saved-tool-methods.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { scopeFor } from './proxy/scope.ts'
+import { withToolHint } from './proxy/tool-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './session/cell-result.ts'
@@ -121,6 +122,7 @@ export class Bridge {
       memoryBytes,
       maxTimeoutMs,
       outputTokenCount,
+      outputMode,
     } = this.settings
     const session = new Session({
       pool: this.#pool,
@@ -128,6 +130,7 @@ export class Bridge {
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
+      json: outputMode === 'toon',
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
     })
     this.#sessions.add(session)
@@ -146,7 +149,7 @@ export class Bridge {
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, upstreams, questions, artifacts, savedTools } = this
+    const { catalog, upstreams, questions, artifacts, savedTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
@@ -156,6 +159,7 @@ export class Bridge {
       questions,
       artifacts,
       savedTools,
+      facts,
       checkSavedTool: checkTool,
       scope,
       asker,
@@ -168,6 +172,7 @@ export class Bridge {
       servers: scope.servers,
       onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
+    if (result.error) result.error = await withToolHint(result.error, catalog, scope)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
     return {
       ...result,
@@ -182,7 +187,7 @@ export class Bridge {
   }
 
   async capabilitySummary(): Promise<string> {
-    return capabilitySummary(this.catalog.servers(), await savedToolLines(this.savedTools))
+    return capabilitySummary(this.catalog.servers(), await savedToolLines(this.savedTools), this.settings)
   }
 
   /** End every session, sandbox and upstream. */

@@ -97,6 +97,13 @@ class Display:
             self.show(data)
         return bool(figures)
 
+    def figures_of_failed(self):
+        """The same for a cell that failed, whose own error is what matters."""
+        try:
+            self.show_figures()
+        except Exception:
+            pass
+
     def value(self, value):
         """The bundle of a cell's last value; None when it says nothing."""
         # The bundle comes first: a figure that is the value itself is not shown twice.

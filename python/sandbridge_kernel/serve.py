@@ -81,13 +81,11 @@ def carry_over():
 
 
 def serve_cells(interrupts, channel, output, capture, new_loop):
-    from . import display
     from .api import bridge, install
     from .session import Session, fitting
     from .signals import guard
 
     bridge.connect(channel, output)
-    display.install(channel, output)
     install.install_modules()
     guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
@@ -98,7 +96,7 @@ def serve_cells(interrupts, channel, output, capture, new_loop):
         channel.begin_cell(frame["cell"])
         install.install_servers(session.namespace, frame.get("servers"))
         restored = frame.get("restore") and carry_over().restore(session.namespace, frame["restore"])
-        done = session.run(frame["cell"], frame["code"])
+        done = session.run(frame["cell"], frame["code"], frame.get("json") is True)
         failed = frame.get("checkpoint") and carry_over().hand_over(channel, interrupts, session.namespace)
         if notes := [note for note in (restored, failed) if note]:
             done["notes"] = notes + done.get("notes", [])

@@ -8,7 +8,7 @@ import sys
 import types
 
 from . import cell, frames, tracebacks, unawaited
-from .display import bundle
+from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
 
@@ -30,6 +30,8 @@ class Session:
         self.namespace["__builtins__"] = builtins
         self._static_check = StaticCheck(self.namespace)
         unawaited.install()
+        self._display = Display(channel, output)
+        self._display.install()
         self._loop = None
         self._stubborn = set()  # tasks that do not stop when cancelled: waited for and mentioned once
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
@@ -42,8 +44,9 @@ class Session:
         linecache.cache.pop("Cell 0", None)
         del builtins._
 
-    def run(self, number, source):
-        """Run a cell; the `done` frame that tells how it went."""
+    def run(self, number, source, with_json=False):
+        """Run a cell; the `done` frame that tells how it went. `with_json`: give values as JSON, too, where they have that form."""
+        self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # whatever the cell before has done to them
         self._ensure_loop()
         done = {"type": "done", "cell": number}
@@ -51,6 +54,8 @@ class Session:
             try:
                 self._interrupts.arm()
                 done |= self._outcome(number, source)
+                if done["status"] == "error":
+                    self._display.figures_of_failed()
                 if notes := self._stop_tasks() + unawaited.notes():
                     done["notes"] = notes
             finally:
@@ -79,10 +84,10 @@ class Session:
                     return _failure("interrupted", interrupted)
             else:
                 value = self._context.run(cell.run_sync, body, last, self.namespace)
-            if value is None:
-                return {"status": "ok"}
-            builtins._ = value
-            return {"status": "ok", "value": bundle(value)}
+            if value is not None:
+                builtins._ = value
+            shown = self._display.value(value)
+            return {"status": "ok"} if shown is None else {"status": "ok", "value": shown}
         except SystemExit as error:
             return {"status": "ok"} if error.code in (None, 0) else _failure("error", error)
         except KeyboardInterrupt as error:

@@ -8,6 +8,9 @@ import os
 import re
 from traceback import FrameSummary, StackSummary, TracebackException
 
+from .hints import advice
+from .line_values import values_on_line
+
 _KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -21,7 +24,10 @@ def describe(error, name=None):
     """The `error` of a done frame. `name`: report it as this kind of exception."""
     kind = name or type(error).__name__
     try:
-        return {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
+        told = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
+        if values := values_on_line(error):
+            told["values"] = values
+        return told | ({} if name else advice(error))
     except (Exception, RecursionError):
         return {"name": kind, "message": "", "traceback": f"{kind} (its traceback could not be formatted)\n"}
 

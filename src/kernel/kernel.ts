@@ -30,6 +30,8 @@ export interface RunOptions {
   code: string
   servers: VisibleServer[]
   observer: CellObserver
+  /** Have values come as JSON, too, where they have that form. */
+  json?: true
   /** Have the kernel hand over its variables when the cell is over. */
   checkpoint?: true
   /** Variables that an earlier kernel handed over, to be there before the cell runs. */

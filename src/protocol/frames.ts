@@ -25,6 +25,8 @@ export interface RunFrame {
   code: string
   /** What the cell may reach; left out when it is as in the run before. */
   servers?: VisibleServer[]
+  /** Ask for values as `application/json`, too, where they have that form. */
+  json?: true
   /** Ask for the variables when the cell is over: the method `save_checkpoint`. */
   checkpoint?: true
   /** Variables that came with `save_checkpoint` from an earlier kernel: base64 of a pickle. */
@@ -89,7 +91,16 @@ const doneFrame = z.object({
   cell,
   status: z.enum(['ok', 'error', 'interrupted']),
   value: mimeBundle.optional(),
-  error: z.object({ name: z.string(), message: z.string(), traceback: z.string() }).optional(),
+  error: z
+    .object({
+      name: z.string(),
+      message: z.string(),
+      traceback: z.string(),
+      values: z.string().optional(),
+      hint: z.string().optional(),
+      search: z.string().optional(),
+    })
+    .optional(),
   notes: z.array(z.string()).max(100).optional(),
 })
 

@@ -9,6 +9,7 @@ import type { SavedToolContent } from '../state/saved-tool.ts'
 import type { SavedToolStore } from '../state/saved-tool-store.ts'
 import type { Uploads } from '../state/uploads.ts'
 import type { Upstreams } from '../upstream/upstream.ts'
+import type { SandboxFacts } from './capability-summary.ts'
 import type { Scope } from './scope.ts'
 
 export interface ProxyOptions {
@@ -17,6 +18,8 @@ export interface ProxyOptions {
   questions: Questions
   artifacts: ArtifactStore
   savedTools: SavedToolStore
+  /** For the summary. */
+  facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
 }

@@ -93,10 +93,11 @@ const methods = {
     }
   }),
 
-  capability_summary: method(z.object({}), async (_, { catalog, scope, savedTools }) =>
+  capability_summary: method(z.object({}), async (_, { catalog, scope, savedTools, facts }) =>
     capabilitySummary(
       catalog.servers().filter((server) => scope.has(server.name)),
       await savedToolLines(savedTools),
+      facts,
     ),
   ),
 

@@ -1,6 +1,6 @@
 // A cell's result as the parts of a text, in the order in which they are shown, and the text that they make. Pure.
 // The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
-import type { CellResult } from '../session/cell-result.ts'
+import type { CellError, CellResult } from '../session/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine, tokensUpTo } from './cut-middle.ts'
 import { plainText } from './terminal-text.ts'
@@ -20,7 +20,7 @@ export function partsOf(result: CellResult, notes: string[]): Part[] {
     ...displays.map((bundle): Part => ({ kind: 'display', text: textOf(bundle) ?? '', ...jsonIn(bundle) })),
     { kind: 'stderr', text: plainText(stderr) },
     // The traceback of an interrupted cell is shown too: it says where the time went.
-    error && { kind: 'error', text: plainText(error.traceback || `${error.name}: ${error.message}`) },
+    error && { kind: 'error', text: plainText(errorText(error)) },
     value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
     ...notes.map((note): Part => ({ kind: 'note', text: plainText(note) })),
   ]
@@ -48,6 +48,12 @@ export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[
     // A part that is cut is no longer the value.
     return { kind: part.kind, text }
   })
+}
+
+/** The traceback, and what may help with it. */
+function errorText({ name, message, traceback, values, hint }: CellError): string {
+  const lines = [(traceback || `${name}: ${message}`).trimEnd(), values && `with ${values}`, hint && `Hint: ${hint}`]
+  return lines.filter(Boolean).join('\n')
 }
 
 /** The most that one may take when `total` is shared out so that nobody gets less than another who gets less than all it needs. */

@@ -122,7 +122,7 @@ function dataOf({ status, error }: CellResult, parts: Part[], mode: OutputMode):
       error: {
         name: plainText(error.name).slice(0, MAX_NAME_CHARS),
         ...(message && { message }),
-        ...(error.traceback && { traceback }),
+        ...((error.traceback || error.hint) && { traceback }),
       },
     }),
     ...(notes.length > 0 && { notes }),

@@ -15,6 +15,12 @@ export interface CellError {
   message: string
   /** The user's own lines only. */
   traceback: string
+  /** Of the names on the line that failed. */
+  values?: string | undefined
+  /** What to do about it. */
+  hint?: string | undefined
+  /** Words to find tools by that can do what the sandbox cannot. */
+  search?: string | undefined
 }
 
 export interface CellResult {

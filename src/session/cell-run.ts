@@ -24,7 +24,7 @@ export interface CellRequest {
 }
 
 /** What a kernel is told besides the cell. */
-export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore'> & { cell: number }
+export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json'> & { cell: number }
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
 const INTERRUPT_GRACE_MS = 2_000

@@ -166,7 +166,9 @@ describe('Session', () => {
     sandbox.send({ type: 'call', id: 1, cell: 1, method: 'call_tool', params: { server: 'github', tool: 'search' } })
     await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
     sandbox.send(done(1, { status: 'interrupted' }))
-    expect((await run).notes).toEqual([expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, not over\.$/)])
+    expect((await run).notes).toEqual([
+      expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, not over\.$/),
+    ])
   })
 
   it('keeps the ends of an output flood and says what is missing', async () => {
@@ -174,7 +176,12 @@ describe('Session', () => {
     const run = session.run(request())
     const sandbox = await started(sandboxes)
     const frame = (text: string) => ({ type: 'output', cell: 1, stream: 'stdout', text })
-    sandbox.send(frame('BEGIN'), ...Array.from({ length: 200 }, () => frame('x'.repeat(100_000))), frame('END'), done(1))
+    sandbox.send(
+      frame('BEGIN'),
+      ...Array.from({ length: 200 }, () => frame('x'.repeat(100_000))),
+      frame('END'),
+      done(1),
+    )
     const { stdout } = await run
     expect(stdout.length).toBeLessThan(17_000_000)
     expect(stdout).toMatch(/^BEGINx+\n… [\d,]+ characters are not kept …\nx+END$/)

@@ -19,6 +19,8 @@ interface SessionOptions {
   fresh?: boolean
   /** Carry variables over to the next kernel when one has to be ended. */
   checkpoint?: boolean
+  /** Have values come as JSON, too, where they have that form. */
+  json?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
 }
@@ -126,7 +128,11 @@ export class Session {
     const kernel = await this.#takeKernel()
     this.#running = request
     this.#cells += 1
-    const result = await new CellRun(kernel, request, { cell: this.#cells, ...this.#carriedOver(kernel) }).result()
+    const result = await new CellRun(kernel, request, {
+      cell: this.#cells,
+      ...(this.#options.json && { json: true as const }),
+      ...this.#carriedOver(kernel),
+    }).result()
     result.notes.unshift(...this.#news)
     this.#news = []
     if (result.stateLost) this.#tellOutlook(result)

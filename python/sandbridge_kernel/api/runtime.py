@@ -15,6 +15,7 @@ from . import bridge
 from .artifacts import artifacts, open_artifact, save_artifact
 from .docs import tool_docs
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
+from .outputs import grep, output
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -37,6 +38,7 @@ __all__ = [
     "delete_tool",
     "describe_server",
     "discovered_servers",
+    "grep",
     "list_loaded_server_metadata",
     "list_saved_tools",
     "list_servers",
@@ -44,6 +46,7 @@ __all__ = [
     "list_tools",
     "list_tools_sync",
     "open_artifact",
+    "output",
     "packages",
     "progress",
     "query_tool_docs",

@@ -1,7 +1,7 @@
 // The image that holds the packages of MCP_BRIDGE_PACKAGES: built once on top of the image that is set, and found by its name from then on.
 // Building is the only moment at which anything is installed, and the only one with a network.
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
@@ -46,6 +46,8 @@ async function build(
   onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
   const context = await mkdtemp(path.join(tmpdir(), 'sandbridge-'))
   try {
+    // Podman may run as another user than the bridge.
+    await chmod(context, 0o755)
     await mkdir(path.join(context, 'packages'))
     const unpacked = needsNoInstaller(requested)
     const files = unpacked
