@@ -25,7 +25,9 @@ const { metafile } = await build({
   // Its CommonJS form looks for its own files at run time, which a bundle does not have.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   // Bundled CommonJS modules ask for Node's own modules with require().
-  banner: { js: "import { createRequire as $createRequire } from 'node:module'\nconst require = $createRequire(import.meta.url)" },
+  banner: {
+    js: "import { createRequire as $createRequire } from 'node:module'\nconst require = $createRequire(import.meta.url)",
+  },
   metafile: true,
   legalComments: 'none',
   logLevel: 'warning',
@@ -39,7 +41,10 @@ function licences(inputs) {
   const texts = [...packages].toSorted().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8'))
     const file = readdirSync(path.join(root, folder)).find((entry) => /^(licen[sc]e|copying)/i.test(entry))
-    const text = file && existsSync(path.join(root, folder, file)) ? readFileSync(path.join(root, folder, file), 'utf8').trim() : ''
+    const text =
+      file && existsSync(path.join(root, folder, file))
+        ? readFileSync(path.join(root, folder, file), 'utf8').trim()
+        : ''
     return `${name} ${version} (${license})\n\n${text}\n`
   })
   return texts.join(`\n${'-'.repeat(80)}\n\n`)

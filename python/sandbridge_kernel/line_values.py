@@ -10,6 +10,7 @@ from .values import Record
 _MAX_NAMES = 6
 _MAX_CHARS = 80
 _ITEMS = 4
+_FUNCTION = 0x1  # inspect.CO_OPTIMIZED
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")
 _TEXT = re.compile(r"""[rbfuRBFU]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\#.*""")
 _SECRET_NAME = re.compile(r"token|key|passw|pwd|secret|auth|credential|cookie|signature|private", re.IGNORECASE)
@@ -46,10 +47,9 @@ def _last_of_cell(error):
 
 def _lookup(frame, name):
     for names in (frame.f_locals, frame.f_globals):
-        # A namespace of the cell's own making could run code when it is asked.
-        if type(names) is dict or names is frame.f_locals and not frame.f_code.co_flags & 0x40 and hasattr(names, "keys"):
-            if name in names:
-                return True, names[name]
+        # Of a function they are Python's own; the namespace of a class may be one that runs code when it is asked.
+        if (type(names) is dict or frame.f_code.co_flags & _FUNCTION) and name in names:
+            return True, names[name]
     return False, None
 
 

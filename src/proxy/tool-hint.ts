@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { CellError } from '../session/cell-result.ts'
 import type { Scope } from './scope.ts'
 
-const MAX_TOOLS = 3
+const MAX_TOOLS = 2
 /** A hint is worth no more of anyone's time. */
 const TIMEOUT_MS = 1_000
 const MAX_QUERY_CHARS = 200

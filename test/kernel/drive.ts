@@ -17,7 +17,7 @@ export interface Call {
 export interface Outcome {
   status: string
   value?: Record<string, unknown>
-  error?: { name: string; message: string; traceback: string }
+  error?: { name: string; message: string; traceback: string; values?: string; hint?: string; search?: string }
   notes?: string[]
   stdout: string
   stderr: string
@@ -26,6 +26,8 @@ export interface Outcome {
 }
 
 export interface RunOptions {
+  /** Ask for values as JSON, too. */
+  json?: boolean
   servers?: { name: string; alias: string; description?: string }[]
   /** Answers a call; undefined leaves it open. */
   onCall?: (call: Call) => Answer | undefined | Promise<Answer | undefined>
@@ -75,7 +77,13 @@ export class Driver {
       if (frame.type === 'call') void this.#answer(frame, options.onCall)
       return frame.type === 'done'
     })
-    this.send({ type: 'run', cell, code, ...(options.servers && { servers: options.servers }) })
+    this.send({
+      type: 'run',
+      cell,
+      code,
+      ...(options.servers && { servers: options.servers }),
+      ...(options.json && { json: true }),
+    })
     const done = await over
     const text = (stream: string) =>
       frames.map((one) => (one.type === 'output' && one['stream'] === stream ? String(one['text']) : '')).join('')

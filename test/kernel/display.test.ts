@@ -1,0 +1,156 @@
+// What a value is shown as: Jupyter's conventions, long containers, and libraries that the kernel must never load by itself.
+import { describe, expect, it } from 'vitest'
+import { startKernel } from './drive.ts'
+
+/** A stand-in for matplotlib, with as much of it as is looked at. */
+const FAKE_MATPLOTLIB = `
+import sys, types
+class Figure:
+    dpi = 100
+    def __init__(self, size=(6.4, 4.8)): self.size, self.saved = size, []
+    def get_size_inches(self): return self.size
+    def savefig(self, stream, format, dpi):
+        self.saved.append(dpi)
+        stream.write(b'\\x89PNG' + str(self.size).encode())
+    def __repr__(self): return '<Figure>'
+class Line2D: pass
+Figure.__module__, Line2D.__module__ = 'matplotlib.figure', 'matplotlib.lines'
+figures = {}
+plt = types.ModuleType('matplotlib.pyplot')
+plt.get_fignums = lambda: list(figures)
+plt.figure = lambda number: figures[number]
+plt.close = lambda what: figures.clear()
+sys.modules['matplotlib.figure'] = types.SimpleNamespace(Figure=Figure)
+sys.modules['matplotlib.pyplot'] = plt
+None`
+
+const displays = (frames: Record<string, unknown>[]) =>
+  frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
+
+describe('a value', () => {
+  it('comes with what its rich methods give; one that fails is as if it were not there', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const rich = `
+class Rich:
+    def __repr__(self): return 'plain'
+    def _repr_markdown_(self): return '**rich**'
+    def _repr_png_(self): return b'\\x89PNG'
+    def _repr_jpeg_(self): return None
+    def _repr_json_(self): return {'a': 1}, {'meta': 'data'}
+    def _repr_html_(self): raise RuntimeError('no HTML today')
+Rich()`
+    expect((await kernel.run(rich)).value).toEqual({
+      'text/plain': 'plain',
+      'text/markdown': '**rich**',
+      'image/png': 'iVBORw==',
+      'application/json': { a: 1 },
+    })
+    const bundle = `
+class Bundle:
+    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/plain': 'b', 'image/png': 'AAAA'}, {}
+display(Bundle(), 7)
+type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
+    const outcome = await kernel.run(bundle)
+    expect(displays(outcome.frames)).toEqual([{ 'text/plain': 'b', 'image/png': 'AAAA' }, { 'text/plain': '7' }])
+    expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
+  })
+
+  it('that is a long container is wrapped into lines, at any depth, and reads back', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = (value: string) => `import ast\nv = ${value}\nv`
+    for (const value of [
+      'list(range(1000))',
+      '{f"key {i}": {"id": i, "tags": ["a", "b"] * i, "t": ("one",)} for i in range(50)}',
+      '[[list(range(100))] * 3, ("x" * 500,), {1, 2}]',
+      '[{"a": "line\\nbreak, with, commas", "b": [(i, -i) for i in range(200)]}]',
+    ]) {
+      const text = String(await kernel.value(code(value)))
+      expect(text.split('\n').length).toBeGreaterThan(3)
+      expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(520)
+      expect(await kernel.value(`ast.literal_eval(${JSON.stringify(text)}) == v`)).toBe('True')
+    }
+    expect(await kernel.value('[1, 2, 3]')).toBe('[1, 2, 3]')
+    expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
+  })
+
+  it('whose repr is huge, never ends or raises does no harm', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
+    const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
+    expect(huge.length).toBeLessThan(8_000_100)
+    expect(huge).toMatch(/x\n… 92,000,000 characters left out …\nx/)
+    const raising = await kernel.run(make('1 / 0'))
+    expect(raising.error).toMatchObject({ name: 'ZeroDivisionError' })
+    const surrogates = await kernel.run(make(`'\\ud800 \\0'`))
+    expect(surrogates.value!['text/plain']).toBe('\ud800 \0')
+    expect(await kernel.value('1')).toBe('1')
+  })
+
+  it('comes as JSON, too, when that is asked for and it has that form', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
+    expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
+    expect(await json('(1, 2)')).toEqual([1, 2])
+    for (const code of ['7', '"text"', '[object()]', '[float("nan")]', '[]', '["x" * 1_000_000]']) {
+      expect(await json(code)).toBeUndefined()
+    }
+    expect((await kernel.run('[{"a": 1}]')).value).toEqual({ 'text/plain': "[{'a': 1}]" })
+  })
+})
+
+describe('figures', () => {
+  it('that are open when the cell ends are shown and closed, also when it fails', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(FAKE_MATPLOTLIB)
+    const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
+    expect(displays(outcome.frames).map((data) => Object.keys(data))).toEqual([
+      ['text/plain', 'image/png'],
+      ['text/plain', 'image/png'],
+    ])
+    expect(outcome.value).toBeUndefined()
+    expect(await kernel.value('len(figures)')).toBe('0')
+    const failed = await kernel.run('figures[1] = Figure()\n1 / 0')
+    expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
+  })
+
+  it('are not shown twice when the cell shows them itself', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(FAKE_MATPLOTLIB)
+    const displayed = await kernel.run('figures[1] = Figure()\ndisplay(figures[1])')
+    expect(displays(displayed.frames).length).toBe(1)
+    const value = await kernel.run('figures[1] = Figure()\nfigures[1]')
+    expect(Object.keys(value.value!)).toEqual(['text/plain', 'image/png'])
+    expect(displays(value.frames)).toEqual([])
+  })
+
+  it('of 20,000 × 20,000 pixels are drawn smaller, never in full', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(FAKE_MATPLOTLIB)
+    await kernel.run('huge = figures[1] = Figure((200, 200))')
+    expect(await kernel.value('max(huge.saved) * 200 <= 1568')).toBe('True')
+    await kernel.run('small = figures[1] = Figure()')
+    expect(await kernel.value('small.saved')).toBe('[100]')
+  })
+
+  it('never make the kernel load a library that the cell has not', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run('display(b"x"); [1]')
+    expect(
+      await kernel.value(`[m for m in ('matplotlib', 'PIL', 'pandas', 'numpy') if m in __import__('sys').modules]`),
+    ).toBe('[]')
+    expect(await kernel.value(`__import__('os').environ['MPLBACKEND']`)).toBe("'Agg'")
+  })
+})
+
+it('a data frame is a compact table with its shape', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
+import sys, types
+class DataFrame:
+    shape = (1000, 3)
+    def to_string(self, max_rows, min_rows, max_cols, max_colwidth, show_dimensions): return f'table of at most {max_rows} rows'
+    def _repr_html_(self): return '<table>'
+sys.modules['pandas'] = types.SimpleNamespace(DataFrame=DataFrame)
+DataFrame()`
+  expect((await kernel.run(code)).value).toEqual({ 'text/plain': 'table of at most 60 rows\n[1000 rows × 3 columns]' })
+})
