@@ -146,7 +146,9 @@ def run_kernel(sources):
 
     sys.meta_path.insert(0, KernelFinder())
     if os.path.isdir(PACKAGES):
-        sys.path.append(PACKAGES)
+        # Before what is installed there already, after the standard library.
+        installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
+        sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     sys.argv = ["sandbridge"]

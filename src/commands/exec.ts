@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { BridgeError } from '../errors.ts'
 import { renderResult } from '../render/render-result.ts'
+import { safeForTerminal } from '../render/terminal-text.ts'
 import { parseRunPythonArguments } from '../server/run-python-tool.ts'
 import { withBridge } from './open-bridge.ts'
 import { print } from './print.ts'
+import { ProgressBar } from './progress-bar.ts'
 
 interface ExecOptions {
   code?: string
@@ -26,17 +28,26 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
       },
       bridge.settings,
     )
+    const bar = new ProgressBar(process.stderr)
     // Shown as it is printed, not when the cell is over.
-    const live = options.json
-      ? undefined
-      : (stream: 'stdout' | 'stderr', part: string) => void process[stream].write(part)
-    const result = await bridge.runCell(bridge.openSession(), { ...request, ...(live && { onOutput: live }) })
+    const live = options.json ? undefined : liveOutput(bar)
+    const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
+    const result = await bridge.runCell(bridge.openSession(), { ...request, ...listeners })
+    bar.clear()
     const rest = live ? { ...result, stdout: '', stderr: '' } : result
     const rendered = renderResult(rest, { mode: options.json ? 'json' : 'compact', outputTokens: Infinity })
     const [block] = rendered.content
     if (block?.type === 'text' && !(live && block.text === '(no output)')) print(block.text)
     process.exitCode = rendered.isError ? 1 : 0
   })
+}
+
+/** A terminal is written nothing that steers it; a pipe gets what the cell prints. */
+function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: string) => void {
+  return (stream, part) => {
+    const shown = process[stream].isTTY ? safeForTerminal(part) : part
+    bar.around(() => process[stream].write(shown), part.endsWith('\n'))
+  }
 }
 
 async function readCode(file: string | undefined, code: string | undefined): Promise<string> {

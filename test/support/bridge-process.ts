@@ -27,6 +27,8 @@ export interface BridgeOptions {
   env?: Record<string, string>
   /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
   era?: 'legacy' | 'modern'
+  /** What the client calls itself. */
+  clientName?: string
   /** Prepares the client before it connects: capabilities, handlers of the server's requests. */
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
@@ -107,6 +109,7 @@ export async function openTestBridge({
   env = {},
   era = 'legacy',
   capabilities = {},
+  clientName = 'test',
   prepare,
   command,
 }: BridgeOptions = {}): Promise<TestBridge> {
@@ -120,7 +123,7 @@ export async function openTestBridge({
     maxBufferSize: 128 * 1024 * 1024,
   })
   const client = new Client(
-    { name: 'test', version: '1' },
+    { name: clientName, version: '1' },
     { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
   )
   prepare?.(client)

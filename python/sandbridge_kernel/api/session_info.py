@@ -25,6 +25,8 @@ class Packages(dict):
         python = ".".join(map(str, sys.version_info[:3]))
         missing = self._missing()
         library = f"Python {python} with its standard library" + (f" without {', '.join(missing)}" if missing else "")
+        if sys.platform == "emscripten":
+            library += "; threads and processes cannot be started"
         return "\n".join([library, *(f"{name} {version}" for name, version in self.items())] + ([] if self else ["(no other packages)"]))
 
     def _missing(self):
@@ -58,7 +60,11 @@ def packages():
     """The packages that can be imported here, besides the standard library."""
     from importlib.metadata import distributions
 
-    found = {str(one.metadata["Name"]): one.version for one in distributions() if one.metadata["Name"]}
+    found = {}
+    for one in distributions():
+        # Of several, the first one is imported.
+        if name := one.metadata["Name"]:
+            found.setdefault(str(name), one.version)
     return Packages(sorted(found.items(), key=lambda item: item[0].lower()))
 
 

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import type { ProgressFrame } from '../protocol/frames.ts'
+import { ProgressBar } from './progress-bar.ts'
+
+function open(isTTY: boolean) {
+  const terminal = { isTTY, columns: 40, written: '', write: (text: string) => void (terminal.written += text) }
+  return { terminal, bar: new ProgressBar(terminal) }
+}
+
+const progress = (fields: Partial<ProgressFrame>): ProgressFrame => ({ type: 'progress', cell: 1, done: 0, ...fields })
+
+it('draws how far the cell is, in one line that fits', () => {
+  const { terminal, bar } = open(true)
+  bar.listeners.onProgress(progress({ done: 3, total: 12, message: 'a long message\nof two lines' }))
+  expect(terminal.written).toBe('\r\x1b[K[######------------------] 3 of 12  a l')
+  bar.listeners.onToolCall({ name: 'github.search', number: 2, total: 5 })
+  expect(terminal.written).toMatch(/\r\x1b\[Kcalling github\.search \(2 of 5\)$/)
+})
+
+it('makes room for output, and comes back below whole lines only', () => {
+  const { terminal, bar } = open(true)
+  bar.listeners.onProgress(progress({ done: 1 }))
+  terminal.written = ''
+  bar.around(() => terminal.write('out\n'), true)
+  bar.around(() => terminal.write('half'), false)
+  bar.clear()
+  expect(terminal.written).toBe('\r\x1b[Kout\n\r\x1b[K1\r\x1b[Khalf')
+})
+
+it('writes nothing into a pipe', () => {
+  const { terminal, bar } = open(false)
+  bar.listeners.onProgress(progress({ done: 1, total: 2 }))
+  bar.around(() => {}, true)
+  bar.clear()
+  expect(terminal.written).toBe('')
+})
+
+it('lets no message and no odd number steer the terminal', () => {
+  const { terminal, bar } = open(true)
+  bar.listeners.onProgress(progress({ done: -5, total: 2, message: '\x1b[2J\x07' }))
+  bar.listeners.onProgress(progress({ done: 1e9, total: 2 }))
+  bar.listeners.onProgress(progress({ done: 1, total: 0 }))
+  expect(terminal.written.replaceAll('\r\x1b[K', '')).not.toMatch(/[\x1b\x07]/)
+})

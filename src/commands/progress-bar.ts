@@ -1,0 +1,58 @@
+// A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
+import { safeForTerminal } from '../render/terminal-text.ts'
+import type { CellRequest } from '../session/cell-run.ts'
+
+const BAR_WIDTH = 24
+const CLEAR_LINE = '\r\x1b[K'
+
+interface Terminal {
+  isTTY?: boolean
+  columns?: number
+  write(text: string): unknown
+}
+
+export class ProgressBar {
+  readonly #terminal: Terminal
+  #line = ''
+  #isShown = false
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+  }
+
+  /** What a cell is to be run with. */
+  readonly listeners: Required<Pick<CellRequest, 'onProgress' | 'onToolCall'>> = {
+    onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
+    onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
+  }
+
+  /** Write something else without the bar in its way; the bar comes back below it. */
+  around(write: () => void, endsLine: boolean): void {
+    this.clear()
+    write()
+    if (endsLine) this.#draw()
+  }
+
+  clear(): void {
+    if (this.#isShown) this.#terminal.write(CLEAR_LINE)
+    this.#isShown = false
+  }
+
+  #show(line: string): void {
+    this.#line = safeForTerminal(line.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
+    this.#draw()
+  }
+
+  #draw(): void {
+    if (!this.#terminal.isTTY || !this.#line) return
+    // A line that wraps could not be cleared.
+    this.#terminal.write(CLEAR_LINE + this.#line.slice(0, (this.#terminal.columns ?? 80) - 1))
+    this.#isShown = true
+  }
+}
+
+function bar(done: number, total: number | undefined): string {
+  if (total === undefined || !(total > 0)) return String(done)
+  const filled = Math.round(BAR_WIDTH * Math.min(Math.max(done / total, 0), 1))
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${done} of ${total}`
+}

@@ -1,0 +1,190 @@
+// This file verifies what comes back from a cell: within its budget, with a way to the rest, and while it runs.
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type BridgeOptions,
+  closeTestBridge,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../support/bridge-process.ts'
+
+interface Progress {
+  progress: number
+  total?: number
+  message?: string
+}
+
+/** What a client is told of a cell while it runs. */
+async function progressOf(bridge: TestBridge, code: string): Promise<Progress[]> {
+  const seen: Progress[] = []
+  const options = { timeout: 60_000, onprogress: (progress: Progress) => void seen.push(progress) }
+  await bridge.client.callTool({ name: 'run_python', arguments: { code } }, options)
+  return seen
+}
+
+async function within<T>(options: BridgeOptions, use: (bridge: TestBridge) => Promise<T>): Promise<T> {
+  const bridge = await openTestBridge(options)
+  try {
+    return await use(bridge)
+  } finally {
+    await closeTestBridge(bridge)
+  }
+}
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  let bridge: TestBridge
+
+  beforeAll(async () => {
+    bridge = await openTestBridge({ era, servers: { everything: published.everything() } })
+  })
+  afterAll(() => closeTestBridge(bridge))
+
+  it('gets the ends of a long output within the budget, and all of it from Python and as a resource', async () => {
+    const { text, content, structured } = await bridge.call({
+      code: 'for i in range(100_000): print(f"line {i} of the log", "ERROR" if i == 54_321 else "ok")\n"the value"',
+    })
+    expect(content.length).toBe(1)
+    expect(structured).toBeUndefined()
+    expect(countTokens(text)).toBeLessThanOrEqual(6_600)
+    expect(countTokens(text)).toBeGreaterThan(3_000)
+    expect(text).toMatch(/^line 0 of the log ok\n/)
+    expect(text).toMatch(/line 99999 of the log ok\n'the value'\n\[Cut to fit\./)
+    const [, cell, from, to] = /runtime\.output\((\d+)\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
+    const [head, tail] = text.split(/\n… .* …\n/)
+
+    const inPython = `whole = runtime.output(${cell})\nprint(whole[:${from}] == head + "\\n", whole[${to}:].startswith(tail), len(whole.split("\\n")))`
+    const seen = tail!.slice(0, tail!.indexOf("\n'the value'"))
+    expect(await bridge.run(`head, tail = ${JSON.stringify(head)}, ${JSON.stringify(seen)}\n${inPython}`)).toBe(
+      'True True 100001',
+    )
+    expect(await bridge.run(`runtime.grep(${cell}, "ERROR")`)).toBe('54322: line 54321 of the log ERROR')
+
+    const uri = /sandbridge:\/\/output\/\S+\/\d+/.exec(text)![0]
+    const { contents } = await bridge.client.readResource({ uri })
+    expect(contents[0]).toMatchObject({ uri, mimeType: 'text/plain' })
+    expect(String((contents[0] as { text: string }).text).split('\n').length).toBe(100_001)
+    const { resourceTemplates } = await bridge.client.listResourceTemplates()
+    expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual(['sandbridge://output/{session}/{cell}'])
+  })
+
+  it('is told which output there is, and that another session’s is none of it', async () => {
+    expect(await bridge.run('runtime.output(99_999)')).toMatch(/no output of cell 99999. Kept: cells/)
+    const uri = 'sandbridge://output/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/1'
+    await expect(bridge.client.readResource({ uri })).rejects.toThrow(/no output .* in this session/)
+  })
+
+  it('hears what a cell prints, calls and says of itself while it runs', async () => {
+    const printed = await progressOf(
+      bridge,
+      'import time\nfor i in range(5):\n    print("step", i)\n    time.sleep(0.12)',
+    )
+    expect(printed.length).toBeGreaterThan(2)
+    const lines = printed.flatMap(({ message = '' }) => message.split('\n'))
+    expect(lines).toEqual(['step 0', 'step 1', 'step 2', 'step 3', 'step 4'])
+
+    const code = 'import asyncio\nawait asyncio.gather(*(mcp_everything.echo(message=str(i)) for i in range(12)))'
+    const messages = (await progressOf(bridge, code)).map(({ message }) => message)
+    expect(messages[0]).toMatch(/^calling everything\.echo \(\d+ of \d+\)$/)
+
+    const said = await progressOf(
+      bridge,
+      'for i in range(1, 4):\n    runtime.progress(i, 3, f"part {i}")\n    time.sleep(0.12)',
+    )
+    expect(said.at(-1)).toMatchObject({ progress: 3, total: 3, message: 'part 3' })
+    for (const seen of [printed, said]) {
+      const values = seen.map(({ progress }) => progress)
+      expect(values.every((value, index) => index === 0 || value > values[index - 1]!)).toBe(true)
+    }
+  })
+
+  it('is not flooded by a bar that moves a thousand times, and sees its last state', async () => {
+    const bar = 'import sys\nfor i in range(1001): print(f"\\r{i / 10:.0f}%", end="", file=sys.stderr, flush=True)'
+    const seen = await progressOf(bridge, bar)
+    expect(seen.length).toBeLessThan(200)
+    expect(seen.at(-1)!.message).toBe('100%')
+    expect(await bridge.run(bar)).toBe('[stderr]\n100%')
+  })
+
+  it('is told nothing that it has not asked for', async () => {
+    const { text } = await bridge.call({ code: 'print("x"); runtime.progress(1)' })
+    expect(text).toBe('x')
+  })
+})
+
+describe('a client that is known', () => {
+  const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
+
+  it('and drops content beside structuredContent gets no structuredContent', async () => {
+    const [claude, other] = await Promise.all(
+      ['claude-code', 'other'].map((clientName) => within({ clientName }, (bridge) => bridge.call({ code: figure }))),
+    )
+    const image = { type: 'image', data: 'iVBORw==', mimeType: 'image/png' }
+    expect(claude!.content).toEqual([{ type: 'text', text: '<F>' }, image])
+    expect(claude!.structured).toBeUndefined()
+    expect(other!.content).toContainEqual(image)
+    expect(other!.structured).toEqual({ status: 'ok', value: '<F>' })
+  })
+
+  it('and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
+    const env = { MCP_BRIDGE_OUTPUT_TOKENS: '30000' }
+    const code = 'for i in range(100_000): print("a line of the log", i)'
+    const [codex, other] = await Promise.all(
+      ['codex-mcp-client', 'other'].map((clientName) => within({ clientName, env }, (bridge) => bridge.run(code))),
+    )
+    expect(countTokens(codex!)).toBeLessThanOrEqual(10_000)
+    expect(countTokens(other!)).toBeGreaterThan(15_000)
+  })
+})
+
+describe('a result', () => {
+  let bridge: TestBridge
+
+  beforeAll(async () => {
+    bridge = await openTestBridge({ servers: { everything: published.everything() } })
+  })
+  afterAll(() => closeTestBridge(bridge))
+
+  it.each([
+    ['print("\\x1b[31mred\\x1b[0m \\ud800 \\0")', 'red \ufffd ␀'],
+    ['print(5)\n5', '5'],
+    ['pass', '(no output)'],
+    [
+      'x = {"a": 1}\nx["b"]',
+      "Traceback (most recent call last):\n  Cell N, line 2\n    x[\"b\"]\nKeyError: 'b'\nwith x = {'a': 1}",
+    ],
+  ])('of %j reads as it should', async (code, expected) => {
+    // How carets are drawn depends on the version of Python.
+    const text = (await bridge.run(code)).replace(/Cell \d+/, 'Cell N').replace(/\n +[~^]+/, '')
+    expect(text).toBe(expected)
+  })
+
+  it('names a tool that can do what the sandbox cannot', async () => {
+    await bridge.run('await runtime.list_tools("everything")')
+    const text = await bridge.run('import urllib.error\nraise urllib.error.URLError("https://example.com")')
+    expect(text).toMatch(/Hint: The sandbox has no network.*\n {2}await mcp_everything\./)
+  })
+
+  it('of a timeout says where the time went', async () => {
+    const text = await bridge.run('await mcp_everything.trigger_long_running_operation(duration=30, steps=2)', {
+      timeout: 1,
+    })
+    expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, not over\./)
+  })
+
+  it('shows the images of a tool as images', async () => {
+    const { content } = await bridge.call({ code: 'await mcp_everything.get_tiny_image()' })
+    const parts = 'for part in await mcp_everything.get_tiny_image():\n    if not isinstance(part, str): display(part)'
+    const shown = await bridge.call({ code: parts })
+    expect(shown.content.map(({ type }) => type)).toEqual(['text', 'image'])
+    expect(content[0]!['text']).toMatch(/image\/png/)
+  })
+})
+
+it('in toon mode writes a table shorter than JSON and shorter than its repr', async () => {
+  await within({ env: { MCP_BRIDGE_OUTPUT_MODE: 'toon' } }, async (bridge) => {
+    const text = await bridge.run('[{"id": i, "name": f"item {i}", "open": True} for i in range(50)]')
+    expect(text).toContain('{id,name,open}')
+    expect(countTokens(text)).toBeLessThan(600)
+  })
+})
