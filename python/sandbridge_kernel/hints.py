@@ -49,9 +49,14 @@ def _module(error):
         return {"hint": f"The Python of this sandbox has no {root}."}
     if root in sys.modules:
         return None
+    from difflib import get_close_matches
+
     from .api.session_info import packages
 
     names = list(packages())
+    like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
+    if like:
+        return {"hint": f"Did you mean {like[0]}?"}
     there = f"There are {', '.join(names[:_MAX_PACKAGES])}" if names else "There is the standard library"
     more = " and more: see runtime.packages()" if len(names) > _MAX_PACKAGES else ""
     return {"hint": f"{root} is not in this sandbox, and cannot be installed from inside. {there}{more}. The user can add packages with MCP_BRIDGE_PACKAGES."}

@@ -5,6 +5,7 @@ of everything else the type is named. What looks like a secret is left out.
 import linecache
 import re
 
+from .tables import outline
 from .values import Record
 
 _MAX_NAMES = 6
@@ -65,6 +66,8 @@ def _short(value, depth):
     if kind in (list, tuple, set, frozenset, dict, Record):
         return _short_container(value, kind, depth)
     name = _TYPE_NAME(kind)
+    if (words := outline(value)) is not None:
+        return words
     return None if depth == 0 and name in _MUTE else f"<{name}>"
 
 

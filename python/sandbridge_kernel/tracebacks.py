@@ -65,7 +65,7 @@ def _clean(summary, seen):
 
 
 def _is_users(filename):
-    if filename.startswith((_KERNEL, "<frozen")) or any(part in filename for part in _PACKAGES):
+    if filename.endswith((".pyx", ".pxi", ".pxd")) or filename.startswith((_KERNEL, "<frozen")) or any(part in filename for part in _PACKAGES):
         return False
     return not filename.startswith(_LIBRARY)
 

@@ -14,7 +14,7 @@ it('draws how far the cell is, in one line that fits', () => {
   bar.listeners.onProgress(progress({ done: 3, total: 12, message: 'a long message\nof two lines' }))
   expect(terminal.written).toBe('\r\x1b[K[######------------------] 3 of 12  a l')
   bar.listeners.onToolCall({ name: 'github.search', number: 2, total: 5 })
-  expect(terminal.written).toMatch(/\r\x1b\[Kcalling github\.search \(2 of 5\)$/)
+  expect(terminal.written.endsWith('\r\x1b[Kcalling github.search (2 of 5)')).toBe(true)
 })
 
 it('makes room for output, and comes back below whole lines only', () => {
@@ -40,5 +40,6 @@ it('lets no message and no odd number steer the terminal', () => {
   bar.listeners.onProgress(progress({ done: -5, total: 2, message: '\x1b[2J\x07' }))
   bar.listeners.onProgress(progress({ done: 1e9, total: 2 }))
   bar.listeners.onProgress(progress({ done: 1, total: 0 }))
-  expect(terminal.written.replaceAll('\r\x1b[K', '')).not.toMatch(/[\x1b\x07]/)
+  const rest = terminal.written.replaceAll('\r\x1b[K', '')
+  for (const control of ['\x1b', '\x07']) expect(rest).not.toContain(control)
 })

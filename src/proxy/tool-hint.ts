@@ -10,14 +10,14 @@ const TIMEOUT_MS = 1_000
 const MAX_QUERY_CHARS = 200
 
 /** The error with such tools in its hint, when it has words to search for and something is found. Never throws. */
-export async function withToolHint(error: CellError, catalog: Catalog, scope: Scope): Promise<CellError> {
+export async function withToolHint(failed: CellError, catalog: Catalog, scope: Scope): Promise<CellError> {
   const servers = scope.servers.map((server) => server.name)
-  if (!error.search || servers.length === 0) return error
+  if (!failed.search || servers.length === 0) return failed
   const options = { limit: MAX_TOOLS, servers, detail: 'summary' as const }
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const search = catalog.search(error.search.slice(0, MAX_QUERY_CHARS), options, signal)
+  const search = catalog.search(failed.search.slice(0, MAX_QUERY_CHARS), options, signal)
   const found = await Promise.race([search, wait(TIMEOUT_MS, [], { ref: false })]).catch(() => [])
-  if (found.length === 0) return error
+  if (found.length === 0) return failed
   const lines = found.map(({ line }) => `  ${line}`)
-  return { ...error, hint: `${error.hint ?? ''} Tools that may do it:\n${lines.join('\n')}`.trim() }
+  return { ...failed, hint: `${failed.hint ?? ''} Tools that may do it:\n${lines.join('\n')}`.trim() }
 }

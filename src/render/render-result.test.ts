@@ -130,7 +130,7 @@ describe('the budget', () => {
     const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
     const { text } = render(fields, 'compact', 500)
     const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const whole = [...wholeText(result(fields))]
+    const whole = Array.from(wholeText(result(fields)))
     const [head, tail] = text.split(/\n… .* …\n/)
     expect(head).toBe(whole.slice(0, from).join('').trimEnd())
     expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)

@@ -75,7 +75,7 @@ export function createServer(bridge: Bridge, session: Session): Server {
     run.answer(mcpReq.inputResponses)
     mcpReq.signal.addEventListener('abort', () => run.cancel(), { once: true })
     const event = await run.next()
-    run.progress.stop()
+    await run.progress.stop()
     if ('result' in event) {
       runs.delete(run.id)
       return event.result

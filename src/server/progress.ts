@@ -17,7 +17,7 @@ interface Notification {
 }
 
 export class ProgressReporter {
-  #send: ((notification: Notification) => void) | undefined
+  #send: ((notification: Notification) => Promise<void>) | undefined
   #token: string | number | undefined
   #timer: NodeJS.Timeout | undefined
   #value = 0
@@ -56,23 +56,22 @@ export class ProgressReporter {
     }
     if (progressToken !== this.#token) this.#value = 0
     this.#token = progressToken
-    this.#send = (notification) => {
+    this.#send = (notification) =>
       // A client that is gone gets its answer nowhere, either.
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...notification } }).catch(() => {})
-    }
   }
 
   /** The request is about to be answered: nothing may be sent for it after that. */
-  stop(): void {
-    if (this.#send && this.#hasNews()) this.#tell()
+  async stop(): Promise<void> {
     clearTimeout(this.#timer)
+    if (this.#send && this.#hasNews()) await this.#tell()
     this.#timer = undefined
     this.#send = undefined
   }
 
   #schedule(): void {
     if (!this.#send || this.#timer) return
-    this.#tell()
+    void this.#tell()
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       if (this.#hasNews()) this.#schedule()
@@ -83,7 +82,7 @@ export class ProgressReporter {
     return this.#printed !== '' || this.#state !== undefined
   }
 
-  #tell(): void {
+  async #tell(): Promise<void> {
     const message = [lastLines(this.#printed), this.#state && plainText(this.#state).slice(0, MAX_CHARS)]
       .filter(Boolean)
       .join('\n')
@@ -91,7 +90,7 @@ export class ProgressReporter {
     this.#state = undefined
     this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : this.#value + STEP
     const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
-    this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
+    await this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
   }
 }
 

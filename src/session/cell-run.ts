@@ -1,6 +1,6 @@
 // One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
 import { BridgeError } from '../errors.ts'
-import { type CellObserver, describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
+import type { CellObserver, Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../render/terminal-text.ts'
@@ -47,6 +47,7 @@ export class CellRun {
   #droppedDisplays = 0
   readonly #toolCalls: ToolCalls
   #stop: Stop | undefined
+  #timeInCalls: string | undefined
   #killTimer: NodeJS.Timeout | undefined
 
   constructor(kernel: Kernel, request: CellRequest, options: CellRunOptions) {
@@ -97,6 +98,8 @@ export class CellRun {
   #interrupt(stop: Stop): void {
     if (this.#stop) return
     this.#stop = stop
+    // Now: the interrupt ends the calls that are open.
+    this.#timeInCalls = this.#toolCalls.summary()
     this.#kernel.interrupt()
     this.#killTimer = setTimeout(() => void this.#kernel.dispose(), INTERRUPT_GRACE_MS)
   }
@@ -139,10 +142,9 @@ export class CellRun {
   }
 
   #ownNotes(): string[] {
-    const times = this.#stop && this.#toolCalls.summary()
     const malformed = this.#kernel.malformedCount - this.#malformedBefore
     return [
-      ...(times ? [times] : []),
+      ...(this.#timeInCalls ? [this.#timeInCalls] : []),
       ...(malformed > 0 ? [`${malformed} malformed frames came from this sandbox and were dropped.`] : []),
       ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
     ]

@@ -159,13 +159,19 @@ describe('Session', () => {
     expect(notes).toEqual(['2 values were displayed beyond what is kept.'])
   })
 
-  it('says where the time went when it ran out', async () => {
+  it('says where the time went when the cell is interrupted', async () => {
     const { sandboxes, session } = open()
-    const run = session.run(request({ timeoutMs: 10, onCall: () => new Promise(() => {}) }))
+    const cancel = new AbortController()
+    const onCall = () => {
+      cancel.abort()
+      return new Promise(() => {})
+    }
+    const run = session.run(request({ signal: cancel.signal, onCall }))
     const sandbox = await started(sandboxes)
     sandbox.send({ type: 'call', id: 1, cell: 1, method: 'call_tool', params: { server: 'github', tool: 'search' } })
     await vi.waitFor(() => expect(sandbox.interrupts).toBe(1))
-    sandbox.send(done(1, { status: 'interrupted' }))
+    // The kernel lets go of its calls as it is interrupted.
+    sandbox.send({ type: 'cancel', id: 1 }, done(1, { status: 'interrupted' }))
     expect((await run).notes).toEqual([
       expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, not over\.$/),
     ])

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkStoredName } from './stored-name.ts'
 
@@ -39,5 +40,10 @@ describe('a name that may become a folder', () => {
 
   it('is one name in both spellings of an accent', () => {
     expect(checkStoredName('e\u0301.txt', 'an artifact')).toBe('\u00e9.txt')
+  })
+
+  it.each(['..', '../etc/passwd', 'a/../../b'])('the control: without the check, %s leaves the folder', (name) => {
+    expect(path.join('/kept', name).startsWith('/kept/')).toBe(false)
+    expect(() => checkStoredName(name, 'an artifact')).toThrow()
   })
 })

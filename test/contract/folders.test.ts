@@ -51,7 +51,9 @@ describe.each(['pyodide', 'bubblewrap', 'podman', 'docker'])('%s', (runtime) => 
     ).toBe("(42, '1.0')")
     expect((await cells.run('runtime.packages()["tinypkg"]')).value).toBe("'1.0'")
     // Before what the machine or the image has of the same name.
-    const order = await cells.evaluate<string[]>('[place for place in __import__("sys").path if place.endswith("-packages")]')
+    const order = await cells.evaluate<string[]>(
+      '[place for place in __import__("sys").path if place.endswith("-packages")]',
+    )
     expect(order[0]).toBe(runtime === 'pyodide' ? order.at(-1) : '/opt/site-packages')
     // It is there to be read: a cell cannot plant code for the next session in it.
     await cells.run('try: open(tinypkg.__file__, "w").write("ANSWER = 0")\nexcept OSError: pass')

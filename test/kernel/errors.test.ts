@@ -114,7 +114,7 @@ it('earlier output is read in full and searched', async (ctx) => {
       ? { value: { text: whole.slice(0, half), next: half } }
       : { value: { text: whole.slice(half) } }
   expect(await kernel.value('len(runtime.output(3)), runtime.output(3)[-6:]', { onCall })).toBe(
-    `(${[...whole].length}, 'last 🚀')`,
+    `(${Array.from(whole).length}, 'last 🚀')`,
   )
   const found = String(await kernel.value('runtime.grep(3, "ERROR", context=1)', { onCall }))
   expect(found).toMatch(/^1000: filler line\n1001: ERROR one x{200,300}…\n1002: last 🚀$/)
@@ -122,4 +122,24 @@ it('earlier output is read in full and searched', async (ctx) => {
     '1: filler line\n2: filler line\n(998 more; pass a larger limit, or a narrower pattern)',
   )
   expect(await kernel.value('runtime.grep(None, "nothing")', { onCall })).toBe('(no line fits)')
+})
+
+it('a data frame or an array on the failing line is told by its columns or its shape', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const code = `
+import sys, types
+class DataFrame:
+    shape, columns = (1000, 2), ['name', 'price']
+class ndarray:
+    shape, dtype = (3, 4), 'float64'
+class Mine(DataFrame):
+    @property
+    def columns(self): raise SystemExit
+sys.modules['pandas'] = types.SimpleNamespace(DataFrame=DataFrame)
+sys.modules['numpy'] = types.SimpleNamespace(ndarray=ndarray)
+df, array, mine = DataFrame(), ndarray(), Mine()
+df[array, mine]`
+  expect((await kernel.run(code)).error!.values).toBe(
+    'df = <DataFrame 1000 × 2: name, price>, array = <ndarray (3, 4) of float64>, mine = <Mine>',
+  )
 })

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { CheckpointKeeper } from './checkpoint.ts'
+
+const taken = (extra: Partial<{ kept: string[]; lost: string[] }> = {}) => ({
+  data: 'AA==',
+  kept: ['x'],
+  lost: [],
+  ...extra,
+})
+
+it('says what comes back and what is lost', () => {
+  const keeper = new CheckpointKeeper()
+  expect(keeper.outlook()).toBeUndefined()
+  keeper.keep(taken({ kept: ['x', 'y'], lost: ['f (function of a cell)'] }))
+  expect(keeper.outlook()).toMatch(/: x, y\. Lost: f \(function of a cell\)\.$/)
+  keeper.keep(taken({ kept: [], lost: ['f'] }))
+  expect(keeper.outlook()).toBeUndefined()
+  keeper.keep(taken({ kept: Array.from({ length: 40 }, (_, index) => `v${index}`) }))
+  expect(keeper.outlook()).toMatch(/v29, … \(40 in all\)/)
+})
+
+it('is handed out until a kernel keeps a newer one, and given up when kernels go on dying of it', () => {
+  const keeper = new CheckpointKeeper()
+  keeper.keep(taken())
+  expect([keeper.take(), keeper.take()]).toEqual(['AA==', 'AA=='])
+  keeper.keep(taken())
+  expect([keeper.take(), keeper.take(), keeper.take()]).toEqual(['AA==', 'AA==', 'AA=='])
+  expect(keeper.outlook()).toBeUndefined()
+  expect(keeper.take()).toBeUndefined()
+})

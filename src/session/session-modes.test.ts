@@ -1,0 +1,71 @@
+// What becomes of a kernel after a cell: kept, given up, or followed by one that is handed its variables.
+import { describe, expect, it, vi } from 'vitest'
+import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
+import { createLog } from '../log.ts'
+import { KernelPool } from './kernel-pool.ts'
+import { Session } from './session.ts'
+
+function open(options: { fresh?: boolean; checkpoint?: boolean }) {
+  const sandboxes: FakeSandbox[] = []
+  const log = createLog('error', () => {})
+  const start = async () => {
+    const sandbox = new FakeSandbox().ready()
+    sandboxes.push(sandbox)
+    return sandbox
+  }
+  const pool = new KernelPool({
+    provider: async () => ({ name: 'pyodide', prepare: async () => {}, start }),
+    limits: { memoryBytes: 1 },
+    size: 0,
+    log,
+  })
+  const session = new Session({ pool, log, idleTimeoutMs: 60_000, ...options })
+  /** Run a cell in the sandbox of this number, and end it with `end`. */
+  const run = async (index: number, end: (sandbox: FakeSandbox, cell: unknown) => void) => {
+    const result = session.run({ code: 'x', servers: [], timeoutMs: 10_000, onCall: async () => null })
+    await vi.waitFor(() => expect(sandboxes.length).toBeGreaterThan(index))
+    const frame = await sandboxes[index]!.received('run')
+    end(sandboxes[index]!, frame['cell'])
+    return { result: await result, frame }
+  }
+  const done = (sandbox: FakeSandbox, cell: unknown) => sandbox.send({ type: 'done', cell, status: 'ok' })
+  return { session, sandboxes, run, done }
+}
+
+describe('a session', () => {
+  it('in fresh mode gives each cell its own sandbox and ends it', async () => {
+    const { sandboxes, session, run, done } = open({ fresh: true })
+    await run(0, done)
+    await run(1, done)
+    expect(sandboxes.map((sandbox) => sandbox.disposed)).toEqual([true, true])
+    expect(session.describe()).toMatchObject({ mode: 'fresh' })
+  })
+
+  it('is over with the cell that resets it, and only with that', async () => {
+    const { sandboxes, session, run, done } = open({})
+    await run(0, done)
+    session.resetAfterCell()
+    const { result } = await run(0, done)
+    expect(result.notes.join()).toMatch(/was reset/)
+    expect(sandboxes[0]!.disposed).toBe(true)
+    expect((await run(1, done)).result.notes).toEqual([])
+    expect(sandboxes[1]!.disposed).toBe(false)
+  })
+
+  it('hands a checkpoint to the kernel after one that died, once', async () => {
+    const { session, run, done } = open({ checkpoint: true })
+    const first = await run(0, done)
+    expect(first.frame).toMatchObject({ checkpoint: true })
+    expect(first.frame).not.toHaveProperty('restore')
+    session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost: [] })
+    const { result } = await run(0, (sandbox) => sandbox.end({ reason: 'out-of-memory' }))
+    expect(result).toMatchObject({ status: 'killed', stateLost: true, carriedOver: true })
+    expect(result.notes.join()).toMatch(/come back with the next one: x/)
+    expect((await run(1, done)).frame).toMatchObject({ restore: 'AA==' })
+    expect((await run(1, done)).frame).not.toHaveProperty('restore')
+  })
+
+  it('takes no checkpoint that it did not ask for', () => {
+    expect(() => open({}).session.keepCheckpoint({ data: '', kept: [], lost: [] })).toThrow(/is not set/)
+  })
+})
