@@ -9,6 +9,7 @@ const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
   state: async () => (await import('./state.ts')).stateRows(),
+  output: async () => (await import('./output.ts')).outputRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

@@ -3,6 +3,7 @@
 from .values import Record
 
 _WIDTH = 110
+_WIDEST = 200  # a repr up to this stays on one line
 _DEPTH = 6
 _MAX_CHARS = 4_000_000
 
@@ -11,7 +12,7 @@ _BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: ("frozenset({", "})"
 
 def wrapped(value, plain):
     """`plain`, the value's repr, or the same over several lines. Only builtin containers are taken apart."""
-    if type(value) not in _BRACKETS or not value or not _WIDTH < len(plain) <= _MAX_CHARS:
+    if type(value) not in _BRACKETS or not value or not _WIDEST < len(plain) <= _MAX_CHARS:
         return plain
     try:
         return _lines(value, 0, set())

@@ -132,9 +132,9 @@ describe.each(ENGINES)('%s: forged frames', (engine) => {
 
   it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
     const cells = await startCells(await providerOrSkip(engine, ctx))
-    const { status, exit } = await cells.run(
+    const { status, exit, ...rest } = await cells.run(
       `${FORGE}\nfor _ in range(1000): forge(b'nonsense\\n')\nimport time\ntime.sleep(60)`,
     )
-    expect([status, exit?.reason]).toEqual(['died', 'disposed'])
+    expect([status, exit?.reason], JSON.stringify(rest)).toEqual(['died', 'disposed'])
   })
 })

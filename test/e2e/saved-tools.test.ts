@@ -1,7 +1,7 @@
 // This file verifies that a function typed into a cell is there in every later session, or that its author is told why it cannot be.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   bridgeEnv,
   CLI,
@@ -70,6 +70,9 @@ letter_entropy("abab")`)
     await bridge.run(`
 import functools, asyncio
 import xml.etree.ElementTree
+
+// Nearly every test starts several sandboxes.
+vi.setConfig({ testTimeout: 120_000 })
 from os.path import *
 @functools.lru_cache(maxsize=None)
 def fib(n):

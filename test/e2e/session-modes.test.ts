@@ -1,5 +1,5 @@
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over a restart that nobody asked for.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startBridge } from '../support/start-bridge.ts'
 
 describe('runtime.session()', () => {
@@ -31,7 +31,7 @@ describe('runtime.reset()', () => {
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
-  it('gives each cell its own sandbox', { timeout: 120_000 }, async () => {
+  it('gives each cell its own sandbox', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     await bridge.run('x = 1; open("/workspace/f", "w").write("x")')
     expect(await bridge.run('import os\n"x" in globals(), os.listdir("/workspace"), runtime.session().mode')).toBe(
@@ -57,6 +57,9 @@ describe('MCP_BRIDGE_CHECKPOINT=1', () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run(`
 import math, collections as c
+
+// Nearly every test starts several sandboxes.
+vi.setConfig({ testTimeout: 120_000 })
 shared = [1, 2]
 alias = shared
 table = {"rows": c.Counter("aab"), "again": shared}
@@ -129,7 +132,7 @@ handle = open("/workspace/f", "w")`)
     expect(await bridge.run('"x" in globals()')).toBe('False')
   })
 
-  it('takes a poisoned one for what it is, and no data beyond its bounds', { timeout: 120_000 }, async () => {
+  it('takes a poisoned one for what it is, and no data beyond its bounds', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     const send = (data: string) =>
       `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_checkpoint", data=${data}, kept=["x"], lost=[])\nimport os; os.abort()`
