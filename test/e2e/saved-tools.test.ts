@@ -12,6 +12,9 @@ import {
 } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
+// Nearly every test starts several sandboxes.
+vi.setConfig({ testTimeout: 120_000 })
+
 let bridge: TestBridge
 beforeAll(async () => {
   bridge = await openTestBridge({ servers: { everything: published.everything() } })
@@ -70,9 +73,6 @@ letter_entropy("abab")`)
     await bridge.run(`
 import functools, asyncio
 import xml.etree.ElementTree
-
-// Nearly every test starts several sandboxes.
-vi.setConfig({ testTimeout: 120_000 })
 from os.path import *
 @functools.lru_cache(maxsize=None)
 def fib(n):

@@ -2,6 +2,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { startBridge } from '../support/start-bridge.ts'
 
+// Nearly every test starts several sandboxes.
+vi.setConfig({ testTimeout: 120_000 })
+
 describe('runtime.session()', () => {
   it('tells age, cells and limits', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_MEMORY: '600m', MCP_BRIDGE_OUTPUT_TOKENS: '5000' } })
@@ -57,9 +60,6 @@ describe('MCP_BRIDGE_CHECKPOINT=1', () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run(`
 import math, collections as c
-
-// Nearly every test starts several sandboxes.
-vi.setConfig({ testTimeout: 120_000 })
 shared = [1, 2]
 alias = shared
 table = {"rows": c.Counter("aab"), "again": shared}

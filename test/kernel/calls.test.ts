@@ -292,7 +292,7 @@ r`
     expect(
       await kernel.value(code, failing('PROXY_ARGUMENTS_INVALID', 'title is missing', { hint: 'See help.' })),
     ).toBe(
-      "('ArgumentsError', 'PROXY_ARGUMENTS_INVALID', 'title is missing. See help.', 'See help.', None, None, None,\n  True)",
+      "('ArgumentsError', 'PROXY_ARGUMENTS_INVALID', 'title is missing. See help.', 'See help.', None, None, None, True)",
     )
     expect(await kernel.value(code, failing('UPSTREAM_TIMEOUT', 'slow'))).toContain(
       "('MCPError', 'UPSTREAM_TIMEOUT', 'slow'",
