@@ -38,14 +38,16 @@ writeFileSync(path.join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(Object.keys(
 /** The licence of every package that was bundled, as each asks for. */
 function licences(inputs) {
   const packages = new Set(inputs.flatMap((file) => file.match(/^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []))
-  const texts = [...packages].toSorted((a, b) => a.localeCompare(b)).map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8'))
-    const file = readdirSync(path.join(root, folder)).find((entry) => /^(licen[sc]e|copying)/i.test(entry))
-    const text =
-      file && existsSync(path.join(root, folder, file))
-        ? readFileSync(path.join(root, folder, file), 'utf8').trim()
-        : ''
-    return `${name} ${version} (${license})\n\n${text}\n`
-  })
+  const texts = [...packages]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8'))
+      const file = readdirSync(path.join(root, folder)).find((entry) => /^(licen[sc]e|copying)/i.test(entry))
+      const text =
+        file && existsSync(path.join(root, folder, file))
+          ? readFileSync(path.join(root, folder, file), 'utf8').trim()
+          : ''
+      return `${name} ${version} (${license})\n\n${text}\n`
+    })
   return texts.join(`\n${'-'.repeat(80)}\n\n`)
 }
