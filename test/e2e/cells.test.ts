@@ -80,7 +80,7 @@ describe('a cell', () => {
       timeout: 100,
     })
     expect(text.length).toBeLessThan(60_000)
-    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*END$/)
+    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[Cut to fit/)
     expect(await bridge.run('1')).toBe('1')
   })
 })
