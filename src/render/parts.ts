@@ -29,7 +29,8 @@ export function partsOf(result: CellResult, notes: string[]): Part[] {
 
 /** The parts as one text: what a person would expect in a terminal, with the bridge's own words in brackets. */
 export function joinParts(parts: Part[]): string {
-  return parts.map(partText).join('\n')
+  // By concatenation, which copies nothing: these can be texts of many megabytes.
+  return parts.map(partText).reduce((text, part) => (text === '' ? part : `${text}\n${part}`), '')
 }
 
 /**

@@ -154,7 +154,7 @@ export class CellRun {
 /** One stream of a cell as it reads in the end, in bounded memory. */
 class KeptStream {
   readonly #text = new TerminalText()
-  readonly #buffer = new OutputBuffer()
+  #buffer = new OutputBuffer()
 
   append(piece: string): void {
     this.#buffer.append(this.#text.push(piece))
@@ -163,7 +163,10 @@ class KeptStream {
   /** Once, when the cell is over. */
   finish(): string {
     this.#buffer.append(this.#text.end())
-    return this.#buffer.toString()
+    const text = this.#buffer.toString()
+    // Megabytes that nobody needs any more.
+    this.#buffer = new OutputBuffer()
+    return text
   }
 }
 

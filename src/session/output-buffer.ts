@@ -1,54 +1,87 @@
-// Keeps the head and the tail of a stream of text in bounded memory, however much is printed.
+// Keeps the head and the tail of a stream of text in bounded memory, however much is printed. As bytes outside of the JavaScript heap:
+// strings that live for a while and then go would make a heap of garbage several times their size.
 
-/** How much of the output of one cell is kept, in UTF-16 code units: half from its start, half from its end. */
-export const CELL_OUTPUT_CHARS = 16 * 1024 * 1024
+/** How much of the output of one cell is kept, in bytes of UTF-8: half from its start, half from its end. */
+export const CELL_OUTPUT_BYTES = 6 * 1024 * 1024
+
+const SCRATCH_BYTES = 64 * 1024
+const FIRST_HEAD_BYTES = 16 * 1024
+
+const encoder = new TextEncoder()
+/** Where pieces are encoded on their way into a ring. */
+const scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
 
 export class OutputBuffer {
   readonly #half: number
-  #head = ''
-  #tail: string[] = []
-  #tailLength = 0
-  #dropped = 0
+  /** Grows up to `#half`. */
+  #head = Buffer.alloc(0)
+  #headBytes = 0
+  /** A ring, once the head is full. */
+  #tail: Buffer | undefined
+  /** Bytes that ever came to the tail. */
+  #tailBytes = 0
 
-  constructor(keptChars = CELL_OUTPUT_CHARS) {
-    this.#half = Math.floor(keptChars / 2)
+  constructor(keptBytes = CELL_OUTPUT_BYTES) {
+    this.#half = Math.floor(keptBytes / 2)
   }
 
   append(text: string): void {
-    const room = text.length <= this.#half - this.#head.length ? text.length : this.#roomForHead(text)
-    if (room > 0) this.#head += text.slice(0, room)
-    if (room === text.length) return
-    const rest = text.slice(room)
-    this.#tail.push(rest)
-    this.#tailLength += rest.length
-    this.#shedTail()
+    const read = this.#tail ? 0 : this.#appendToHead(text)
+    if (read < text.length) this.#appendToTail(text.slice(read))
   }
 
-  /** How much of a text that does not fit still does, without parting a surrogate pair. Nothing once the tail has begun. */
-  #roomForHead(text: string): number {
-    if (this.#tail.length > 0) return 0
-    const room = this.#half - this.#head.length
-    return (text.charCodeAt(room) & 0xfc00) === 0xdc00 ? room - 1 : room
-  }
-
-  /** Drop whole pieces from the start of the tail while enough is left without them. */
-  #shedTail(): void {
-    let pieces = 0
-    for (const piece of this.#tail) {
-      if (this.#tailLength - piece.length < this.#half) break
-      this.#tailLength -= piece.length
-      this.#dropped += piece.length
-      pieces += 1
+  /** Returns how many code units of the text the head has taken, whole characters only. */
+  #appendToHead(text: string): number {
+    // A code unit takes at most three bytes.
+    const wanted = Math.min(this.#half, this.#headBytes + text.length * 3)
+    if (this.#head.length < wanted) {
+      const grown = Buffer.allocUnsafe(Math.min(this.#half, Math.max(wanted, this.#head.length * 2, FIRST_HEAD_BYTES)))
+      this.#head.copy(grown, 0, 0, this.#headBytes)
+      this.#head = grown
     }
-    if (pieces > 0) this.#tail.splice(0, pieces)
+    const { read, written } = encoder.encodeInto(text, this.#head.subarray(this.#headBytes))
+    this.#headBytes += written
+    return read
+  }
+
+  #appendToTail(text: string): void {
+    this.#tail ??= Buffer.allocUnsafe(this.#half)
+    for (let start = 0; start < text.length;) {
+      const { read, written } = encoder.encodeInto(text.slice(start), scratch)
+      this.#writeToRing(this.#tail, scratch.subarray(0, written))
+      start += read
+    }
+  }
+
+  #writeToRing(ring: Buffer, bytes: Buffer): void {
+    let from = 0
+    while (from < bytes.length) {
+      const position = this.#tailBytes % ring.length
+      const count = bytes.copy(ring, position, from)
+      this.#tailBytes += count
+      from += count
+    }
   }
 
   toString(): string {
-    const tail = this.#tail.join('')
-    let kept = tail.slice(-this.#half)
-    if ((kept.charCodeAt(0) & 0xfc00) === 0xdc00) kept = kept.slice(1)
-    const dropped = this.#dropped + tail.length - kept.length
-    if (dropped === 0) return this.#head + tail
-    return `${this.#head}\n… ${dropped.toLocaleString('en')} characters are not kept …\n${kept}`
+    const head = this.#head.subarray(0, this.#headBytes)
+    const tail = this.#tail
+    if (!tail) return head.toString()
+    if (this.#tailBytes <= tail.length) return Buffer.concat([head, tail.subarray(0, this.#tailBytes)]).toString()
+    const position = this.#tailBytes % tail.length
+    const [older, newer] = [tail.subarray(position), tail.subarray(0, position)]
+    const start = firstCharacter(Buffer.concat([older.subarray(0, 4), newer.subarray(0, 4)]))
+    const dropped = (this.#tailBytes - tail.length + start).toLocaleString('en')
+    // The line is plain ASCII: one other character would double the memory of all of the text.
+    const line = Buffer.from(`\n... ${dropped} bytes are not kept ...\n`)
+    const pieces = [older.subarray(start), newer.subarray(Math.max(0, start - older.length))]
+    return Buffer.concat([head, line, ...pieces]).toString()
   }
+}
+
+/** Where the first whole character of UTF-8 starts. */
+function firstCharacter(bytes: Buffer): number {
+  let start = 0
+  while (start < Math.min(4, bytes.length) && (bytes[start]! & 0xc0) === 0x80) start += 1
+  return start
 }

@@ -1,10 +1,14 @@
 // All that the cells of a session have shown, kept while the session lasts: whole where the model saw a part. In memory, and bounded.
+// Long texts are kept compressed, since they are rarely read again.
 import { randomUUID } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { BridgeError } from '../errors.ts'
-import { CELL_OUTPUT_CHARS, OutputBuffer } from './output-buffer.ts'
+import { CELL_OUTPUT_BYTES, OutputBuffer } from './output-buffer.ts'
 
-/** What one session keeps, in characters. The oldest goes first. */
-const SESSION_CHARS = 64 * 1024 * 1024
+/** What one session keeps, compressed. The oldest goes first. */
+const SESSION_BYTES = 64 * 1024 * 1024
+/** A shorter text stays as it is. */
+const COMPRESSED_FROM_CHARS = 64 * 1024
 /** What one call hands to a cell: as JSON, with all of it escaped, that stays under the longest frame. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
@@ -15,23 +19,23 @@ export class OutputStore {
   readonly sessionId: string = randomUUID()
   readonly #limit: number
   /** By cell, oldest first. */
-  readonly #texts = new Map<number, string>()
-  #chars = 0
+  readonly #texts = new Map<number, string | Buffer>()
+  #size = 0
 
-  constructor(limit = SESSION_CHARS) {
+  constructor(limit = SESSION_BYTES) {
     this.#limit = limit
   }
 
   /** Keep what a cell has shown. Returns the resource it can be read as, or undefined when there is nothing to keep. */
   keep(cell: number, text: string): string | undefined {
     if (text === '') return undefined
-    const kept = bounded(text)
+    const kept = text.length < COMPRESSED_FROM_CHARS ? text : deflateRawSync(bounded(text), { level: 1 })
     this.#texts.set(cell, kept)
-    this.#chars += kept.length
+    this.#size += kept.length
     for (const [oldest, { length }] of this.#texts) {
-      if (this.#chars <= this.#limit || oldest === cell) break
+      if (this.#size <= this.#limit || oldest === cell) break
       this.#texts.delete(oldest)
-      this.#chars -= length
+      this.#size -= length
     }
     return this.uriOf(cell)
   }
@@ -42,15 +46,15 @@ export class OutputStore {
    */
   read(cell: number | undefined): string {
     const wanted = cell ?? [...this.#texts.keys()].at(-1)
-    const text = wanted === undefined ? undefined : this.#texts.get(wanted)
-    if (text !== undefined) return text
-    const kept = [...this.#texts.keys()]
+    const kept = wanted === undefined ? undefined : this.#texts.get(wanted)
+    if (kept !== undefined) return typeof kept === 'string' ? kept : inflateRawSync(kept).toString()
+    const cells = [...this.#texts.keys()]
     const message = wanted === undefined ? 'No cell has shown anything yet' : `There is no output of cell ${wanted}`
     throw new BridgeError('OUTPUT_UNKNOWN', message, {
       hint:
-        kept.length === 0
+        cells.length === 0
           ? ''
-          : `Kept: cells ${kept.slice(-20).join(', ')}. Run the cell again for what is gone or was never shown.`,
+          : `Kept: cells ${cells.slice(-20).join(', ')}. Run the cell again for what is gone or was never shown.`,
     })
   }
 
@@ -74,12 +78,12 @@ export class OutputStore {
 
   clear(): void {
     this.#texts.clear()
-    this.#chars = 0
+    this.#size = 0
   }
 }
 
 function bounded(text: string): string {
-  if (text.length <= CELL_OUTPUT_CHARS) return text
+  if (text.length <= CELL_OUTPUT_BYTES) return text
   const buffer = new OutputBuffer()
   buffer.append(text)
   return buffer.toString()
