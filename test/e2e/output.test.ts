@@ -170,6 +170,12 @@ describe('a result', () => {
     expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, not over\./)
   })
 
+  it('whose repr never ends is over with the time limit, and costs no variables', async () => {
+    const endless = 'kept = 1\nclass Endless:\n    def __repr__(self):\n        while True: pass\nEndless()'
+    expect(await bridge.run(endless, { timeout: 1 })).toMatch(/Timed out after 1 s.*are kept/)
+    expect(await bridge.run('kept')).toBe('1')
+  })
+
   it('shows the images of a tool as images', async () => {
     const { content } = await bridge.call({ code: 'await mcp_everything.get_tiny_image()' })
     const parts = 'for part in await mcp_everything.get_tiny_image():\n    if not isinstance(part, str): display(part)'

@@ -73,7 +73,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
   })
 
-  it('whose repr is huge, never ends or raises does no harm', async (ctx) => {
+  it('whose repr is huge or raises does no harm', async (ctx) => {
     const kernel = await startKernel(ctx)
     const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
     const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
