@@ -18,9 +18,9 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  minify: true,
-  // Names of classes and functions show in error messages and logs.
-  keepNames: true,
+  // Not the identifiers: names of classes and functions show in error messages and logs.
+  minifyWhitespace: true,
+  minifySyntax: true,
   external: ['pyodide'],
   // Its CommonJS form looks for its own files at run time, which a bundle does not have.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },

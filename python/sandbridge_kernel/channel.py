@@ -6,6 +6,7 @@ It must not know what a call means or what a cell does.
 
 import re
 from _thread import allocate_lock
+from asyncio import get_running_loop
 from collections import deque
 from itertools import count
 
@@ -75,8 +76,6 @@ class Channel:
 
     async def call(self, method, params, default=None):
         """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge."""
-        from asyncio import get_running_loop
-
         loop = get_running_loop()
         future = loop.create_future()
         number = next(self._ids)
@@ -151,6 +150,8 @@ class Channel:
                 self._wanted = False
                 while data := self._port.read_available():
                     self._feed(data)
+                    if len(data) < self._port.CHUNK:
+                        break  # there was no more; what has come since is announced anew
                 if self._route(in_handler):
                     self._interrupts.request()
         if not in_handler:
@@ -200,6 +201,9 @@ class Channel:
                     self._accept(_too_deep(line), arrived)
             self._lines.popleft()
         for loop, batch in arrived.items():
+            if loop is self._interrupts.loop and not in_handler:
+                _settle(batch)  # it is this thread's, and not asleep
+                continue
             try:
                 loop.call_soon_threadsafe(_settle, batch)
             except RuntimeError:

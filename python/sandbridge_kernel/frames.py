@@ -13,6 +13,7 @@ MAX_FRAME_BYTES = 64 * 1024 * 1024
 # ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
 _OPTIONS = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
 _encode = JSONEncoder(**_OPTIONS).encode
+_encoders = {}  # one for each `default`, of which there are a few: making one costs more than encoding a call with it
 _decode = JSONDecoder(object_hook=Record).decode
 
 
@@ -25,7 +26,9 @@ def encode(frame, default=None):
 
     Raises FrameError when it is longer than 64 MiB, and whatever json raises for values that cannot be sent.
     """
-    text = _encode(frame) if default is None else JSONEncoder(default=default, **_OPTIONS).encode(frame)
+    if default is not None and default not in _encoders:
+        _encoders[default] = JSONEncoder(default=default, **_OPTIONS).encode
+    text = _encoders.get(default, _encode)(frame)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
     return text.encode("ascii") + b"\n"
@@ -50,7 +53,7 @@ def decode(line):
 
 
 def _check_run(frame):
-    _need(_is_count(frame.get("cell")), "run: cell must be a positive integer")
+    _need(_is_count(frame.get("cell"), 0), "run: cell must be an integer, and not negative")
     _need(isinstance(frame.get("code"), str), "run: code must be a string")
     servers = frame.get("servers", [])
     _need(isinstance(servers, list), "run: servers must be a list")
@@ -75,8 +78,8 @@ def _check_reply(frame):
 _CHECKS = {"run": _check_run, "reply": _check_reply}
 
 
-def _is_count(value):
-    return type(value) is int and value > 0
+def _is_count(value, least=1):
+    return type(value) is int and value >= least
 
 
 def _need(condition, why):

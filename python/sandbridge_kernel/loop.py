@@ -26,17 +26,23 @@ class _Guard:
 
 
 class _GuardedSelector(selectors.DefaultSelector):
-    def __init__(self, guard):
+    def __init__(self, guard, channel):
         super().__init__()
-        self._guard = guard
+        self._guard, self._channel = guard, channel
 
     def select(self, timeout=None):
-        return super().select(self._guard.before_select(timeout))
+        timeout = self._guard.before_select(timeout)
+        # A reply ends this wait by itself, and the loop then takes it in: the signal handler need not, at several times the cost.
+        self._channel.waiting = True
+        try:
+            return super().select(timeout)
+        finally:
+            self._channel.waiting = False
 
 
 def selector_loop(port, channel, output, interrupts):
-    """CPython: replies reach the loop through the port's signal handler; the reader is for what a handler had to leave."""
-    loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts)))
+    """CPython: while the loop works, replies reach it through the port's signal handler; while it waits, through this reader."""
+    loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts), channel))
     loop.add_reader(port.fd, channel.pump)
     return loop
 

@@ -7,12 +7,13 @@ bytes and raises SIGINT, also while a read or a wait blocks.
 import os
 from struct import pack
 
-_CHUNK = 1 << 16
 _LONG_SECONDS = 3600.0
 _INPUT_CAME = 8  # what a write to the waiting device returns; 1 means that the time has passed
 
 
 class DevicePort:
+    CHUNK = 1 << 16  # the most bytes that one read takes
+
     def __init__(self):
         self._frames = os.open("/dev/sandbridge", os.O_RDWR)
         self._waits = os.open("/dev/sandbridge-wait", os.O_WRONLY)
@@ -29,7 +30,7 @@ class DevicePort:
         """What has come, b"" when nothing has."""
         if not self.wait(0):
             return b""
-        data = os.read(self._frames, _CHUNK)
+        data = os.read(self._frames, self.CHUNK)
         if not data:
             os._exit(0)
         return data

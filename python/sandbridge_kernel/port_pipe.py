@@ -9,10 +9,10 @@ import os
 import select
 import signal
 
-_CHUNK = 1 << 16
-
 
 class PipePort:
+    CHUNK = 1 << 16  # the most bytes that one read takes
+
     def __init__(self):
         # Away from 0 and 1, which belong to the cell from now on; not inherited by the programs it starts.
         self.fd = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -51,7 +51,7 @@ class PipePort:
         if not self._poll.poll(0):
             return b""
         try:
-            data = os.read(self.fd, _CHUNK)
+            data = os.read(self.fd, self.CHUNK)
         except OSError:
             data = b""  # a socket whose other end was closed with our bytes unread says so with an error
         if not data:

@@ -11,7 +11,9 @@ import sys
 import time
 import warnings
 
+from . import checkpoint  # not used here: whatever is imported now is in the snapshot, and no start has to load it
 from . import serve as kernel
+from .api import complete
 from .loop import DeviceLoop
 from .port_device import DevicePort
 

@@ -5,10 +5,13 @@ import sys
 import time
 
 from . import frames
+from .api import bridge, install
 from .capture import Capture
 from .channel import Channel
 from .interrupts import Interrupts
 from .output import Output
+from .session import Session, fitting
+from .signals import guard
 
 
 def serve_pipes():
@@ -81,15 +84,10 @@ def carry_over():
 
 
 def serve_cells(interrupts, channel, output, capture, new_loop):
-    from .api import bridge, install
-    from .session import Session, fitting
-    from .signals import guard
-
     bridge.connect(channel, output)
     install.install_modules()
     guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
-    session.warm_up()
     ready(channel)
     while True:
         frame = channel.next_run()

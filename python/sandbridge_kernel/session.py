@@ -3,7 +3,6 @@
 import asyncio
 import builtins
 import contextvars
-import linecache
 import sys
 import types
 
@@ -36,13 +35,6 @@ class Session:
         self._stubborn = set()  # tasks that do not stop when cancelled: waited for and mentioned once
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
-
-    def warm_up(self):
-        """Run cells that come to nothing, so that the first real one does not pay for what Python, and WebAssembly even more, does at a first time."""
-        for source in ("0", "await __import__('asyncio').sleep(0)", "0/0"):
-            self.run(0, source)
-        linecache.cache.pop("Cell 0", None)
-        del builtins._
 
     def run(self, number, source, with_json=False):
         """Run a cell; the `done` frame that tells how it went. `with_json`: give values as JSON, too, where they have that form."""

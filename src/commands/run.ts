@@ -1,16 +1,24 @@
 // `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { createServer } from '../server/create-server.ts'
+import { readSettings } from '../config/settings.ts'
+import { createLog } from '../log.ts'
+import { type Conversation, createServer } from '../server/create-server.ts'
 import { onShutdown } from '../shutdown.ts'
-import { openBridge } from './open-bridge.ts'
 
-export async function run(): Promise<void> {
-  const bridge = await openBridge()
-  const session = bridge.openSession()
-  const handle = serveStdio(() => createServer(bridge, session), {
-    onerror: (error) => bridge.log.debug('MCP', { error }),
+export function run(): void {
+  const settings = readSettings(process.env)
+  const log = createLog(settings.logLevel)
+  let conversation: Promise<Conversation> | undefined
+  const open = async (): Promise<Conversation> => {
+    // Most of our code is behind this import: a client has its list of tools before that is loaded.
+    const { Bridge } = await import('../bridge.ts')
+    const bridge = await Bridge.open(settings, log)
+    return { bridge, session: bridge.openSession() }
+  }
+  const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()) }), {
+    onerror: (error) => log.debug('MCP', { error }),
   })
   onShutdown(async () => {
-    await Promise.allSettled([handle.close(), bridge.close()])
+    await Promise.allSettled([handle.close(), conversation?.then(({ bridge }) => bridge.close())])
   })
 }

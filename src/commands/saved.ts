@@ -1,6 +1,6 @@
 // `sandbridge saved`: the functions that cells have kept: list, show, delete, and share them as a file.
 import { readFile, writeFile } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { savedToolContent, savedToolLine } from '../state/saved-tool.ts'

@@ -38,6 +38,8 @@ export interface RunOptions {
   restore?: string
 }
 
+const DEAF: CellObserver = { onOutput() {}, onDisplay() {}, onCall: () => Promise.resolve(null) }
+
 interface RunningCell {
   number: number
   observer: CellObserver
@@ -112,6 +114,13 @@ export class Kernel {
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )
+  }
+
+  /** Run cells that come to nothing, so that the first real one does not pay for what either half does at a first time. */
+  async warmUp(): Promise<void> {
+    for (const code of ['0', "await __import__('asyncio').sleep(0)", '0/0']) {
+      await this.#connection.run({ type: 'run', cell: 0, code }, DEAF)
+    }
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

@@ -1,6 +1,6 @@
 // Every frame that crosses the pipe between bridge and kernel, as docs/protocol.md describes it; that page is the authority.
 // Types first: frames the bridge sends, then schemas for frames it receives, since those come from hostile code. No bytes here: see codec.ts.
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const PROTOCOL_VERSION = 1
 
@@ -48,7 +48,7 @@ export type BridgeFrame = RunFrame | ReplyFrame
 
 // ---------------------------------------------------------------- kernel to bridge
 
-const cell = z.int().positive()
+const cell = z.int().nonnegative()
 const mimeBundle = z.record(z.string(), z.unknown())
 
 const readyFrame = z.object({

@@ -1,5 +1,5 @@
 // The methods for artifacts: what a cell keeps beyond its session. Whether it may be kept is the store's to say.
-import { z } from 'zod'
+import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { method } from './method.ts'
 

@@ -1,5 +1,5 @@
 // Serves the calls of cells: everything the sandbox can ask for is checked and decided here, and nowhere else. One entry a method of docs/protocol.md.
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import { artifactMethods } from './artifact-methods.ts'

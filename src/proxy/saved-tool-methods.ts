@@ -1,5 +1,5 @@
 // The methods for saved tools: functions that cells keep for later sessions, and their place in the search for tools.
-import { z } from 'zod'
+import * as z from 'zod'
 import { CatalogTool } from '../catalog/catalog-tool.ts'
 import type { Detail, ToolDoc } from '../catalog/tool-doc.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../state/saved-tool.ts'

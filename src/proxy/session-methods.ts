@@ -1,5 +1,5 @@
 // The methods by which a cell learns of its own session and its earlier output, and ends it.
-import { z } from 'zod'
+import * as z from 'zod'
 import { checkpoint } from '../session/checkpoint.ts'
 import { method } from './method.ts'
 

@@ -12,14 +12,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Bridge } from '../bridge.ts'
+import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { renderResult } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../session/time-limit.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
-import { methodsOf, OpenRun } from './open-run.ts'
+import { OpenRun } from './open-run.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { parseRunPythonArguments, RUN_PYTHON_TOOL } from './run-python-tool.ts'
 
@@ -30,7 +32,21 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
-export function createServer(bridge: Bridge, session: Session): Server {
+/** What answers a client, once it is loaded: a bridge, and the client's session in it. */
+export interface Conversation {
+  bridge: Bridge
+  session: Session
+}
+
+export interface ServerParts {
+  settings: Settings
+  log: Log
+  /** The same at every call; nothing is read or started before the first. */
+  converse: () => Promise<Conversation>
+}
+
+export function createServer(parts: ServerParts): Server {
+  const { log, converse } = parts
   const server = new Server({ name: 'sandbridge', version: VERSION }, { capabilities: { tools: {}, resources: {} } })
 
   /** Calls that wait for the client to come back with an answer. They end with their cells. */
@@ -39,7 +55,7 @@ export function createServer(bridge: Bridge, session: Session): Server {
   function startRun(capabilities: ClientCapabilities, args: unknown, quirks: ClientQuirks): OpenRun {
     const run = new OpenRun(capabilities)
     runs.set(run.id, run)
-    run.start(runPython(bridge, session, args, run, quirks))
+    run.start(runPython(parts, args, run, quirks))
     return run
   }
 
@@ -55,9 +71,18 @@ export function createServer(bridge: Bridge, session: Session): Server {
     return quirksOf(envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name)
   }
 
+  async function warmUp(): Promise<void> {
+    try {
+      const { bridge } = await converse()
+      bridge.warmUp()
+    } catch (error) {
+      log.error('Nothing could be prepared', { error })
+    }
+  }
+
   server.setRequestHandler('tools/list', () => {
-    // The client is about to use the tool: have a sandbox ready by then.
-    bridge.warmUp()
+    // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
+    setImmediate(() => void warmUp())
     return { tools: [RUN_PYTHON_TOOL] }
   })
 
@@ -68,7 +93,6 @@ export function createServer(bridge: Bridge, session: Session): Server {
     }
     const { mcpReq } = context
     const capabilities = capabilitiesOf(context)
-    bridge.questions.clientOffers(methodsOf(capabilities))
     const state = mcpReq.requestState<string>()
     const run = (state && runs.get(state)) || startRun(capabilities, args, quirksFor(context))
     run.progress.reportTo(context)
@@ -84,12 +108,13 @@ export function createServer(bridge: Bridge, session: Session): Server {
   })
 
   server.setRequestHandler('resources/list', async () => ({
-    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources(bridge.artifacts))],
+    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await converse()).bridge.artifacts))],
   }))
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
+    const { bridge, session } = await converse()
     try {
       return readOutputResource(session, uri) ?? (await readArtifactResource(bridge.artifacts, uri))
     } catch (error) {
@@ -105,7 +130,7 @@ export function createServer(bridge: Bridge, session: Session): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${uri}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
-    return { contents: [{ uri, mimeType, text: await bridge.capabilitySummary() }] }
+    return { contents: [{ uri, mimeType, text: await (await converse()).bridge.capabilitySummary() }] }
   })
 
   return server
@@ -113,15 +138,15 @@ export function createServer(bridge: Bridge, session: Session): Server {
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 async function runPython(
-  bridge: Bridge,
-  session: Session,
+  { settings, log, converse }: ServerParts,
   args: unknown,
   run: OpenRun,
   { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
 ): Promise<CallToolResult> {
-  const { settings } = bridge
   try {
     const request = parseRunPythonArguments(args, settings)
+    const { bridge, session } = await converse()
+    bridge.questions.clientOffers(run.methods)
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
@@ -135,7 +160,7 @@ async function runPython(
     const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
     return { ...renderResult(result, { mode: settings.outputMode, outputTokens, textOnly }) }
   } catch (error) {
-    if (!BridgeError.isInstance(error)) bridge.log.error('A cell could not be run', { error })
+    if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
     return failure(error)
   }
 }

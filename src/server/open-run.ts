@@ -45,13 +45,18 @@ export class OpenRun implements Asker {
     return this.#cancelled.signal
   }
 
+  /** What the client can be asked. */
+  get methods(): QuestionMethod[] {
+    return methodsOf(this.#capabilities)
+  }
+
   /** The client gave the call up, whichever round of it. */
   cancel(): void {
     this.#cancelled.abort()
   }
 
   canAnswer({ method, params }: Question): boolean {
-    if (!methodsOf(this.#capabilities).includes(method)) return false
+    if (!this.methods.includes(method)) return false
     if (method !== 'elicitation/create') return true
     // A client that declares elicitation without saying which kind takes forms (MCP 2025-11-25, Elicitation, Capabilities).
     const { form, url } = this.#capabilities.elicitation ?? {}
@@ -94,8 +99,7 @@ export class OpenRun implements Asker {
   }
 }
 
-/** What a client with these capabilities can be asked. */
-export function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
+function methodsOf({ roots, elicitation, sampling }: ClientCapabilities): QuestionMethod[] {
   return [
     ...(roots ? ['roots/list' as const] : []),
     ...(elicitation ? ['elicitation/create' as const] : []),

@@ -1,6 +1,6 @@
 // The variables of a session as its kernel pickled them, kept to be handed to the kernel after it. The bridge never looks inside: unpickling runs
 // whatever the pickle says, so it happens in a sandbox only.
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Of base64: 16 MiB pickled. A sandbox has it in memory several times over while it hands it over. */
 const MAX_DATA_CHARS = 23_000_000

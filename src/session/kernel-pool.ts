@@ -13,6 +13,9 @@ interface KernelPoolOptions {
   log: Log
 }
 
+/** Starting a sandbox takes the machine for a while, which the cell that the last one was taken for should have first. */
+const REFILL_AFTER_MS = 100
+
 export class KernelPool {
   readonly #options: KernelPoolOptions
   /** Oldest first; each is ready or will be. */
@@ -39,7 +42,7 @@ export class KernelPool {
       await kernel.dispose()
       throw shuttingDown()
     }
-    this.warm()
+    setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
   }
 
@@ -51,7 +54,7 @@ export class KernelPool {
   }
 
   #startWaiting(): Promise<Kernel> {
-    const starting = this.#start()
+    const starting = this.#startWarm()
     const forget = () => {
       this.#waiting = this.#waiting.filter((other) => other !== starting)
     }
@@ -63,6 +66,12 @@ export class KernelPool {
       },
     )
     return starting
+  }
+
+  async #startWarm(): Promise<Kernel> {
+    const kernel = await this.#start()
+    await kernel.warmUp()
+    return kernel
   }
 
   async #start(): Promise<Kernel> {

@@ -2,7 +2,7 @@
 // sandbox chooses both; nothing is ever overwritten or dropped to make room.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkStoredName } from './stored-name.ts'

@@ -1,7 +1,7 @@
 // Functions that cells keep for later sessions: <state folder>/.sandbridge/tools/<name>/<version>/. What is kept was loaded in a fresh sandbox
 // first; that is done by whoever calls `save`. A version that cannot be read is reported as broken and never stands in the way of the others.
 import path from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { didYouMean } from '../catalog/did-you-mean.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'

@@ -17,15 +17,13 @@ it('the built bridge reads JSON with comments, TOML and YAML', () => {
     mkdirSync(path.dirname(path.join(home, file)), { recursive: true })
     writeFileSync(path.join(home, file), text)
   }
-  // With nobody at its other end, the bridge tells what it has skipped, and ends.
-  const { stderr } = spawnSync(process.execPath, [CLI, 'run'], {
+  const { stdout } = spawnSync(process.execPath, [CLI, 'servers', '--sources'], {
     cwd: home,
-    env: bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'warning' }),
-    input: '',
+    env: bridgeEnv(home),
     encoding: 'utf8',
     timeout: 20_000,
   })
   rmSync(home, { recursive: true, force: true })
-  for (const name of ['in-jsonc', 'in-toml', 'in-yaml']) expect(stderr).toContain(name)
-  expect(stderr.match(/has neither a command nor a url/g)).toHaveLength(3)
+  for (const name of ['in-jsonc', 'in-toml', 'in-yaml']) expect(stdout).toContain(name)
+  expect(stdout.match(/has neither a command nor a url/g)).toHaveLength(3)
 })

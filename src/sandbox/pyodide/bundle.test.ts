@@ -39,9 +39,10 @@ describe('ensureBundle', () => {
     expect(await ensureBundle(options())).toBe(first)
     expect(builds).toBe(1)
     expect(await readdir(cacheFolder)).toHaveLength(1)
-    expect(JSON.parse(await readFile(join(first, 'kernel.json'), 'utf8'))).toEqual([
-      ['sandbridge_kernel/a.py', 'a = 1\n'],
+    expect(JSON.parse(await readFile(join(first, 'files.json'), 'utf8'))).toEqual([
+      ['/usr/lib/sandbridge/sandbridge_kernel/a.py', 0, 6],
     ])
+    expect(await readFile(join(first, 'files.bin'), 'utf8')).toBe('a = 1\n')
   })
 
   test('another kernel is another bundle', async () => {

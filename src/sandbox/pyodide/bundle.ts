@@ -1,10 +1,10 @@
 // Owns the bundle: the folder of files that a sandbox process may read and nothing else. It is made once per installation in a cache folder, from the
 // installed `pyodide` package (whose code is not ours to redistribute), our own files in inside/ and the kernel. It starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { chmod, copyFile, mkdir, readFile, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
@@ -29,7 +29,8 @@ export interface BundleOptions {
   onProgress?: ((message: string) => void) | undefined
 }
 
-type Manifest = Record<string, { bytes: number; sha256: string }>
+/** The checksums are against damage, such as a power cut leaves: whoever may write here could write a manifest as well. */
+type Manifest = Record<string, { bytes: number; crc32: number }>
 
 /**
  * The folder of a whole and checked bundle, which is made first when it is missing or damaged. Any number of processes may do this at once: each
@@ -59,8 +60,7 @@ interface Sources {
   packageFolder: string
   version: string
   glue: string
-  kernel: string
-  packages: PackedFiles
+  files: PackedFiles
 }
 
 /** Files one after the other, and a JSON list of [path, start, end]. */
@@ -74,17 +74,17 @@ async function collectSources({ kernelFolder, packages = [] }: BundleOptions): P
   const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
   const glue = makeGlue({ version, loader: await read('pyodide.mjs'), runtime: await read('pyodide.asm.mjs') })
-  const kernel = JSON.stringify(await kernelSources(kernelFolder))
   const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(insideFolder, name), 'utf8')))
-  const packed = packFiles(packages)
+  const files = packFiles([
+    ...(await kernelSources(kernelFolder)).map((file) => ({ ...file, path: `/usr/lib/sandbridge/${file.path}` })),
+    ...packages.map((file) => ({ ...file, path: `/usr/lib/site-packages/${file.path}` })),
+  ])
   const key = createHash('sha256')
-    .update(
-      JSON.stringify([version, process.version, process.arch, process.platform, glue, kernel, ours, packed.index]),
-    )
-    .update(packed.data)
+    .update(JSON.stringify([version, process.version, process.arch, process.platform, glue, ours, files.index]))
+    .update(files.data)
     .digest('hex')
     .slice(0, 24)
-  return { key, packageFolder, version, glue, kernel, packages: packed }
+  return { key, packageFolder, version, glue, files }
 }
 
 function packFiles(files: readonly PackageFile[]): PackedFiles {
@@ -93,12 +93,14 @@ function packFiles(files: readonly PackageFile[]): PackedFiles {
   return { index: JSON.stringify(index), data: Buffer.concat(files.map((file) => file.data)) }
 }
 
-/** The kernel's Python files as [path, text] pairs, in a fixed order. */
-async function kernelSources(folder: string): Promise<[string, string][]> {
+/** The kernel's Python files, in a fixed order. */
+async function kernelSources(folder: string): Promise<PackageFile[]> {
   const entries = await readdir(folder, { recursive: true })
   const names = entries.map((name) => name.replaceAll('\\', '/')).filter((name) => isKernelSource(name))
   return Promise.all(
-    names.toSorted().map(async (name): Promise<[string, string]> => [name, await readFile(join(folder, name), 'utf8')]),
+    names
+      .toSorted()
+      .map(async (name): Promise<PackageFile> => ({ path: name, data: await readFile(join(folder, name)) })),
   )
 }
 
@@ -116,9 +118,8 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
   const put = (name: string, data: string | Uint8Array): Promise<void> => writeFile(join(folder, name), data)
   try {
     await put('glue.js', sources.glue)
-    await put('kernel.json', sources.kernel)
-    await put('packages.json', sources.packages.index)
-    await put('packages.bin', sources.packages.data)
+    await put('files.json', sources.files.index)
+    await put('files.bin', sources.files.data)
     await put('lock.json', JSON.stringify({ info: lock.info, packages: {} }))
     for (const name of ['pyodide.asm.wasm', 'python_stdlib.zip']) {
       await copyFile(join(sources.packageFolder, name), join(folder, name))
@@ -130,7 +131,8 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
     const manifest: Manifest = {}
     for (const name of await readdir(folder)) {
       await chmod(join(folder, name), options.readableByAll ? 0o644 : 0o600)
-      manifest[name] = { bytes: (await stat(join(folder, name))).size, sha256: await sha256(join(folder, name)) }
+      const data = await readFile(join(folder, name))
+      manifest[name] = { bytes: data.length, crc32: crc32(data) }
     }
     await put(MANIFEST, JSON.stringify(manifest))
   } catch (error) {
@@ -163,20 +165,14 @@ async function isWhole(folder: string): Promise<boolean> {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
     const expected = Object.entries(manifest)
     if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
-    const checks = expected.map(async ([name, { bytes, sha256: hash }]) => {
-      const path = join(folder, name)
-      return (await stat(path)).size === bytes && (await sha256(path)) === hash
+    const checks = expected.map(async ([name, { bytes, crc32: sum }]) => {
+      const data = await readFile(join(folder, name))
+      return data.length === bytes && crc32(data) === sum
     })
     return (await Promise.all(checks)).every(Boolean)
   } catch {
     return false
   }
-}
-
-async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
-  return hash.digest('hex')
 }
 
 function unwritable(folder: string, cause: unknown): BridgeError {

@@ -2,14 +2,7 @@
 // there is one. Needs nothing but Node. It makes sandboxes; what runs inside is in inside/, what may run there is the kernel's business.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { ensureBundle } from './bundle.ts'
-import {
-  SMALLEST_MEMORY_BYTES,
-  childArguments,
-  nodeFlags,
-  planMemory,
-  underMemoryCap,
-  type MemoryPlan,
-} from './command.ts'
+import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import { BridgeError } from '../../errors.ts'
 import { needsNoInstaller, readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
 import { isPureWheel, type PackageFile } from '../packages/wheel.ts'
@@ -30,8 +23,11 @@ export interface PyodideOptions {
   packages?: readonly string[]
 }
 
-/** Memory for the process that makes the snapshot, whatever the sandboxes are given later. */
-const BUILD_MEMORY_BYTES = 2 * SMALLEST_MEMORY_BYTES
+/**
+ * Memory for the process that makes the snapshot: what sandboxes get unless a setting says otherwise. V8 takes a code cache only under the flags that it
+ * was made under, and some of those follow from the memory. With another size the glue is compiled at every start.
+ */
+const BUILD_MEMORY_BYTES = 512 << 20
 
 export class PyodideProvider implements Provider {
   readonly name = 'pyodide'

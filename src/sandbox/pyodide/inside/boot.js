@@ -1,5 +1,5 @@
 // Runs in the empty context, after the glue: starts Pyodide, gives Python its two devices, and enters the kernel.
-// `input` is made in the context: {wasm, stdlib, snapshot?, kernel, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js and files.js.
+// `input` is made in the context: {wasm, stdlib, snapshot?, files, filesIndex, lockFile, heapMaxBytes, filesMaxBytes}, the rings and the functions of devices.js and files.js.
 // Its value is a function; what that resolves to is called from outside, and hands back numbers and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
@@ -60,9 +60,9 @@ forget()
 del forget
 `
 
-  const files = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
+  const urls = { '/bundle/pyodide.asm.wasm': input.wasm, '/bundle/python_stdlib.zip': input.stdlib }
   globalThis.readbuffer = (path) => {
-    const bytes = files[path]
+    const bytes = urls[path]
     if (bytes === undefined) throw new Error(`no file ${path}`)
     return bytes.buffer
   }
@@ -83,22 +83,16 @@ del forget
   delete globalThis.readbuffer
   pyodide._api.config._loadSnapshot = undefined
   input.snapshot = input.wasm = input.stdlib = undefined
-  for (const name of Object.keys(files)) delete files[name]
+  for (const name of Object.keys(urls)) delete urls[name]
 
   // Files are JavaScript objects: a restored heap knows nothing of them, so they are written every time.
   const { FS } = pyodide
-  for (const [path, text] of JSON.parse(input.kernel)) {
-    const full = `/usr/lib/sandbridge/${path}`
-    FS.mkdirTree(full.slice(0, full.lastIndexOf('/')))
-    FS.writeFile(full, text)
+  const index = JSON.parse(input.filesIndex)
+  for (const [path, start, end] of index) {
+    FS.mkdirTree(path.slice(0, path.lastIndexOf('/')))
+    FS.writeFile(path, input.files.subarray(start, end))
   }
-  const packages = JSON.parse(input.packagesIndex)
-  for (const [path, start, end] of packages) {
-    const full = `/usr/lib/site-packages/${path}`
-    FS.mkdirTree(full.slice(0, full.lastIndexOf('/')))
-    FS.writeFile(full, input.packages.subarray(start, end))
-  }
-  input.packages = undefined
+  input.files = undefined
   for (const folder of ['/workspace', '/tmp', '/home/sandbox']) FS.mkdirTree(folder)
   FS.chdir('/workspace')
   const enter = "import sys\nif '/usr/lib/sandbridge' not in sys.path: sys.path.append('/usr/lib/sandbridge')\n"
@@ -120,7 +114,8 @@ del forget
     set 0(_) {},
   })
   // Before the lock below, so that a kernel that cannot be imported says why.
-  const withPackages = packages.length === 0 ? '' : "sys.path.append('/usr/lib/site-packages')\n"
+  const hasPackages = index.some(([path]) => path.startsWith('/usr/lib/site-packages/'))
+  const withPackages = hasPackages ? "sys.path.append('/usr/lib/site-packages')\n" : ''
   pyodide.runPython(`${enter}${withPackages}${FORGET_PYODIDE}import sandbridge_kernel.pyodide_main\n`)
   // Node formats every stack trace in its own realm, and a stack that overflows while it does so throws an error of that realm into ours.
   // V8 keeps no trace when this is no plain number, and then Node is not asked. An accessor, because Pyodide assigns to it. Not in

@@ -1,6 +1,6 @@
 // A thread of the sandbox's process that moves bytes between file descriptor 0 or 1 and a shared-memory ring. One thread a direction, so
 // neither can hold up the other. It reads no frames. Ring positions come from hostile code: they are masked, never believed.
-import { read, writeSync } from 'node:fs'
+import { read, readSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
 // Where things are in `control`; devices.js has the same table.
@@ -55,27 +55,58 @@ function write(chunk) {
 function pumpIn() {
   const QUEUE_BYTES = 64 << 20
   const mask = inbound.length - 1
+  const chunk = Buffer.allocUnsafeSlow(65536)
   const queue = []
   let queuedBytes = 0
   let reading = false
   let draining = false
 
+  /** As long as nothing is queued, wait in the read itself: two threads less to wake for each message. */
+  const readAndWait = () => {
+    while (queue.length === 0) receive(chunk.subarray(0, readNow()))
+    readMore()
+    drain()
+  }
+
+  const readNow = () => {
+    for (;;) {
+      try {
+        const count = readSync(0, chunk, 0, chunk.length, null)
+        if (count > 0) return count
+        die()
+      } catch (error) {
+        if (error.code !== 'EAGAIN') die()
+        Atomics.wait(control, 15, 0, 1)
+      }
+    }
+  }
+
   const readMore = () => {
     if (reading || queuedBytes > QUEUE_BYTES) return
     reading = true
-    read(0, Buffer.allocUnsafeSlow(65536), 0, 65536, null, (error, count, chunk) => {
+    read(0, chunk, 0, chunk.length, null, (error, count) => {
       reading = false
       if (error?.code === 'EAGAIN') {
         setTimeout(readMore, 1)
         return
       }
       if (error || count === 0) die()
-      const kept = takeInterrupts(chunk.subarray(0, count))
-      queue.push(kept)
-      queuedBytes += kept.length
+      receive(chunk.subarray(0, count))
+      if (queue.length === 0) {
+        readAndWait()
+        return
+      }
       readMore()
       if (!draining) drain()
     })
+  }
+
+  const receive = (bytes) => {
+    const kept = takeInterrupts(bytes)
+    const moved = queue.length === 0 ? push(kept) : 0
+    if (moved === kept.length) return
+    queue.push(Buffer.from(kept.subarray(moved)))
+    queuedBytes += kept.length - moved
   }
 
   const drain = () => {
@@ -122,5 +153,5 @@ function pumpIn() {
     return bytes.filter((byte) => byte !== INTERRUPT)
   }
 
-  readMore()
+  readAndWait()
 }
