@@ -53,15 +53,19 @@ class Channel:
         self.send_line(frames.encode(frame))
 
     def send_line(self, line):
-        """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix."""
-        self._outbox.append(line)
-        try:
-            # Asked again after the gate: a signal handler may have added a line, and left it to this thread.
-            while self._outbox and not self._sending.mine():
-                with self._sending:
-                    self._send_outbox()
-        except RecursionError:
-            pass  # the cell is at the bottom of its stack
+        """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix.
+
+        Raises RecursionError, with nothing sent, when the cell is at the bottom of its stack.
+        """
+        if self._sending.mine():
+            self._outbox.append(line)  # this is a signal handler or a finaliser: what it has broken into sends the line
+            return
+        with self._sending:
+            self._outbox.append(line)
+            self._send_outbox()
+        while self._outbox:
+            with self._sending:
+                self._send_outbox()
 
     def _send_outbox(self):
         while self._outbox:
@@ -119,7 +123,10 @@ class Channel:
 
     def _close_call(self, number):
         if self._waiters.pop(number, None) is not None and not self.detached:
-            self.send({"type": "cancel", "id": number})
+            try:
+                self.send({"type": "cancel", "id": number})
+            except RecursionError:
+                pass  # the cell is at the bottom of its stack; the bridge cancels the call when the cell ends
 
     # ---- reading
 

@@ -110,8 +110,20 @@ class Interrupts:
         self._main = get_ident()
 
 
+ROOM = 30  # frames: about twice what any section of the kernel's needs
+
+
+def need_room(levels=ROOM):
+    """Raise RecursionError now, while nothing is half done, if the cell has left the kernel too little of the stack."""
+    if levels:
+        need_room(levels - 1)
+
+
 class Gate:
-    """A lock that holds interrupts back while it is held, and knows whether this thread is inside."""
+    """A lock that holds interrupts back while it is held, and knows whether this thread is inside.
+
+    Entering it raises RecursionError, with nothing changed, when the cell is at the bottom of its stack.
+    """
 
     def __init__(self, interrupts):
         self._interrupts = interrupts
@@ -122,6 +134,8 @@ class Gate:
         return get_ident() in self._inside
 
     def __enter__(self):
+        if not self._interrupts.inside_gate():
+            need_room()
         self._interrupts.enter()
         # Before the lock is taken, and until after it is given back: a signal handler may break in between, and if it does
         # not know that its own thread is here, it waits for itself.

@@ -58,13 +58,8 @@ class Output:
                     batch = [(stream, "".join(text for _, text in run)) for stream, run in groupby(batch, itemgetter(0))]
                 else:
                     batch = [(batch[0][0], "".join([text for _, text in batch]))]
-                while batch:
-                    try:
-                        self._send(*batch[0])
-                    except RecursionError:  # the cell is at the bottom of its stack; the text waits for a better moment
-                        parts.extendleft(reversed(batch))
-                        raise
-                    del batch[0]
+                for stream, text in batch:
+                    self._send(stream, text)
             self.due = monotonic() + _BATCH_SECONDS
 
     def _send(self, stream, text):

@@ -307,4 +307,22 @@ r`
     )
     expect(await kernel.value('import pickle\npickle.loads(pickle.dumps(ToolError("m", hint="h"))).hint')).toBe("'h'")
   })
+
+  // Which line of the kernel the end of the stack hits depends on the depth to the frame: each is another case.
+  for (const [kind, dive] of [
+    ['blocking', 'runtime.capability_summary()'],
+    ['awaited', 'await runtime.list_servers()'],
+    ['printing', 'print("x" * 5000)'],
+  ]) {
+    it(`at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {
+      const kernel = await startKernel(ctx)
+      await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
+      await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')
+      for (let depth = 0; depth < 24; depth += 1) {
+        const outcome = await kernel.run(`await below(${depth})`, answer(''))
+        expect(outcome.error?.name).toBe('RecursionError')
+      }
+      expect(await kernel.value('6 * 7')).toBe('42')
+    })
+  }
 })

@@ -1,6 +1,7 @@
 """Asking the bridge, from the API's side: send what was printed, make a call, return its value or raise its error."""
 
 from ..frames import FrameError
+from ..interrupts import ROOM, need_room
 from .errors import ArgumentsError, MCPError, from_reply
 
 _channel = None
@@ -14,7 +15,7 @@ def connect(channel, output):
 
 
 async def ask(method, **params):
-    _output.flush()
+    _prepare()
     try:
         reply = await _channel.call(method, _given(params), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
@@ -23,12 +24,17 @@ async def ask(method, **params):
 
 
 def ask_sync(method, **params):
-    _output.flush()
+    _prepare()
     try:
         reply = _channel.call_sync(method, _given(params), plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)
+
+
+def _prepare():
+    need_room(ROOM + 10)  # with this much, a RecursionError that follows is about the arguments
+    _output.flush()
 
 
 def tell(frame):
@@ -53,7 +59,7 @@ def _unsendable(problem):
     if isinstance(problem, RecursionError):
         return ArgumentsError(
             "Python's recursion limit was reached while the arguments were encoded",
-            hint="They are nested too deeply, or the cell recurses without end.",
+            hint="They are nested too deeply.",
         )
     hint = "Send str, numbers, bool, None, lists and dicts."
     return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)
