@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { catalogOfferings, keptPrompts, keptResources } from './catalog-offering.ts'
-import { FULL } from './signature.ts'
+import { FULL } from './signature/signature.ts'
 import type { UpstreamPrompt, UpstreamResource } from '../upstream/upstream.ts'
 
 const lines = (resources: unknown[], prompts: unknown[] = []): string[] =>

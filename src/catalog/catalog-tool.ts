@@ -1,10 +1,10 @@
 // One tool of one server, with its Python name; its signature is worked out when it is first asked for. Pure.
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { isRecord } from './json-schema.ts'
-import { pythonNames } from './python-name.ts'
-import { signatureOf, type Signature } from './signature.ts'
+import { isRecord } from './signature/json-schema.ts'
+import { pythonNames } from './signature/python-name.ts'
+import { signatureOf, type Signature } from './signature/signature.ts'
 import type { ServerMethod } from './server-methods.ts'
-import { DESCRIPTION_LIMIT, oneLine } from './text.ts'
+import { DESCRIPTION_LIMIT, oneLine } from './search/text.ts'
 
 export class CatalogTool {
   /** True name of its server. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { didYouMean, didYouMeanText, editDistance } from './did-you-mean.ts'
+import { editDistance } from '../edit-distance.ts'
+import { didYouMean, didYouMeanText } from './did-you-mean.ts'
 
 const NAMES = [
   'create_issue',

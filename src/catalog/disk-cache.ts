@@ -9,7 +9,7 @@ import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
 import { keptPrompts, keptResources } from './catalog-offering.ts'
-import { isRecord } from './json-schema.ts'
+import { isRecord } from './signature/json-schema.ts'
 import { isShape, mergeShapes, type Shape } from './learned-types.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */

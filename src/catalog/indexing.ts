@@ -3,7 +3,7 @@
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ServerRecord } from './server-record.ts'
-import { oneLine } from './text.ts'
+import { oneLine } from './search/text.ts'
 
 const AT_ONCE = 4
 /** Many servers are downloaded by their package manager when they are started for the first time. */

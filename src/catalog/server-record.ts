@@ -11,9 +11,9 @@ import {
 } from './catalog-offering.ts'
 import { catalogTools, type CatalogTool } from './catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
-import { isRecord } from './json-schema.ts'
+import { isRecord } from './signature/json-schema.ts'
 import { mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { firstSentence, oneLine } from './text.ts'
+import { firstSentence, oneLine } from './search/text.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** From then on a server is asked again at the next occasion, though what is known still serves when it does not answer. */

@@ -1,10 +1,10 @@
 // What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
-import { isRecord, propertiesOf, resolve } from './json-schema.ts'
+import { isRecord, propertiesOf, resolve } from './signature/json-schema.ts'
 import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
-import { FULL, parametersText, SHORT } from './signature.ts'
-import { typeText } from './schema-type.ts'
-import { firstSentence } from './text.ts'
+import { FULL, parametersText, SHORT } from './signature/signature.ts'
+import { typeText } from './signature/schema-type.ts'
+import { firstSentence } from './search/text.ts'
 
 export type Detail = 'summary' | 'full'
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Bridge, CLIENT_INFO, resolveTransport } from '../bridge.ts'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
-import { login as signIn } from '../upstream/login.ts'
+import { login as signIn } from '../upstream/auth/login.ts'
 import { withBridge } from './open-bridge.ts'
 import { print } from './print.ts'
 

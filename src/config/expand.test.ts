@@ -7,10 +7,10 @@ import type { RemoteServer, ServerDefinition, StdioServer } from './server-defin
 const context: ExpandContext = {
   env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f' },
   home: '/home/ann',
-  workspaceFolder: '/work',
+  workspaceFolder: '/project',
   readFile: (file) => {
     if (file === '/home/ann/token') return 'file-text\n'
-    if (file === '/work/.env') return 'A=1\nB="two words"\n'
+    if (file === '/project/.env') return 'A=1\nB="two words"\n'
     throw Object.assign(new Error(`ENOENT ${file}`), { code: 'ENOENT' })
   },
 }
@@ -52,7 +52,7 @@ describe('expandTransport', () => {
     ['${file:/nowhere:-standard}', 'standard'],
     ['${input:api-key}', 'from-env'],
     ['${input:other:-eu}', 'eu'],
-    ['${workspaceFolder}/x', '/work/x'],
+    ['${workspaceFolder}/x', '/project/x'],
     ['${workspaceFolderBasename}', 'work'],
     ['${userHome}', '/home/ann'],
     ['${$}{TOKEN}', '${TOKEN}'],

@@ -1,5 +1,5 @@
 // What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
-import { SERVER_WORDS_NOTE } from '../catalog/text.ts'
+import { SERVER_WORDS_NOTE } from '../catalog/search/text.ts'
 
 const GUIDE = `Find a tool      print(await runtime.search_tool_docs("create an issue", limit=5))   # each line can be pasted
                  ${SERVER_WORDS_NOTE}

@@ -1,6 +1,6 @@
 // The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known; nothing is started.
 import * as z from 'zod'
-import { UNKNOWN } from '../catalog/bind.ts'
+import { UNKNOWN } from '../catalog/signature/bind.ts'
 import { didYouMeanText } from '../catalog/did-you-mean.ts'
 import { BridgeError } from '../errors.ts'
 import { method } from './method.ts'

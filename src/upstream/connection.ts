@@ -9,7 +9,7 @@ import type {
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'
-import { headerParameters } from './header-parameters.ts'
+import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
 import { runAsTask } from './tasks.ts'

@@ -8,8 +8,8 @@ import { ManagedUpstream } from './managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './offerings.ts'
 import type { UpstreamRequests } from './requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
-import { createStoredAuth } from './stored-auth.ts'
-import type { TokenStore } from './token-store.ts'
+import { createStoredAuth } from './auth/stored-auth.ts'
+import type { TokenStore } from './auth/token-store.ts'
 import { createVerdicts } from './verdicts.ts'
 
 const START_TIMEOUT_MS = 30_000

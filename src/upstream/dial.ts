@@ -1,7 +1,7 @@
 // What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. It opens nothing: the handshake does.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
-import { StdioTransport, type ProcessExit } from './stdio-transport.ts'
+import { StdioTransport, type ProcessExit } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'

@@ -1,11 +1,11 @@
 // Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../errors.ts'
-import { BodyTooLongError } from './bounded-body.ts'
-import { ANSWER_LOST } from './http-streams.ts'
+import { BodyTooLongError } from './remote/bounded-body.ts'
+import { ANSWER_LOST } from './remote/http-streams.ts'
 import { redactStart, type Redactor } from './redact.ts'
-import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
-import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio-transport.ts'
+import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote/remote-failure.ts'
+import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio/stdio-transport.ts'
 
 /** How much of a server's last words an error carries. */
 const SHOWN_CHARS = 4096

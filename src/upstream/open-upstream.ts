@@ -2,7 +2,7 @@
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Connection } from './connection.ts'
-import type { RemoteOptions } from './dial-remote.ts'
+import type { RemoteOptions } from './remote/dial-remote.ts'
 import { dialProcess, type Link, type Via } from './dial.ts'
 import { startFailure, type Circumstances, type Failure } from './failures.ts'
 import { handshake, type Era, type HandshakeOptions } from './handshake.ts'
@@ -115,7 +115,7 @@ async function attempt(
 async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Promise<Link> {
   const { transport } = options
   if (transport.type === 'stdio') return dialProcess(transport, options.cwd)
-  const { dialRemote } = await import('./dial-remote.ts')
+  const { dialRemote } = await import('./remote/dial-remote.ts')
   const { allowLinkLocal, env, authProvider } = options
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
     sdk,

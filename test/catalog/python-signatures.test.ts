@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test, type TestContext } from 'vitest'
-import { pythonName } from '../../src/catalog/python-name.ts'
-import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature.ts'
-import { typeText } from '../../src/catalog/schema-type.ts'
+import { pythonName } from '../../src/catalog/signature/python-name.ts'
+import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature/signature.ts'
+import { typeText } from '../../src/catalog/signature/schema-type.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 
 const PARSE = `

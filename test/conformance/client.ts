@@ -7,8 +7,8 @@ import type { RemoteServer } from '../../src/config/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import { createUpstreams } from '../../src/upstream/create-upstreams.ts'
-import { login } from '../../src/upstream/login.ts'
-import { createTokenStore } from '../../src/upstream/token-store.ts'
+import { login } from '../../src/upstream/auth/login.ts'
+import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 
 /** More than that is a server that cannot be satisfied. */

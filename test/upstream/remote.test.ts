@@ -145,7 +145,7 @@ describe('requests', () => {
   })
 
   test('link-local and metadata addresses are not dialled', async () => {
-    const { assertHostAllowed } = await import('../../src/upstream/address-guard.ts')
+    const { assertHostAllowed } = await import('../../src/upstream/remote/address-guard.ts')
     const hosts = [
       '169.254.169.254',
       '[fe80::1]',
@@ -166,13 +166,13 @@ describe('requests', () => {
   })
 
   test('a name that leads to such an address is not dialled either, and is when that is allowed', async () => {
-    const { guardedLookup } = await import('../../src/upstream/address-guard.ts')
+    const { guardedLookup } = await import('../../src/upstream/remote/address-guard.ts')
     const resolve = (host: string) =>
       new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
     // Names that are addresses resolve to themselves, so that no name server is needed.
     expect(await resolve('169.254.169.254')).toMatchObject({ code: 'ERR_UPSTREAM_ADDRESS_REFUSED' })
     expect(await resolve('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }])
-    const { createHttpFetch } = await import('../../src/upstream/http-fetch.ts')
+    const { createHttpFetch } = await import('../../src/upstream/remote/http-fetch.ts')
     const abort = AbortSignal.timeout(300)
     const http = createHttpFetch({ allowLinkLocal: true, env: {} })
     const outcome = await http

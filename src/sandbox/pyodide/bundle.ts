@@ -6,9 +6,12 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { BridgeError, messageOf } from '../../errors.ts'
+import { PACKAGE_ROOT } from '../../package-root.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
-import { insideFolder } from './paths.ts'
+
+/** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
+export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
 const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js']
 const MANIFEST = 'manifest.json'
@@ -74,7 +77,7 @@ async function collectSources({ kernelFolder, packages = [] }: BundleOptions): P
   const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
   const glue = makeGlue({ version, loader: await read('pyodide.mjs'), runtime: await read('pyodide.asm.mjs') })
-  const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(insideFolder, name), 'utf8')))
+  const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(INSIDE_FOLDER, name), 'utf8')))
   const files = packFiles([
     ...(await kernelSources(kernelFolder)).map((file) => ({ ...file, path: `/usr/lib/sandbridge/${file.path}` })),
     ...packages.map((file) => ({ ...file, path: `/usr/lib/site-packages/${file.path}` })),
@@ -124,7 +127,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
     for (const name of ['pyodide.asm.wasm', 'python_stdlib.zip']) {
       await copyFile(join(sources.packageFolder, name), join(folder, name))
     }
-    for (const name of OUR_FILES) await copyFile(join(insideFolder, name), join(folder, name))
+    for (const name of OUR_FILES) await copyFile(join(INSIDE_FOLDER, name), join(folder, name))
     const made = await options.makeSnapshot(folder)
     await put('snapshot.bin', made.snapshot)
     await put('glue.cache', made.codeCache)

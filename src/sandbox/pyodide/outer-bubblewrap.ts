@@ -1,9 +1,10 @@
 // The outer wall on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside there is Node, its libraries and the bundle, read-only, and
 // nothing else: no /proc, no /dev, no network, no other process. Used when it is installed and a try shows that it works; never as real root.
 import { execFile } from 'node:child_process'
-import { access, constants, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { messageOf } from '../../errors.ts'
+import { findPrograms } from '../find-program.ts'
 import { seccompFilter } from '../seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 
@@ -32,12 +33,12 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
   })
   if (process.platform !== 'linux') return without('Linux only')
   if (process.arch !== 'x64' && process.arch !== 'arm64') return without(`no system call filter for ${process.arch}`)
-  const bwrap = await findProgram('bwrap')
+  const [bwrap] = await findPrograms('bwrap')
   if (bwrap === undefined) return without('not installed')
   let dropRoot: string[] = []
   if (process.getuid?.() === 0) {
     // Inside a user namespace made by root, "nobody" is still root to the files of this machine.
-    const setpriv = await findProgram('setpriv')
+    const [setpriv] = await findPrograms('setpriv')
     if (setpriv === undefined) return without('it must not run as root, and setpriv is not installed')
     dropRoot = [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
   }
@@ -84,23 +85,6 @@ async function tryOut(layer: OuterLayer): Promise<void> {
   const exit = await attempt.exited
   clearTimeout(timer)
   if (said !== 'through') throw new Error(exit.detail || `it ended with ${exit.signal ?? exit.code}`)
-}
-
-async function findProgram(name: string): Promise<string | undefined> {
-  const folders = new Set([...(process.env['PATH'] ?? '').split(':'), '/usr/local/bin', '/usr/bin', '/bin'])
-  for (const folder of folders) {
-    // A relative folder would make the program depend on where the bridge happens to be.
-    if (!folder.startsWith('/')) continue
-    const path = `${folder}/${name}`
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
-  }
-  return undefined
 }
 
 function lastLine(error: unknown): string {

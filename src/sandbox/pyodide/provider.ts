@@ -8,13 +8,12 @@ import { needsNoInstaller, readRequestedPackages, unpackWheels } from '../packag
 import { isPureWheel, type PackageFile } from '../packages/wheel.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { KERNEL_FOLDER } from '../../package-root.ts'
-import { defaultCacheFolder, thisMachine } from './paths.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
 
 export interface PyodideOptions {
-  /** Where the prepared Python is kept between runs; missing means the platform's folder for caches. */
-  cacheFolder?: string
+  /** Where the prepared Python is kept between runs. */
+  cacheFolder: string
   /** The folder that holds the package `sandbridge_kernel`. */
   kernelFolder?: string
   /** The Node program that runs the sandbox; missing means the one that runs the bridge. */
@@ -35,7 +34,7 @@ export class PyodideProvider implements Provider {
   #preparing: Promise<OuterLayer> | undefined
   #outer: OuterLayer | undefined
 
-  constructor(options: PyodideOptions = {}) {
+  constructor(options: PyodideOptions) {
     this.#options = withDefaults(options)
   }
 
@@ -92,7 +91,8 @@ export async function prepareBundle(options: PyodideOptions, onProgress?: (messa
     cacheFolder,
     kernelFolder,
     packages: await packageFiles(packages),
-    readableByAll: thisMachine().isRoot && process.platform === 'linux',
+    // Root's sandboxes run as another user.
+    readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     onProgress,
     makeSnapshot: (folder) => {
       const memory = planMemory(BUILD_MEMORY_BYTES)
@@ -105,10 +105,10 @@ export async function prepareBundle(options: PyodideOptions, onProgress?: (messa
 
 function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
   return {
-    cacheFolder: options.cacheFolder ?? defaultCacheFolder(thisMachine()),
-    kernelFolder: options.kernelFolder ?? KERNEL_FOLDER,
-    node: options.node ?? process.execPath,
-    packages: options.packages ?? [],
+    kernelFolder: KERNEL_FOLDER,
+    node: process.execPath,
+    packages: [],
+    ...options,
   }
 }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { insideFolder } from './paths.ts'
+import { INSIDE_FOLDER } from './bundle.ts'
 
 /** Runs `body` in a process with both pumps; it sees `rings`, `read()` and `write(bytes)` as the devices have them. */
 const program = (body: string, ringBytes = 1024): string => `
@@ -14,9 +14,9 @@ const fs = {
   makedev: (_, minor) => minor, mkdev() {}, ErrnoError: class extends Error { constructor(errno) { super('errno ' + errno) } },
   registerDevice: (minor, ops) => { device[minor] = ops },
 }
-;(0, eval)(require('node:fs').readFileSync(${JSON.stringify(join(insideFolder, 'devices.js'))}, 'utf8'))(fs, rings)
+;(0, eval)(require('node:fs').readFileSync(${JSON.stringify(join(INSIDE_FOLDER, 'devices.js'))}, 'utf8'))(fs, rings)
 for (const direction of ['in', 'out'])
-  new Worker(${JSON.stringify(join(insideFolder, 'pump.mjs'))}, { workerData: { direction, ...rings } })
+  new Worker(${JSON.stringify(join(INSIDE_FOLDER, 'pump.mjs'))}, { workerData: { direction, ...rings } })
 const read = (max = 1 << 16) => { const b = new Uint8Array(max); return b.subarray(0, device[0].read(null, b, 0, max)) }
 const write = (bytes) => device[0].write(null, bytes, 0, bytes.length)
 const wait = (seconds) => device[1].write(null, new Uint8Array(new Float64Array([seconds]).buffer), 0, 8)

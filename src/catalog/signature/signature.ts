@@ -4,7 +4,7 @@ import { flattened, isNever, isRecord, members, propertiesOf, requiredNames, typ
 import { isPythonKeyword, pythonNames } from './python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
-import { oneLine } from './text.ts'
+import { oneLine } from '../search/text.ts'
 
 /** One parameter of a tool. */
 export interface Parameter {

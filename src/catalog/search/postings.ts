@@ -1,5 +1,5 @@
 // The words of all tools and where they are: what the search looks up. Pure.
-import { byCodeUnit, foldName } from './python-name.ts'
+import { byCodeUnit, foldName } from '../signature/python-name.ts'
 import { chunks, stem, tokens, tokensOf, type Token } from './tokenize.ts'
 
 /** What is searched of one tool. */

@@ -1,7 +1,7 @@
 // What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
-import { editDistance } from './did-you-mean.ts'
+import { editDistance } from '../../edit-distance.ts'
 import { wholeName, type Postings } from './postings.ts'
-import { byCodeUnit } from './python-name.ts'
+import { byCodeUnit } from '../signature/python-name.ts'
 import type { Alternative, Thesaurus } from './thesaurus.ts'
 import { isStopWord, stem, stems, words } from './tokenize.ts'
 

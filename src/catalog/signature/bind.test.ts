@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 import { bindArguments } from './bind.ts'
-import { CatalogTool } from './catalog-tool.ts'
+import { CatalogTool } from '../catalog-tool.ts'
 import { violation } from './violation.ts'
 
 function tool(inputSchema: unknown): CatalogTool {

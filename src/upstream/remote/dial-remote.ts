@@ -1,11 +1,11 @@
 // Makes the transport to a remote upstream. Loaded when the first one is needed: Node's own HTTPS client takes long to load.
 import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../config/server-definition.ts'
-import type { Link } from './dial.ts'
+import type { RemoteServer } from '../../config/server-definition.ts'
+import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
 import { failureOf, remoteReason } from './remote-failure.ts'
-import type { Sdk } from './sdk.ts'
+import type { Sdk } from '../sdk.ts'
 
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS = 1000

@@ -1,7 +1,7 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { OAuthProvider } from './oauth-provider.ts'
-import { loadSdk } from './sdk.ts'
+import { loadSdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]

@@ -2,7 +2,7 @@
 // over stems, where every word or phrase of the query is a concept that can be said in several ways.
 // The same documents and the same query give the same answer, in whatever order the documents came. Pure.
 import { Postings, type Posting, type SearchDocument } from './postings.ts'
-import { byCodeUnit, foldName } from './python-name.ts'
+import { byCodeUnit, foldName } from '../signature/python-name.ts'
 import { QueryReader } from './query-concepts.ts'
 import { Thesaurus, type Alternative } from './thesaurus.ts'
 

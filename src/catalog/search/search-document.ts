@@ -1,6 +1,6 @@
 // What the search reads of a tool. Pure.
-import type { CatalogTool } from './catalog-tool.ts'
-import { flattened, isRecord, propertiesOf, type Schema } from './json-schema.ts'
+import type { CatalogTool } from '../catalog-tool.ts'
+import { flattened, isRecord, propertiesOf, type Schema } from '../signature/json-schema.ts'
 import type { SearchDocument } from './postings.ts'
 import { words } from './tokenize.ts'
 

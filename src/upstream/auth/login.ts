@@ -3,12 +3,12 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Transport } from '@modelcontextprotocol/client'
-import type { RemoteServer } from '../config/server-definition.ts'
-import { BridgeError, messageOf } from '../errors.ts'
-import { createHttpFetch } from './http-fetch.ts'
+import type { RemoteServer } from '../../config/server-definition.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { createHttpFetch } from '../remote/http-fetch.ts'
 import { OAuthProvider, type OAuthClient } from './oauth-provider.ts'
-import { remoteReason } from './remote-failure.ts'
-import { loadSdk, type Sdk } from './sdk.ts'
+import { remoteReason } from '../remote/remote-failure.ts'
+import { loadSdk, type Sdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
 
 export interface LoginOptions {

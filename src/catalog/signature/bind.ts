@@ -1,11 +1,11 @@
 // Turns the arguments of a Python call into the arguments of a tool: positions and Python names become true names.
 // It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
-import { BridgeError } from '../errors.ts'
-import type { CatalogTool } from './catalog-tool.ts'
-import { didYouMeanText } from './did-you-mean.ts'
+import { BridgeError } from '../../errors.ts'
+import type { CatalogTool } from '../catalog-tool.ts'
+import { didYouMeanText } from '../did-you-mean.ts'
 import { foldName } from './python-name.ts'
 import type { Parameter, Signature } from './signature.ts'
-import { toolLine } from './tool-doc.ts'
+import { toolLine } from '../tool-doc.ts'
 import { violation } from './violation.ts'
 
 const MAX_PROBLEMS = 6

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {
