@@ -53,7 +53,7 @@ describe('expandTransport', () => {
     ['${input:api-key}', 'from-env'],
     ['${input:other:-eu}', 'eu'],
     ['${workspaceFolder}/x', '/project/x'],
-    ['${workspaceFolderBasename}', 'work'],
+    ['${workspaceFolderBasename}', 'project'],
     ['${userHome}', '/home/ann'],
     ['${$}{TOKEN}', '${TOKEN}'],
     ['$TOKEN', '$TOKEN'],
