@@ -252,6 +252,7 @@ function kernelDied(exit: SandboxExit): BridgeError {
 /** How a sandbox ended, in words for the model. */
 export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
+  if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'it was killed from outside'

@@ -6,7 +6,7 @@ export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
 
 /** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log and for error messages. */
 export interface SandboxExit {
-  reason: 'exited' | 'disposed' | 'out-of-memory' | 'killed' | 'failed-to-start'
+  reason: 'exited' | 'disposed' | 'out-of-memory' | 'stack-overflow' | 'killed' | 'failed-to-start'
   /** Exit code of the sandbox's process, or null when a signal ended it. */
   code: number | null
   signal: NodeJS.Signals | null

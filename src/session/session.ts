@@ -133,6 +133,7 @@ export class Session {
       ...(this.#options.json && { json: true as const }),
       ...this.#carriedOver(kernel),
     }).result()
+    this.#running = undefined
     result.notes.unshift(...this.#news)
     this.#news = []
     if (result.stateLost) this.#tellOutlook(result)
@@ -183,11 +184,11 @@ export class Session {
     return kernel
   }
 
-  /** A kernel that dies between two cells is told of with the next one. */
+  /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
-    if (kernel.cellCount === 0) return
+    if (kernel.cellCount === 0 || this.#running) return
     if (exit.reason !== 'disposed') {
       this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#goneOrBack()}`)
     }
