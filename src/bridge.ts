@@ -198,8 +198,8 @@ export class Bridge {
   }
 }
 
-function embeddingsOf({ embeddingsModel }: Settings, url: string, log: Log): Embeddings {
-  return new Embeddings({ url, ...(embeddingsModel && { model: embeddingsModel }), log })
+function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
+  return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
 }
 
 /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
