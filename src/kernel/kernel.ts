@@ -14,6 +14,7 @@ import {
   type VisibleServer,
 } from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import { writeBatched } from '../write-batched.ts'
 import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
 
 /** What a running cell does, as it happens. */
@@ -236,7 +237,7 @@ class Connection {
   }
 
   #send(frame: BridgeFrame): void {
-    if (!this.#exit) this.sandbox.stdin.write(encodeFrame(frame))
+    if (!this.#exit) writeBatched(this.sandbox.stdin, encodeFrame(frame))
   }
 
   #countMalformed(_reason: string): void {
