@@ -35,7 +35,7 @@ export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
 export interface RunCellRequest extends Pick<
   CellRequest,
-  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onOutput' | 'onProgress' | 'onToolCall'
+  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'
 > {
   /** Names or aliases of the only servers that the cell may reach. */
   servers?: string[]

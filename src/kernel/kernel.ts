@@ -49,6 +49,8 @@ interface RunningCell {
 }
 
 const READY_TIMEOUT_MS = 60_000
+/** Of what a sandbox that did not come up had to say: the end. */
+const MAX_DETAIL_CHARS = 1_000
 /** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
 const MAX_MALFORMED = 100
 
@@ -171,7 +173,8 @@ class Connection {
       }
       void this.sandbox.exited.then((exit) => {
         clearTimeout(timer)
-        const detail = exit.detail.trim()
+        // No cell has run: these are the engine's words, or those of Python's start.
+        const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
         const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
@@ -246,8 +249,12 @@ class Connection {
   }
 }
 
+/** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
 function kernelDied(exit: SandboxExit): BridgeError {
-  return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${describeExit(exit)}`, { data: exit })
+  const { reason, code, signal } = exit
+  return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${describeExit(exit)}`, {
+    data: { reason, code, signal },
+  })
 }
 
 /** How a sandbox ended, in words for the model. */

@@ -5,6 +5,7 @@ import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../render/terminal-text.ts'
 import type { CellResult } from './cell-result.ts'
+import type { OnPreparing } from './kernel-pool.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from './time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
@@ -16,6 +17,8 @@ export interface CellRequest {
   timeLimit?: TimeLimit
   servers: VisibleServer[]
   onCall: CallHandler
+  /** Why it has to wait for its sandbox. */
+  onPreparing?: OnPreparing
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
   onProgress?: (progress: ProgressFrame) => void
   onToolCall?: (progress: ToolCallProgress) => void

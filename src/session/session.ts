@@ -80,11 +80,14 @@ export class Session {
       throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
     }
     this.#queued += 1
-    const turn = this.#last.then(() => this.#runNow(request))
+    // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
+    const stopHearing = request.onPreparing ? this.#options.pool.onPreparing(request.onPreparing) : () => {}
+    const turn = this.#last.then(() => this.#runNow(request, stopHearing))
     this.#last = turn.catch(() => {})
     try {
       return await turn
     } finally {
+      stopHearing()
       this.#queued -= 1
     }
   }
@@ -122,10 +125,15 @@ export class Session {
     this.#checkpoints.keep(latest)
   }
 
-  async #runNow(request: CellRequest): Promise<CellResult> {
+  async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
     const kernel = await this.#takeKernel()
+    stopHearing()
+    if (request.signal?.aborted) {
+      this.#startIdleTimer(kernel)
+      return neverRun(request)
+    }
     this.#running = request
     this.#cells += 1
     const result = await new CellRun(kernel, request, {
@@ -186,6 +194,7 @@ export class Session {
 
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
+    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox has ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
@@ -212,7 +221,7 @@ export class Session {
   }
 }
 
-/** The result of a cell that was cancelled while it waited for its turn. */
+/** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */
 function neverRun({ timeoutMs }: CellRequest): CellResult {
   return {
     status: 'interrupted',
