@@ -1,6 +1,7 @@
 // One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
 import { BridgeError } from '../errors.ts'
-import type { CellObserver, Kernel, RunOptions } from '../kernel/kernel.ts'
+import type { CellObserver } from '../kernel/connection.ts'
+import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../render/terminal-text.ts'

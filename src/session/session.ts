@@ -1,7 +1,8 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
-import { describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
+import { describeExit } from '../kernel/connection.ts'
+import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from './cell-result.ts'
