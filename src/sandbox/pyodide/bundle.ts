@@ -5,6 +5,7 @@ import {
   chmod,
   copyFile,
   mkdir,
+  open,
   readFile,
   readdir,
   realpath,
@@ -164,8 +165,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
     const manifest: Manifest = {}
     for (const name of await readdir(folder)) {
       await chmod(join(folder, name), options.readableByAll ? 0o644 : 0o600)
-      const data = await readFile(join(folder, name))
-      manifest[name] = { bytes: data.length, crc32: crc32(data) }
+      manifest[name] = await measure(join(folder, name))
     }
     await put(MANIFEST, JSON.stringify(manifest))
   } catch (error) {
@@ -198,13 +198,30 @@ async function isWhole(folder: string): Promise<boolean> {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
     const expected = Object.entries(manifest)
     if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
-    const checks = expected.map(async ([name, { bytes, crc32: sum }]) => {
-      const data = await readFile(join(folder, name))
-      return data.length === bytes && crc32(data) === sum
-    })
-    return (await Promise.all(checks)).every(Boolean)
+    for (const [name, { bytes, crc32: sum }] of expected) {
+      const found = await measure(join(folder, name))
+      if (found.bytes !== bytes || found.crc32 !== sum) return false
+    }
+    return true
   } catch {
     return false
+  }
+}
+
+/** Piece by piece: a bundle in memory would be the most that a bridge ever uses. */
+async function measure(path: string): Promise<Manifest[string]> {
+  const file = await open(path)
+  const piece = Buffer.allocUnsafe(1 << 20)
+  const found = { bytes: 0, crc32: 0 }
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length)
+      if (bytesRead === 0) return found
+      found.bytes += bytesRead
+      found.crc32 = crc32(piece.subarray(0, bytesRead), found.crc32)
+    }
+  } finally {
+    await file.close()
   }
 }
 
