@@ -106,6 +106,7 @@ export class Bridge {
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
     })
+    this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.#pool = new KernelPool({
       provider: chooseProvider(settings, log),
       limits: { memoryBytes: settings.memoryBytes },

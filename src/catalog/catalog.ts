@@ -72,6 +72,7 @@ const MAX_LIMIT = 100
 const FIRST_INDEXING_WAIT_MS = 5000
 /** Resources and prompts come a moment after the tools; a server that keeps them to itself must not hold up its tools. */
 const OFFERINGS_WAIT_MS = 2000
+const OFFERINGS_LIMIT_MS = 60_000
 
 export class Catalog {
   readonly #options: CatalogOptions
@@ -99,7 +100,8 @@ export class Catalog {
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
       this.toolsChanged(record.name, tools, instructions)
-      await this.#readOfferings(record.name, signal)
+      const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
+      await Promise.race([this.readOfferings(record.name, signal), late]).finally(cancel)
     }, log)
   }
 
@@ -277,6 +279,12 @@ export class Catalog {
     else this.#index = undefined
   }
 
+  /** Ask a server that runs what it offers beside tools. Never rejects: what was known before stays known. */
+  async readOfferings(server: string, signal: AbortSignal = AbortSignal.timeout(OFFERINGS_LIMIT_MS)): Promise<void> {
+    const offerings = await this.#options.listOfferings?.(server, signal).catch(() => undefined)
+    if (offerings) this.offeringsChanged(server, offerings)
+  }
+
   /** A server was asked what it offers beside tools. */
   offeringsChanged(server: string, offerings: Offerings): void {
     const record = this.#records.get(server)
@@ -332,15 +340,6 @@ export class Catalog {
       found.push(tool)
     }
     return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
-  }
-
-  async #readOfferings(server: string, signal: AbortSignal): Promise<void> {
-    const reading = this.#options
-      .listOfferings?.(server, signal)
-      .then((offerings) => this.offeringsChanged(server, offerings))
-      .catch(() => undefined)
-    const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
-    await Promise.race([reading, late]).finally(cancel)
   }
 
   #searchIndex(): SearchIndex<CatalogTool> {

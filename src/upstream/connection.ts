@@ -116,8 +116,14 @@ export class Connection {
 
   /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */
   subscribe(onError: (message: string) => void): void {
-    if (this.era !== 'modern' || !this.#client.getServerCapabilities()?.tools?.listChanged) return
-    this.#client.listen({ toolsListChanged: true }).catch((error: Error) => onError(error.message))
+    if (this.era !== 'modern') return
+    const { tools, resources, prompts } = this.capabilities
+    const wanted = {
+      ...(tools?.listChanged && { toolsListChanged: true }),
+      ...(resources?.listChanged && { resourcesListChanged: true }),
+      ...(prompts?.listChanged && { promptsListChanged: true }),
+    }
+    if (Object.keys(wanted).length > 0) this.#client.listen(wanted).catch((error: Error) => onError(error.message))
   }
 
   /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */

@@ -49,6 +49,7 @@ export interface UpstreamsOptions {
 /** Starts nothing by itself. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
+  const offeringsListeners: ((server: string) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const verdicts = createVerdicts(options.verdictsFile)
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
@@ -82,6 +83,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       log: options.log,
       onTools: (tools, instructions) => {
         for (const listener of listeners) listener(definition.name, tools, instructions)
+      },
+      onOfferings: () => {
+        for (const listener of offeringsListeners) listener(definition.name)
       },
       beforeStart: () => makeRoom(definition.name),
     })
@@ -121,6 +125,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     listPrompts: (server, signal) => use(server, signal, (connection) => listPrompts(connection, signal)),
     getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
     onTools: (listener) => void listeners.push(listener),
+    onOfferings: (listener) => void offeringsListeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
     },

@@ -29,6 +29,8 @@ export interface HandshakeOptions {
   /** What is known about the other side at the moment of asking, for errors. */
   about: () => Circumstances
   onToolsChanged: () => void
+  /** The server's resources or prompts changed. */
+  onOfferingsChanged: () => void
   onMessage: (message: ServerMessage) => void
   /** A request failed, and is about to throw its error. */
   onFailure: (failure: Failure) => void
@@ -52,6 +54,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.onerror = (error) => options.onError(error.message)
   client.removeNotificationHandler('notifications/progress')
   client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
+  client.setNotificationHandler('notifications/resources/list_changed', options.onOfferingsChanged)
+  client.setNotificationHandler('notifications/prompts/list_changed', options.onOfferingsChanged)
   client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
   serveRequests(sdk, client, options.about().server, requests)
   try {

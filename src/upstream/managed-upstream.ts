@@ -18,6 +18,8 @@ import type { Verdicts } from './verdicts.ts'
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
 const KEPT_MESSAGES_COUNT = 100
+/** Changes come in bursts: they are told of this long after the first. */
+const OFFERINGS_DELAY_MS = 200
 
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
@@ -36,6 +38,8 @@ export interface ManagedUpstreamOptions {
   random: () => number
   log: Log
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
+  /** The server says that its resources or prompts changed. */
+  onOfferings: () => void
   /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
   beforeStart: () => Promise<void>
 }
@@ -57,6 +61,7 @@ export class ManagedUpstream {
   #instructions: string | undefined
   #openCallCount = 0
   #timer: NodeJS.Timeout | undefined
+  #offeringsTimer: NodeJS.Timeout | undefined
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
@@ -219,6 +224,7 @@ export class ManagedUpstream {
       timeoutMs: definition.startTimeoutMs ?? this.#options.startTimeoutMs,
       signal: this.#shutdown.signal,
       onToolsChanged: () => this.#tools.changed(),
+      onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
       // A process that dies in a call is simply started again.
       onFailure: (failure) => this.isProcess || this.#countFailure(failure),
@@ -275,6 +281,13 @@ export class ManagedUpstream {
         () => this.#drop(connection),
       )
     }, waitMs).unref()
+  }
+
+  #offeringsChanged(): void {
+    this.#offeringsTimer ??= setTimeout(() => {
+      this.#offeringsTimer = undefined
+      if (this.#connection) this.#options.onOfferings()
+    }, OFFERINGS_DELAY_MS).unref()
   }
 
   #keepMessage({ level, logger, data }: ServerMessage): void {

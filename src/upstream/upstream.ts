@@ -87,6 +87,8 @@ export interface Upstreams {
   ): Promise<GottenPrompt>
   /** Called after a server's tool list was read or changed. */
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
+  /** Called when a running server says that its resources or prompts changed. */
+  onOfferings(listener: (server: string) => void): void
   /** End every upstream with its whole process group. */
   close(): Promise<void>
 }

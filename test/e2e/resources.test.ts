@@ -21,6 +21,7 @@ beforeAll(async () => {
       docs: published.everything(),
       files: published.filesystem(folder),
       own: fixtureServer('resources.mjs'),
+      growing: fixtureServer('resources.mjs', 'grows'),
     },
   })
 })
@@ -124,6 +125,13 @@ describe('in a search', () => {
     const { text } = await second.call({ code: 'await mcp_servers["docs"].resources()', servers: ['files'] })
     expect(text).toContain("Server 'docs' is not available")
   })
+})
+
+it('what a server adds while it runs is found', async () => {
+  const search = '[d.target for d in await runtime.search_tool_docs("fresh", servers=["growing"]) if "kind" in d]'
+  expect(await bridge.run(search)).not.toContain('fresh')
+  await bridge.run('await mcp_growing.prompts()') // the tool of that name, which makes it grow
+  await expect.poll(() => bridge.run(search), { timeout: 20_000 }).toContain('fresh')
 })
 
 it('a tool of the same name wins, and the other is reached with an underscore', async () => {

@@ -1,7 +1,7 @@
 // Resources and prompts of upstreams: read whole and loosely in both protocol eras, and only where a server says that it has them.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { open, program, published } from './support.ts'
+import { open, program, published, until } from './support.ts'
 
 const FILE = join(import.meta.dirname, '../fixtures/servers/resources.mjs')
 const server = (mode: string) => program('docs', FILE, mode)
@@ -38,6 +38,18 @@ test('a list that fails says so, and one without an end is cut', async () => {
     message: expect.stringContaining('refused the listing of its resources') as string,
   })
   expect(await open([server('endless')]).listResources('docs')).toHaveLength(50)
+})
+
+test('a server that says that they changed is heard, a few times at most', async () => {
+  const upstreams = open([server('grows')])
+  const heard: string[] = []
+  upstreams.onOfferings((name) => heard.push(name))
+  await upstreams.listResources('docs')
+  expect(heard).toEqual([])
+  await upstreams.callTool('docs', 'prompts', {})
+  await until(() => heard.length > 0)
+  expect(heard).toEqual(['docs'])
+  expect(await upstreams.listResources('docs')).toContainEqual({ uri: 'own://new', name: 'new' })
 })
 
 test('a list that is not answered can be given up', async () => {

@@ -10,7 +10,9 @@ import { open, textOf, until } from './support.ts'
 const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })
 
 /** A server made with the MCP server package, which speaks both eras. */
-async function bothEras(legacy: 'stateless' | 'reject'): Promise<{ url: string; toolsChanged: () => void }> {
+async function bothEras(
+  legacy: 'stateless' | 'reject',
+): Promise<{ url: string; changed: { tools: () => void; offerings: () => void } }> {
   const handler = createMcpHandler(
     () => {
       const server = new McpServer({ name: 'both', version: '1' }, { instructions: 'speaks both' })
@@ -19,6 +21,8 @@ async function bothEras(legacy: 'stateless' | 'reject'): Promise<{ url: string; 
         properties: { text: { type: 'string' }, region: { type: 'string', 'x-mcp-header': 'Region' } },
       } as never)
       server.registerTool('echo', { inputSchema }, ({ text }) => ({ content: [{ type: 'text', text }] }))
+      server.registerResource('one', 'own://one', {}, ({ href: uri }) => ({ contents: [{ uri, text: '1' }] }))
+      server.registerPrompt('greet', {}, () => ({ messages: [] }))
       server.registerTool('slow', { inputSchema }, async (_args, context) => {
         await new Promise((resolve) => context.mcpReq.signal.addEventListener('abort', resolve))
         aborted += 1
@@ -45,7 +49,12 @@ async function bothEras(legacy: 'stateless' | 'reject'): Promise<{ url: string; 
     for await (const chunk of answer.body ?? []) response.write(chunk)
     response.end()
   })
-  return { url, toolsChanged: () => handler.notify.toolsChanged() }
+  const { notify } = handler
+  const offerings = () => {
+    notify.resourcesChanged()
+    notify.promptsChanged()
+  }
+  return { url, changed: { tools: () => notify.toolsChanged(), offerings } }
 }
 let aborted = 0
 
@@ -94,16 +103,22 @@ describe('transports and eras', () => {
     await until(() => aborted > before)
   })
 
-  test('a 2026-07-28 server’s announcement of other tools is heard', async () => {
-    const { url, toolsChanged } = await bothEras('reject')
+  test('a 2026-07-28 server’s announcement of other tools, resources and prompts is heard', async () => {
+    const { url, changed } = await bothEras('reject')
     const upstreams = open([remote('r', url)])
     let count = 0
+    const offered: string[] = []
     upstreams.onTools(() => (count += 1))
+    upstreams.onOfferings((server) => offered.push(server))
     await upstreams.listTools('r')
     // Announcements before the subscription stands are lost, so this repeats itself until one is heard.
     await until(() => {
-      toolsChanged()
+      changed.tools()
       return count >= 2
+    })
+    await until(() => {
+      changed.offerings()
+      return offered.length > 0
     })
   })
 
