@@ -51,6 +51,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const verdicts = createVerdicts(options.verdictsFile)
+  const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
 
   const makeRoom = async (newcomer: string): Promise<void> => {
@@ -73,7 +74,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       idleMs: options.idleMs ?? 0,
       allowLinkLocal: options.allowLinkLocal ?? false,
       env: options.env ?? process.env,
-      resolveTransport: options.resolveTransport ?? (({ transport }) => transport),
+      resolveTransport,
       requests: options.requests ?? (() => ({})),
       authProvider: (serverUrl) => options.tokenStore && createStoredAuth(options.tokenStore, serverUrl),
       verdicts,
@@ -120,11 +121,38 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
     listPrompts: (server, signal) => use(server, signal, (connection) => listPrompts(connection, signal)),
     getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
+    canSignIn: (server) => {
+      const { transport } = find(server).definition
+      return options.tokenStore !== undefined && transport.type !== 'stdio' && mayLogIn(transport)
+    },
+    signIn: async (server, { showPage, scope, signal }) => {
+      const { definition } = find(server)
+      const transport = resolveTransport(definition)
+      if (transport.type === 'stdio' || !options.tokenStore) return
+      const { login } = await import('./auth/login.ts')
+      await login({
+        name: definition.name,
+        server: transport,
+        store: options.tokenStore,
+        showPage,
+        ...(scope !== undefined && { scope }),
+        clientInfo: options.clientInfo,
+        signal,
+        allowLinkLocal: options.allowLinkLocal ?? false,
+        env: options.env ?? process.env,
+      })
+    },
+    pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
     },
   }
+}
+
+/** Whose own header says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+function mayLogIn({ headers }: RemoteServer): boolean {
+  return !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }
 
 /** The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of. */

@@ -7,6 +7,7 @@ import type { Log, LogLevel } from '../log.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from './connection.ts'
 import type { Circumstances, Failure } from './failures.ts'
+import { FinishedPages } from './required-pages.ts'
 import type { ServerMessage } from './handshake.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createRedactor, redactStart, type Redactor } from './redact.ts'
@@ -42,6 +43,7 @@ export interface ManagedUpstreamOptions {
 
 export class ManagedUpstream {
   readonly definition: ServerDefinition
+  readonly finishedPages = new FinishedPages()
   /** When it was last used, by `now`. */
   lastUsed = 0
   readonly #options: ManagedUpstreamOptions
@@ -220,6 +222,7 @@ export class ManagedUpstream {
       signal: this.#shutdown.signal,
       onToolsChanged: () => this.#tools.changed(),
       onMessage: (message) => this.#keepMessage(message),
+      onPageFinished: (id) => this.finishedPages.add(id),
       // A process that dies in a call is simply started again.
       onFailure: (failure) => this.isProcess || this.#countFailure(failure),
       onClose: (about) => connection && this.#lost(connection, about),

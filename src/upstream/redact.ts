@@ -7,7 +7,7 @@ const MIN_SECRET_LENGTH = 4
 /** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
 const MIN_LINE_LENGTH = 16
 
-const REPLACEMENT = '[redacted]'
+export const REPLACEMENT = '[redacted]'
 
 export type Redactor = (text: string) => string
 
