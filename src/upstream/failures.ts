@@ -16,6 +16,8 @@ export interface Circumstances {
   server: string
   redact: Redactor
   remote: boolean
+  /** Its definition has client credentials. */
+  isProgram?: boolean
   exit?: ProcessExit | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
@@ -37,7 +39,7 @@ export interface Failure {
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   if (BridgeError.isInstance(error)) return { error }
   const { server, remote } = about
-  if (needsLogin(error)) return { error: loginNeeded(server, error) }
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
   const words = lastWords(about)
   if (isTimeout(error)) {
     const hint = remote
@@ -66,7 +68,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
-  if (needsLogin(error)) return { error: loginNeeded(server, error) }
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
   const rpc = rpcErrorOf(error)
   const pages = requiredPages(error, about.redact)
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
@@ -105,7 +107,12 @@ function unreachable(message: string, hint?: string): BridgeError {
   return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
 }
 
-function loginNeeded(server: string, error: unknown): BridgeError {
+function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
+  if (isProgram) {
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+    })
+  }
   const scope = missingScope(error)
   if (scope !== undefined) {
     return new BridgeError(

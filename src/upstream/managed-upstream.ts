@@ -30,8 +30,8 @@ export interface ManagedUpstreamOptions {
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
   requests: () => UpstreamRequests
-  /** Authorizes requests to the server at this URL. */
-  authProvider: (serverUrl: string) => AuthProvider | undefined
+  /** Authorizes requests to a server. */
+  authProvider: (server: RemoteServer, redact: Redactor) => AuthProvider | undefined
   verdicts: Verdicts
   now: () => number
   random: () => number
@@ -206,7 +206,7 @@ export class ManagedUpstream {
     const transport = this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
     let connection: Connection | undefined
-    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport.url)
+    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
     connection = await openUpstream({
       definition,
       transport,

@@ -3,7 +3,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { type BridgeOptions, fixtureServer } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
-import { protectedServer } from '../upstream/authorization-server.ts'
+import { CLIENT, protectedServer } from '../upstream/authorization-server.ts'
 
 interface Shown {
   message: string
@@ -56,7 +56,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
     const { bridge, shown } = await bridgeWithUser({ era, servers: { r: { url: server.url } } })
     expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
     expect(shown.map(({ message }) => message)).toEqual([expect.stringMatching(/^MCP server 'r' asks: Sign in/)])
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
   })
 })
 
@@ -69,6 +69,23 @@ it('a user who signs in takes longer than the cell may, and the cell goes on', a
   const { bridge } = await bridgeWithUser({ servers: { r: { url: server.url } } }, slowly)
   await bridge.run('1')
   expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 2 })).toBe("'done'")
+})
+
+it('a server with client credentials needs nobody, and cells never see the secret', async () => {
+  const server = await protectedServer()
+  const oauth = { grant: 'client_credentials', clientId: CLIENT.clientId, clientSecret: '${PROGRAM_SECRET}' }
+  const { bridge, shown } = await bridgeWithUser({
+    servers: { r: { url: server.url, oauth } },
+    env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' },
+  })
+  expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
+  expect(server.counts).toMatchObject({ client: 1, authorize: 0 })
+  server.valid.clear()
+  server.twist.keepInvalid = true
+  const text = await bridge.run('await mcp_r.echo(text="x")')
+  expect(text).toContain("Server 'r' does not accept its client credentials. Ask the user to correct `oauth`")
+  expect(text + bridge.stderr).not.toContain(CLIENT.clientSecret)
+  expect(shown).toEqual([])
 })
 
 it('many calls of one cell make one offer, and no is no for all of them', async () => {
