@@ -62,6 +62,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     USERPROFILE: home,
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: 'pyodide',
+    MCP_BRIDGE_KEYCHAIN: 'off',
     ...env,
   }
 }
