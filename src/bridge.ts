@@ -37,7 +37,7 @@ export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
 export interface RunCellRequest extends Pick<
   CellRequest,
-  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onOutput' | 'onProgress' | 'onToolCall'
+  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'
 > {
   /** Names or aliases of the only servers that the cell may reach. */
   servers?: string[]
@@ -210,8 +210,8 @@ function vaultOf(settings: Settings, log: Log): Vault | undefined {
   return keychain && createVault(keychain, log)
 }
 
-function embeddingsOf({ embeddingsModel }: Settings, url: string, log: Log): Embeddings {
-  return new Embeddings({ url, ...(embeddingsModel && { model: embeddingsModel }), log })
+function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
+  return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
 }
 
 /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */

@@ -21,7 +21,12 @@ export class ProgressBar {
   }
 
   /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onProgress' | 'onToolCall'>> = {
+  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall'>> = {
+    onPreparing: (message) => {
+      this.#show(message)
+      // It is over when the cell prints: not below that.
+      this.#line = ''
+    },
     onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
     onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
   }

@@ -24,10 +24,7 @@ export interface Setting<T> {
   secret?: boolean
 }
 
-interface Words {
-  variable: string
-  meaning: string
-}
+type Words = Pick<Setting<unknown>, 'variable' | 'meaning' | 'secret'>
 
 export function choice<const T extends string>(
   words: Words,

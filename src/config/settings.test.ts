@@ -44,6 +44,7 @@ describe('readSettings', () => {
       learnTypes: true,
       embeddingsUrl: undefined,
       embeddingsModel: undefined,
+      embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
       session: 'shared',
@@ -125,6 +126,7 @@ describe('readSettings', () => {
 
   it('does not repeat a value that may hold a password, nor the whole of a long one', () => {
     expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_URL: 'ftp://ann:hunter2@host' }).message).not.toContain('hunter2')
+    expect(errorOf({ MCP_BRIDGE_EMBEDDINGS_KEY: 'hunter2 hunter3' }).message).not.toContain('hunter2')
     expect(errorOf({ MCP_BRIDGE_POOL: 'x'.repeat(10_000) }).message.length).toBeLessThan(300)
   })
 

@@ -165,6 +165,10 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to ask that endpoint for.' },
     { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
   ),
+  embeddingsKey: pattern(
+    { variable: 'MCP_BRIDGE_EMBEDDINGS_KEY', meaning: 'The key that endpoint wants, as a bearer token.', secret: true },
+    { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
+  ),
   upstreamIdleMs: seconds(
     {
       variable: 'MCP_BRIDGE_UPSTREAM_IDLE',

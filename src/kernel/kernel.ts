@@ -1,28 +1,9 @@
-// The host half of a kernel: speaks frames over a sandbox's pipe, one cell at a time. It knows nothing of sessions, timeouts or tools,
+// The host half of a kernel: runs cells in a sandbox, one at a time. It knows nothing of sessions, timeouts or tools,
 // and believes nothing the other half says beyond what the schema lets through.
 import { BridgeError } from '../errors.ts'
-import { encodeFrame, FrameDecoder } from '../protocol/codec.ts'
-import {
-  type BridgeFrame,
-  type DoneFrame,
-  type KernelFrame,
-  type MimeBundle,
-  type ProgressFrame,
-  PROTOCOL_VERSION,
-  type ReadyFrame,
-  type ReplyFrame,
-  type VisibleServer,
-} from '../protocol/frames.ts'
+import { type DoneFrame, PROTOCOL_VERSION, type ReadyFrame, type VisibleServer } from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
-import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
-
-/** What a running cell does, as it happens. */
-export interface CellObserver {
-  onOutput(stream: 'stdout' | 'stderr', text: string): void
-  onDisplay(data: MimeBundle): void
-  onProgress?(progress: ProgressFrame): void
-  onCall: CallHandler
-}
+import { type CellObserver, Connection } from './connection.ts'
 
 export interface RunOptions {
   /** Its number, above that of the cell before. Missing: the next one. */
@@ -40,16 +21,7 @@ export interface RunOptions {
 
 const DEAF: CellObserver = { onOutput() {}, onDisplay() {}, onCall: () => Promise.resolve(null) }
 
-interface RunningCell {
-  number: number
-  observer: CellObserver
-  finish: (done: DoneFrame) => void
-  fail: (error: BridgeError) => void
-}
-
 const READY_TIMEOUT_MS = 60_000
-/** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
-const MAX_MALFORMED = 100
 
 export class Kernel {
   readonly sandbox: Sandbox
@@ -116,10 +88,18 @@ export class Kernel {
     )
   }
 
-  /** Run cells that come to nothing, so that the first real one does not pay for what either half does at a first time. */
-  async warmUp(): Promise<void> {
-    for (const code of ['0', "await __import__('asyncio').sleep(0)", '0/0']) {
-      await this.#connection.run({ type: 'run', cell: 0, code }, DEAF)
+  /**
+   * Run cells that come to nothing, so that the first real one does not pay for what either half does at a first time.
+   * @throws BridgeError KERNEL_DIED, also when it takes too long
+   */
+  async warmUp(timeoutMs = READY_TIMEOUT_MS): Promise<void> {
+    const timer = setTimeout(() => void this.dispose(), timeoutMs)
+    try {
+      for (const code of ['0', "await __import__('asyncio').sleep(0)", '0/0']) {
+        await this.#connection.run({ type: 'run', cell: 0, code }, DEAF)
+      }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -131,129 +111,4 @@ export class Kernel {
   dispose(): Promise<void> {
     return this.sandbox.dispose()
   }
-}
-
-/** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
-class Connection {
-  readonly sandbox: Sandbox
-  malformedCount = 0
-  readonly #calls: OpenCalls
-  #cell: RunningCell | undefined
-  #onReady: ((frame: ReadyFrame) => void) | undefined
-  #exit: SandboxExit | undefined
-
-  constructor(sandbox: Sandbox) {
-    this.sandbox = sandbox
-    this.#calls = new OpenCalls((frame) => this.#sendReply(frame))
-    const decoder = new FrameDecoder({
-      onFrame: (frame) => this.#receive(frame),
-      onMalformed: (reason) => this.#countMalformed(reason),
-    })
-    sandbox.stdout.on('data', (chunk: Buffer) => decoder.push(chunk))
-    sandbox.stdout.on('error', () => {})
-    sandbox.stdin.on('error', () => {})
-    void sandbox.exited.then((exit) => {
-      this.#exit = exit
-      this.#calls.cancelAll()
-      this.#cell?.fail(kernelDied(exit))
-    })
-  }
-
-  ready(timeoutMs: number): Promise<ReadyFrame> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new BridgeError('SANDBOX_START_TIMEOUT', `The sandbox did not start within ${timeoutMs / 1000} s`))
-      }, timeoutMs)
-      this.#onReady = (frame) => {
-        clearTimeout(timer)
-        resolve(frame)
-      }
-      void this.sandbox.exited.then((exit) => {
-        clearTimeout(timer)
-        const detail = exit.detail.trim()
-        const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
-        reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
-      })
-    })
-  }
-
-  run(frame: BridgeFrame & { type: 'run' }, observer: CellObserver): Promise<DoneFrame> {
-    return new Promise((resolve, reject) => {
-      if (this.#exit) {
-        reject(kernelDied(this.#exit))
-        return
-      }
-      this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
-      try {
-        this.#send(frame)
-      } catch (error) {
-        this.#cell = undefined
-        reject(error instanceof Error ? error : new Error(String(error)))
-      }
-    })
-  }
-
-  #receive(frame: KernelFrame): void {
-    if (frame.type === 'ready') {
-      this.#onReady?.(frame)
-      this.#onReady = undefined
-    } else if (frame.type === 'cancel') {
-      this.#calls.cancel(frame.id)
-    } else if (this.#cell?.number === frame.cell) {
-      this.#receiveFromCell(this.#cell, frame)
-    }
-  }
-
-  #receiveFromCell(cell: RunningCell, frame: Exclude<KernelFrame, { type: 'ready' | 'cancel' }>): void {
-    switch (frame.type) {
-      case 'output':
-        cell.observer.onOutput(frame.stream, frame.text)
-        break
-      case 'display':
-        cell.observer.onDisplay(frame.data)
-        break
-      case 'progress':
-        cell.observer.onProgress?.(frame)
-        break
-      case 'call':
-        void this.#calls.answer(frame, cell.observer.onCall)
-        break
-      case 'done':
-        this.#cell = undefined
-        // Whatever the cell did not wait for is of no use to anyone.
-        this.#calls.cancelAll()
-        cell.finish(frame)
-        break
-    }
-  }
-
-  #sendReply(frame: ReplyFrame): void {
-    try {
-      this.#send(frame)
-    } catch (error) {
-      this.#send({ type: 'reply', id: frame.id, error: replyError(error) })
-    }
-  }
-
-  #send(frame: BridgeFrame): void {
-    if (!this.#exit) this.sandbox.stdin.write(encodeFrame(frame))
-  }
-
-  #countMalformed(_reason: string): void {
-    this.malformedCount += 1
-    if (this.malformedCount === MAX_MALFORMED) void this.sandbox.dispose()
-  }
-}
-
-function kernelDied(exit: SandboxExit): BridgeError {
-  return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${describeExit(exit)}`, { data: exit })
-}
-
-/** How a sandbox ended, in words for the model. */
-export function describeExit(exit: SandboxExit): string {
-  if (exit.reason === 'out-of-memory') return 'it ran out of memory'
-  if (exit.reason === 'disposed') return 'it was ended by the bridge'
-  if (exit.signal) return `it was killed by ${exit.signal}`
-  if (exit.reason === 'killed') return 'it was killed from outside'
-  return `its process exited with code ${exit.code}`
 }

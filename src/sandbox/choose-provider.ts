@@ -4,11 +4,14 @@ import type { Log } from '../log.ts'
 import { findProvider } from './detect.ts'
 import type { Provider } from './provider.ts'
 
-/** A function that answers with the same provider every time. */
-export function chooseProvider(settings: Settings, log: Log): () => Promise<Provider> {
+/** A function that answers with the same provider every time. Whoever asks first hears of what has to be prepared to find it. */
+export function chooseProvider(
+  settings: Settings,
+  log: Log,
+): (onProgress: (message: string) => void) => Promise<Provider> {
   let chosen: Promise<Provider> | undefined
-  return () =>
-    (chosen ??= findProvider(settings, log).catch((error: unknown) => {
+  return (onProgress) =>
+    (chosen ??= findProvider(settings, log, onProgress).catch((error: unknown) => {
       // What was wrong may be put right while the bridge runs: look again at the next need.
       chosen = undefined
       throw error

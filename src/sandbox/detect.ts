@@ -42,11 +42,13 @@ export function probeProviders(): Promise<Candidate[]> {
 
 /**
  * The provider that the settings ask for. One that is named is taken as it is: whether it works shows in `prepare`, as an error that says why.
+ * @param onProgress hears what has to be prepared for one to be usable
  * @param probes replaced in tests of machines that a test cannot have
  */
 export async function findProvider(
   settings: Settings,
   log: Log,
+  onProgress: (message: string) => void = () => {},
   probes: Iterable<Probe> = Object.values(PROBES),
 ): Promise<Provider> {
   const { stateDir, cacheDir } = settings
@@ -58,7 +60,7 @@ export async function findProvider(
     const provider = await createProvider(name, settings, mount)
     try {
       // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
-      if (name !== 'pyodide') await provider.prepare()
+      if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
       return provider
     } catch (error) {

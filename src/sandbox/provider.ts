@@ -4,13 +4,13 @@ import type { Readable, Writable } from 'node:stream'
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
 
-/** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log and for error messages. */
+/** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log, and for errors of a sandbox that did not come up. */
 export interface SandboxExit {
-  reason: 'exited' | 'disposed' | 'out-of-memory' | 'killed' | 'failed-to-start'
+  reason: 'exited' | 'disposed' | 'out-of-memory' | 'stack-overflow' | 'killed' | 'failed-to-start'
   /** Exit code of the sandbox's process, or null when a signal ended it. */
   code: number | null
   signal: NodeJS.Signals | null
-  /** The last lines of what the sandbox's process wrote to stderr, at most 4 KiB. Never shown to the model. */
+  /** The last lines of what the sandbox's process wrote to stderr, at most 4 KiB. Once a cell has run, it may be the cell's: for the log only. */
   detail: string
 }
 

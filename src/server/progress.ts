@@ -1,4 +1,4 @@
-// What a running cell tells the client: what it prints, the tool it calls, and how far it says it is. A client that asked for
+// What a cell tells the client: what its sandbox has to be prepared with, what it prints, the tool it calls, and how far it says it is. A client that asked for
 // progress gets a few notifications a second, however much happens. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CellRequest } from '../session/cell-run.ts'
@@ -29,7 +29,11 @@ export class ProgressReporter {
   #state: string | undefined
 
   /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onOutput' | 'onProgress' | 'onToolCall'>> = {
+  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>> = {
+    onPreparing: (message) => {
+      this.#state = message
+      this.#schedule()
+    },
     onOutput: (_stream, text) => {
       if (!this.#send) return
       this.#printed = (this.#printed + text.slice(-2 * MAX_CHARS)).slice(-2 * MAX_CHARS)

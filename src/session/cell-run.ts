@@ -1,10 +1,12 @@
 // One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
 import { BridgeError } from '../errors.ts'
-import type { CellObserver, Kernel, RunOptions } from '../kernel/kernel.ts'
+import type { CellObserver } from '../kernel/connection.ts'
+import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../render/terminal-text.ts'
 import type { CellResult } from './cell-result.ts'
+import type { OnPreparing } from './kernel-pool.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from './time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
@@ -16,6 +18,8 @@ export interface CellRequest {
   timeLimit?: TimeLimit
   servers: VisibleServer[]
   onCall: CallHandler
+  /** Why it has to wait for its sandbox. */
+  onPreparing?: OnPreparing
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
   onProgress?: (progress: ProgressFrame) => void
   onToolCall?: (progress: ToolCallProgress) => void

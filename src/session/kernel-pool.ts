@@ -4,9 +4,12 @@ import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, SandboxLimits } from '../sandbox/provider.ts'
 
+/** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
+export type OnPreparing = (message: string) => void
+
 interface KernelPoolOptions {
   /** Chosen at the first need, because looking for engines takes time. */
-  provider: () => Promise<Provider>
+  provider: (onProgress: OnPreparing) => Promise<Provider>
   limits: SandboxLimits
   /** How many kernels to keep waiting. */
   size: number
@@ -21,6 +24,16 @@ export class KernelPool {
   /** Oldest first; each is ready or will be. */
   #waiting: Promise<Kernel>[] = []
   #closed = false
+  /** Who waits for a kernel and wants to hear why. */
+  readonly #listeners = new Set<OnPreparing>()
+  /** What the preparation has said last, for whoever comes while it goes on. */
+  #latest: string | undefined
+
+  /** One function for all kernels that are started at once, since they share the work and its messages. */
+  readonly #tell: OnPreparing = (message) => {
+    this.#latest = message
+    for (const listener of this.#listeners) listener(message)
+  }
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
@@ -29,6 +42,13 @@ export class KernelPool {
   /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
   warm(): void {
     while (!this.#closed && this.#waiting.length < this.#options.size) this.#waiting.push(this.#startWaiting())
+  }
+
+  /** Tell `listener` what has to be prepared before a kernel can start, until the function that this returns is called. */
+  onPreparing(listener: OnPreparing): () => void {
+    this.#listeners.add(listener)
+    if (this.#latest !== undefined) listener(this.#latest)
+    return () => this.#listeners.delete(listener)
   }
 
   /**
@@ -75,9 +95,17 @@ export class KernelPool {
   }
 
   async #start(): Promise<Kernel> {
-    const provider = await this.#options.provider()
-    await provider.prepare()
-    return Kernel.attach(await provider.start(this.#options.limits))
+    return Kernel.attach(await (await this.#prepared()).start(this.#options.limits))
+  }
+
+  async #prepared(): Promise<Provider> {
+    try {
+      const provider = await this.#options.provider(this.#tell)
+      await provider.prepare(this.#tell)
+      return provider
+    } finally {
+      this.#latest = undefined
+    }
   }
 }
 

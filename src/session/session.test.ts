@@ -1,17 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
 import { createLog } from '../log.ts'
+import type { Provider } from '../sandbox/provider.ts'
 import { KernelPool } from './kernel-pool.ts'
 import type { CellRequest } from './cell-run.ts'
 import { Session } from './session.ts'
 
-const log = createLog('error', () => {})
+const logged: string[] = []
+const log = createLog('warning', (line) => void logged.push(line))
 
-function open(options: { size?: number; idleTimeoutMs?: number } = {}) {
+function open(options: { size?: number; idleTimeoutMs?: number; prepare?: Provider['prepare'] } = {}) {
   const sandboxes: FakeSandbox[] = []
   const provider = {
     name: 'pyodide' as const,
-    prepare: async () => {},
+    prepare: options.prepare ?? (async () => {}),
     start: async () => {
       const sandbox = new FakeSandbox().ready()
       sandboxes.push(sandbox)
@@ -194,6 +196,54 @@ describe('Session', () => {
   })
 })
 
+describe('a sandbox that dies under a cell', () => {
+  it('is told of in words; what its processes wrote to stderr goes to the log', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    sandbox.end({ reason: 'killed', code: 137, detail: 'last words\nof a process' })
+    const result = await run
+    expect(result).toMatchObject({ status: 'killed', stateLost: true })
+    expect(JSON.stringify(result)).not.toContain('last words')
+    expect(logged.filter((line) => line.includes('last words'))).toEqual([
+      expect.stringMatching(/ warning A sandbox has ended reason="killed" .* detail="last words\\nof a process"\n$/),
+    ])
+    await session.close()
+  })
+})
+
+describe('a session that waits for its sandbox', () => {
+  it('passes on why to all of its cells, and does not run a cell that was cancelled meanwhile', async () => {
+    let finish!: () => void
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const { sandboxes, session, pool } = open({
+      prepare: async (onProgress) => {
+        onProgress?.('pulling')
+        await finished
+      },
+    })
+    const heard: string[] = []
+    const cancelled = new AbortController()
+    const first = session.run(
+      request({ code: 'cancelled', signal: cancelled.signal, onPreparing: (message) => heard.push(message) }),
+    )
+    await vi.waitFor(() => expect(heard).toEqual(['pulling']))
+    const queued: string[] = []
+    const second = session.run(request({ code: 'next', onPreparing: (message) => queued.push(message) }))
+    expect(queued).toEqual(['pulling'])
+    cancelled.abort()
+    finish()
+    expect(await first).toMatchObject({ status: 'interrupted', stateLost: false })
+    // The kernel that it waited for is the next one's.
+    const sandbox = sandboxes[0]!
+    expect((await sandbox.received('run'))['code']).toBe('next')
+    sandbox.send(done(1))
+    expect((await second).status).toBe('ok')
+    await session.close()
+    await pool.close()
+  })
+})
+
 describe('KernelPool', () => {
   it('hands out each kernel once and refills', async () => {
     const { sandboxes, pool } = open({ size: 1 })
@@ -213,6 +263,35 @@ describe('KernelPool', () => {
     sandboxes[0]!.end()
     await new Promise((resolve) => setTimeout(resolve))
     expect((await pool.take()).sandbox).toBe(sandboxes[1])
+    await pool.close()
+  })
+
+  it('tells everyone who waits what has to be prepared first, also who comes in the middle', async () => {
+    let say!: (message: string) => void
+    let finish!: () => void
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const { pool } = open({
+      prepare: async (onProgress) => {
+        say = onProgress!
+        await finished
+      },
+    })
+    const [early, late]: [string[], string[]] = [[], []]
+    pool.onPreparing((message) => early.push(message))
+    const taking = [pool.take()]
+    await vi.waitFor(() => say('pulling'))
+    const stop = pool.onPreparing((message) => late.push(message))
+    taking.push(pool.take())
+    say('unpacking')
+    stop()
+    say('starting')
+    finish()
+    await Promise.all(taking)
+    pool.onPreparing((message) => late.push(message))
+    expect([early, late]).toEqual([
+      ['pulling', 'unpacking', 'starting'],
+      ['pulling', 'unpacking'],
+    ])
     await pool.close()
   })
 })

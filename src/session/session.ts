@@ -1,7 +1,8 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
-import { describeExit, type Kernel, type RunOptions } from '../kernel/kernel.ts'
+import { describeExit } from '../kernel/connection.ts'
+import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from './cell-result.ts'
@@ -80,11 +81,14 @@ export class Session {
       throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
     }
     this.#queued += 1
-    const turn = this.#last.then(() => this.#runNow(request))
+    // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
+    const stopHearing = request.onPreparing ? this.#options.pool.onPreparing(request.onPreparing) : () => {}
+    const turn = this.#last.then(() => this.#runNow(request, stopHearing))
     this.#last = turn.catch(() => {})
     try {
       return await turn
     } finally {
+      stopHearing()
       this.#queued -= 1
     }
   }
@@ -122,10 +126,15 @@ export class Session {
     this.#checkpoints.keep(latest)
   }
 
-  async #runNow(request: CellRequest): Promise<CellResult> {
+  async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
     const kernel = await this.#takeKernel()
+    stopHearing()
+    if (request.signal?.aborted) {
+      this.#startIdleTimer(kernel)
+      return neverRun(request)
+    }
     this.#running = request
     this.#cells += 1
     const result = await new CellRun(kernel, request, {
@@ -133,6 +142,7 @@ export class Session {
       ...(this.#options.json && { json: true as const }),
       ...this.#carriedOver(kernel),
     }).result()
+    this.#running = undefined
     result.notes.unshift(...this.#news)
     this.#news = []
     if (result.stateLost) this.#tellOutlook(result)
@@ -183,11 +193,12 @@ export class Session {
     return kernel
   }
 
-  /** A kernel that dies between two cells is told of with the next one. */
+  /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
+    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox has ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
-    if (kernel.cellCount === 0) return
+    if (kernel.cellCount === 0 || this.#running) return
     if (exit.reason !== 'disposed') {
       this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#goneOrBack()}`)
     }
@@ -211,7 +222,7 @@ export class Session {
   }
 }
 
-/** The result of a cell that was cancelled while it waited for its turn. */
+/** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */
 function neverRun({ timeoutMs }: CellRequest): CellResult {
   return {
     status: 'interrupted',

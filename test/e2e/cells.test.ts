@@ -1,4 +1,5 @@
 // This file verifies what a model experiences from cell to cell, in the embedded sandbox.
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -79,9 +80,19 @@ describe('a cell', () => {
       code: 'print("BEGIN")\nfor _ in range(1000): print("x" * 100_000)\nprint("END")',
       timeout: 100,
     })
-    expect(text.length).toBeLessThan(60_000)
+    expect(countTokens(text)).toBeLessThanOrEqual(6_000)
     expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[Cut to fit/)
     expect(await bridge.run('1')).toBe('1')
+  })
+})
+
+describe('a value nested too deeply for WebAssembly', () => {
+  it('ends the sandbox, says why once, and the next cell runs', async () => {
+    const { text, structured } = await bridge.call({ code: 'import json\njson.loads("[" * 10**6)' })
+    expect(structured['status']).toBe('killed')
+    expect(text.match(/nested or recursed too deeply/g)).toHaveLength(1)
+    expect(text).not.toContain('had ended')
+    expect(await bridge.run('"fine"')).toBe("'fine'")
   })
 })
 

@@ -11,7 +11,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CLI = path.join(ROOT, 'dist/cli.js')
 
 /** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
-const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
+export const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
 
 /** An entry of `mcpServers`. */
 export interface ServerEntry {

@@ -37,8 +37,8 @@ export class BubblewrapProvider implements Provider {
   }
 
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
-  async prepare(): Promise<void> {
-    await this.#find()
+  async prepare(onProgress?: (message: string) => void): Promise<void> {
+    await this.#find(onProgress)
   }
 
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
@@ -68,10 +68,10 @@ export class BubblewrapProvider implements Provider {
     })
   }
 
-  #find(): Promise<Found> {
+  #find(onProgress?: (message: string) => void): Promise<Found> {
     this.#found ??= probeBubblewrap()
       .then(({ bubblewrap, verdict }) => {
-        if (bubblewrap) return this.#withFolders(bubblewrap)
+        if (bubblewrap) return this.#withFolders(bubblewrap, onProgress)
         throw new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${verdict}.`)
       })
       .catch((error: unknown) => {
@@ -81,11 +81,11 @@ export class BubblewrapProvider implements Provider {
     return this.#found
   }
 
-  async #withFolders(bubblewrap: Bubblewrap): Promise<Found> {
+  async #withFolders(bubblewrap: Bubblewrap, onProgress?: (message: string) => void): Promise<Found> {
     const { mount, packages = [], cacheDir = '' } = this.#options
     const folders = mount ? [mount] : []
     if (packages.length > 0) {
-      const source = await ensurePackageFolder(packages, cacheDir, bubblewrap.python.executable)
+      const source = await ensurePackageFolder(packages, cacheDir, bubblewrap.python.executable, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
     return { bubblewrap, folders }

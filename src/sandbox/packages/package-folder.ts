@@ -16,9 +16,15 @@ const INSTALL_TIMEOUT_MS = 15 * 60_000
 /**
  * The folder with these packages.
  * @param python the interpreter that will import them
+ * @param onProgress hears that they have to be made
  * @throws BridgeError CONFIG_INVALID for wheels that cannot be used, SANDBOX_START_FAILED when they cannot be installed
  */
-export async function ensurePackageFolder(words: readonly string[], cacheDir: string, python: string): Promise<string> {
+export async function ensurePackageFolder(
+  words: readonly string[],
+  cacheDir: string,
+  python: string,
+  onProgress: (message: string) => void = () => {},
+): Promise<string> {
   const requested = await readRequestedPackages(words)
   const folder = path.join(
     cacheDir,
@@ -26,6 +32,7 @@ export async function ensurePackageFolder(words: readonly string[], cacheDir: st
     needsNoInstaller(requested) ? requested.key : await installedKey(requested, python),
   )
   if (await stat(folder).catch(() => undefined)) return folder
+  onProgress('Preparing the packages of MCP_BRIDGE_PACKAGES (once)')
   const unfinished = `${folder}.${randomUUID()}.tmp`
   try {
     // Readable by all: it holds no secret, and a sandbox may run as another user.

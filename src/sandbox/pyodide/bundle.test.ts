@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ensureBundle, type BundleOptions } from './bundle.ts'
 
@@ -49,6 +49,22 @@ describe('ensureBundle', () => {
     const first = await ensureBundle(options())
     await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
     expect(await ensureBundle(options())).not.toBe(first)
+  })
+
+  test('what nobody has used for weeks goes when a new one is made', async () => {
+    const recent = await ensureBundle(options())
+    const unused = join(cacheFolder, 'pyodide-of-an-older-version')
+    const foreign = join(cacheFolder, 'not-ours')
+    for (const folder of [unused, foreign]) {
+      await mkdir(folder)
+      await utimes(folder, 0, 0)
+    }
+    await utimes(recent, 0, 0)
+    await ensureBundle(options()) // used, so it stays
+    await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
+    const newer = await ensureBundle(options())
+    const left = [recent, newer, foreign].map((folder) => basename(folder))
+    expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
   })
 
   test('any number of builders at once end with one whole bundle', async () => {

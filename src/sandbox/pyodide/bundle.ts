@@ -1,7 +1,20 @@
 // Owns the bundle: the folder of files that a sandbox process may read and nothing else. It is made once per installation in a cache folder, from the
 // installed `pyodide` package (whose code is not ours to redistribute), our own files in inside/ and the kernel. It starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, copyFile, mkdir, readFile, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -15,6 +28,7 @@ export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
 const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js']
 const MANIFEST = 'manifest.json'
+const KEPT_UNUSED_MS = 14 * 86_400_000
 
 /** Runs the sandbox process once in the unfinished folder and hands back what it made there. */
 export type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
@@ -46,7 +60,10 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   await mkdir(options.cacheFolder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 }).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
-  if (await isWhole(folder)) return folder
+  if (await isWhole(folder)) {
+    await utimes(folder, new Date(), new Date()).catch(() => {})
+    return folder
+  }
   options.onProgress?.('Preparing the embedded Python sandbox (once, a few seconds)')
   const temporary = `${folder}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
   try {
@@ -55,7 +72,21 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
+  await removeUnused(cacheFolder)
   return folder
+}
+
+/** Bundles of other versions, and what killed builders left behind: each is 45 MB. A bridge that still wants one makes it anew. */
+async function removeUnused(cacheFolder: string): Promise<void> {
+  for (const name of await readdir(cacheFolder)) {
+    if (!name.startsWith('pyodide-')) continue
+    const folder = join(cacheFolder, name)
+    const usedAt = await stat(folder).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    )
+    if (Date.now() - usedAt > KEPT_UNUSED_MS) await rm(folder, { recursive: true, force: true }).catch(() => {})
+  }
 }
 
 interface Sources {
@@ -134,8 +165,7 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
     const manifest: Manifest = {}
     for (const name of await readdir(folder)) {
       await chmod(join(folder, name), options.readableByAll ? 0o644 : 0o600)
-      const data = await readFile(join(folder, name))
-      manifest[name] = { bytes: data.length, crc32: crc32(data) }
+      manifest[name] = await measure(join(folder, name))
     }
     await put(MANIFEST, JSON.stringify(manifest))
   } catch (error) {
@@ -168,13 +198,30 @@ async function isWhole(folder: string): Promise<boolean> {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
     const expected = Object.entries(manifest)
     if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
-    const checks = expected.map(async ([name, { bytes, crc32: sum }]) => {
-      const data = await readFile(join(folder, name))
-      return data.length === bytes && crc32(data) === sum
-    })
-    return (await Promise.all(checks)).every(Boolean)
+    for (const [name, { bytes, crc32: sum }] of expected) {
+      const found = await measure(join(folder, name))
+      if (found.bytes !== bytes || found.crc32 !== sum) return false
+    }
+    return true
   } catch {
     return false
+  }
+}
+
+/** Piece by piece: a bundle in memory would be the most that a bridge ever uses. */
+async function measure(path: string): Promise<Manifest[string]> {
+  const file = await open(path)
+  const piece = Buffer.allocUnsafe(1 << 20)
+  const found = { bytes: 0, crc32: 0 }
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length)
+      if (bytesRead === 0) return found
+      found.bytes += bytesRead
+      found.crc32 = crc32(piece.subarray(0, bytesRead), found.crc32)
+    }
+  } finally {
+    await file.close()
   }
 }
 

@@ -10,6 +10,11 @@ test.each([
     'out-of-memory',
   ],
   ['Python’s half says so', { ...end, signal: 'SIGKILL', stderr: 'sandbridge: out of memory\n' }, 'out-of-memory'],
+  [
+    'a stack that overflowed',
+    { ...end, signal: 'SIGKILL', stderr: 'sandbridge: Python crashed: recursion too deep\n' },
+    'stack-overflow',
+  ],
   ['a native crash without a word', { ...end, signal: 'SIGTRAP' }, 'out-of-memory'],
   ['the same behind bubblewrap', { ...end, code: 128 + 5 }, 'out-of-memory'],
   ['the end of the kernel', { ...end, signal: 'SIGKILL', stderr: 'sandbridge: the kernel ended\n' }, 'exited'],

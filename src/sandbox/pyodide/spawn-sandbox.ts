@@ -29,6 +29,7 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
  */
 export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxExit['reason'] {
   if (OUT_OF_MEMORY.test(stderr)) return 'out-of-memory'
+  if (stderr.includes('sandbridge: Python crashed: recursion too deep')) return 'stack-overflow'
   // Python left by itself, which only a cell makes it do.
   if (stderr.includes('sandbridge: the kernel ended')) return 'exited'
   if (!spoke) return 'failed-to-start'

@@ -6,6 +6,7 @@ import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../../config/server-definition.ts'
+import { writeBatched } from '../../write-batched.ts'
 import { createByteTail } from './byte-tail.ts'
 import { createLineSplitter } from './line-splitter.ts'
 import { endGroup, trackGroup } from './process-group.ts'
@@ -102,7 +103,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin
     if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
     return new Promise((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+      writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
         // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
         if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
         else resolve()

@@ -1,0 +1,75 @@
+// This file verifies what a client hears while its first cell waits for a sandbox that has to be prepared: what is done, then the result, or why not.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { TestBridge } from '../support/bridge-process.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { serveImage } from '../support/image-registry.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+interface Run {
+  text: string
+  isError: boolean
+  messages: string[]
+}
+
+async function run(bridge: TestBridge, code: string): Promise<Run> {
+  const messages: string[] = []
+  const result = await bridge.client.callTool(
+    { name: 'run_python', arguments: { code } },
+    { timeout: 120_000, onprogress: ({ message }) => void messages.push(message ?? '') },
+  )
+  const [block] = result.content as { text: string }[]
+  return { text: block!.text, isError: result.isError === true, messages }
+}
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  it(
+    'hears that the embedded sandbox is made, with every cell that waits for it, and once',
+    { timeout: 120_000 },
+    async () => {
+      const bridge = await startBridge({ era, env: { MCP_BRIDGE_CACHE_DIR: emptyFolder() } })
+      const [first, second] = await Promise.all([run(bridge, '1 + 1'), run(bridge, '2 + 2')])
+      expect(first).toEqual({ text: '2', isError: false, messages: [expect.stringMatching(/^Preparing the embedded/)] })
+      expect(second).toEqual({ text: '4', isError: false, messages: first.messages })
+      expect((await run(bridge, '3 + 3')).messages).toEqual([])
+    },
+  )
+})
+
+describe('an image that is not on this machine', () => {
+  it('is pulled, and the client hears how', { timeout: 120_000 }, async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const image = await serveImage(SLIM_IMAGE)
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+    const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
+    expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
+    expect(messages[0]).toBe(`Pulling ${image} with docker`)
+    expect(messages.length).toBeGreaterThan(1)
+    // It is there now.
+    const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+    expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
+  })
+
+  it.for(['podman', 'docker'] as const)(
+    'and cannot be pulled by %s is an error, and no cell runs',
+    async (engine, ctx) => {
+      await providerOrSkip(engine, ctx)
+      const image = '127.0.0.1:1/sandbridge-test/none:1'
+      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
+      const { text, isError, messages } = await run(bridge, '1 + 1')
+      expect(isError).toBe(true)
+      expect(text).toContain(`Image ${image} is not on this machine and cannot be pulled: `)
+      expect(text).toMatch(/connection refused/i)
+      expect(text).toContain('sandbridge image build slim')
+      expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)
+    },
+  )
+})
