@@ -27,7 +27,9 @@ import type { SavedToolContent } from './state/saved-tool.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
+import { systemKeychain } from './upstream/auth/keychain.ts'
 import { createTokenStore, type TokenStore } from './upstream/auth/token-store.ts'
+import { createVault, type Vault } from './upstream/auth/vault.ts'
 import type { Upstreams } from './upstream/upstream.ts'
 import { VERSION } from './version.ts'
 
@@ -73,7 +75,10 @@ export class Bridge {
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.savedTools = new SavedToolStore(settings.stateDir)
-    this.tokenStore = createTokenStore(path.join(settings.stateDir, '.sandbridge', 'tokens.json'))
+    this.tokenStore = createTokenStore(
+      path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
+      vaultOf(settings, log),
+    )
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
@@ -197,6 +202,13 @@ export class Bridge {
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }
+}
+
+/** Undefined where no keychain is, or is wanted. */
+function vaultOf(settings: Settings, log: Log): Vault | undefined {
+  const keychain =
+    settings.keychain === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined
+  return keychain && createVault(keychain, log)
 }
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {

@@ -76,6 +76,11 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'Make room on the disk that holds MCP_BRIDGE_STATE_DIR, or make that folder writable.',
   },
+  UPSTREAM_LINK_REQUIRED: {
+    actor: 'user',
+    retryable: true,
+    hint: 'Ask the user to open the link, and call again when they are done there.',
+  },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -15,6 +15,8 @@ export interface Asker {
   canAnswer(question: Question): boolean
   /** The client's result for that method. Rejects when the cell is over. */
   ask(question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>>
+  /** Waits for the user to do something elsewhere: the cell's time limit stands still meanwhile. */
+  hold<T>(work: Promise<T>): Promise<T>
 }
 
 export class Questions {

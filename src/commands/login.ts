@@ -41,7 +41,12 @@ export async function logout(server: string): Promise<void> {
 function remoteServer({ discovered }: Bridge, name: string): RemoteServer {
   const definition = discovered.servers.find((server) => server.name === name)
   const transport = definition && resolveTransport(definition)
-  if (transport && transport.type !== 'stdio') return transport
+  if (transport && transport.type !== 'stdio' && !transport.oauth) return transport
+  if (transport?.type !== 'stdio' && transport?.oauth) {
+    throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {
+      hint: 'It needs no sign-in in a browser.',
+    })
+  }
   const reason = definition ? 'runs on this machine and needs no sign-in here' : 'is not configured'
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' ${reason}`, { hint: 'See `sandbridge servers`.' })
 }

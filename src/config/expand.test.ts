@@ -85,6 +85,20 @@ describe('expandTransport', () => {
     })
   })
 
+  it('fills in client credentials', () => {
+    const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
+    const filled = {
+      type: 'http',
+      url: 'https://example.com',
+      headers: {},
+      oauth: { ...oauth, clientSecret: 's3cret' },
+    }
+    expect(expandTransport(remote({ oauth }), context)).toEqual(filled)
+    expect(errorOf(remote({ oauth: { ...oauth, clientSecret: '${MISSING}' } })).message).toBe(
+      'srv: its oauth clientSecret needs the environment variable MISSING, which is not set.',
+    )
+  })
+
   it('fills in address and headers', () => {
     const definition = remote({
       type: 'sse',

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 export interface ExpandContext {
   env: Record<string, string | undefined>
@@ -32,7 +32,9 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
-    return { type: transport.type, url, headers: table(transport.headers, 'header') }
+    const { type, headers, oauth } = transport
+    const filled = oauth && (table({ ...oauth }, 'oauth') as unknown as ClientCredentials)
+    return { type, url, headers: table(headers, 'header'), ...(filled && { oauth: filled }) }
   }
 
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {

@@ -20,6 +20,17 @@ export interface RemoteServer {
   type: 'http' | 'sse'
   url: string
   headers: Record<string, string>
+  /** How the bridge itself signs in. Missing means that a user does, where the server wants one to. */
+  oauth?: ClientCredentials
+}
+
+/** A client of an authorization server, for the OAuth client credentials grant. */
+export interface ClientCredentials {
+  clientId: string
+  clientSecret: string
+  scope?: string
+  /** The authorization server that it is registered with. Missing means that it is one at the server's own address. */
+  issuer?: string
 }
 
 /** One configured MCP server. */

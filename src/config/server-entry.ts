@@ -1,7 +1,7 @@
 // One server's entry as a client wrote it, checked field by field and made a definition. Pure.
 // Reasons name fields, never what is in them.
 import { isObject } from './config-document.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 /** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
 export interface ServerEntry {
@@ -16,6 +16,7 @@ export interface ServerEntry {
   inheritEnv?: unknown
   url?: unknown
   headers?: unknown
+  oauth?: unknown
   description?: unknown
   disabled?: unknown
   enabled?: unknown
@@ -99,7 +100,21 @@ function remoteServer(entry: ServerEntry, type: 'http' | 'sse'): RemoteServer {
   const url = requiredText(entry.url, 'url')
   // A placeholder may stand for any part of the address, so only a plain one can be judged here.
   if (!url.includes('${') && !isHttpUrl(url)) throw new EntryInvalid('has a url that is not an http or https address')
-  return { type, url, headers: textTable(entry.headers, 'headers') }
+  const oauth = clientCredentials(entry.oauth)
+  return { type, url, headers: textTable(entry.headers, 'headers'), ...(oauth === undefined ? {} : { oauth }) }
+}
+
+/** Clients keep other things under this name, too: how they sign in with a browser, which we find out by ourselves. */
+function clientCredentials(value: unknown): ClientCredentials | undefined {
+  if (!isObject(value) || value['grant'] !== 'client_credentials') return undefined
+  const scope = optionalText(value['scope'], 'oauth.scope')
+  const issuer = optionalText(value['issuer'], 'oauth.issuer')
+  return {
+    clientId: requiredText(value['clientId'], 'oauth.clientId'),
+    clientSecret: requiredText(value['clientSecret'], 'oauth.clientSecret'),
+    ...(scope === undefined ? {} : { scope }),
+    ...(issuer === undefined ? {} : { issuer }),
+  }
 }
 
 function toolFilter(entry: ServerEntry): ServerDefinition['tools'] {

@@ -31,6 +31,7 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      keychain: 'auto',
       allowSelfServer: false,
       poolCount: 1,
       runtimeIdleTimeoutMs: 300_000,

@@ -105,6 +105,14 @@ export const SETTINGS = {
     ['lazy', 'explicit'],
     'lazy',
   ),
+  keychain: choice(
+    {
+      variable: 'MCP_BRIDGE_KEYCHAIN',
+      meaning: 'Whether sign-ins are sealed with a key from the system’s keychain, where it has one.',
+    },
+    ['auto', 'off'],
+    'auto',
+  ),
   allowSelfServer: flag(
     {
       variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',

@@ -11,6 +11,7 @@ import { savedToolLines, savedToolMethods, searchTools } from './saved-tool-meth
 import type { Scope } from './scope.ts'
 import { sessionMethods } from './session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
+import { withUser } from './with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
 const name = z.string().min(1).max(1_000)
@@ -24,17 +25,17 @@ const methods = {
       kwargs: z.record(z.string(), z.unknown()).default({}),
       raw: z.boolean().default(false),
     }),
-    async ({ server, tool, args, kwargs, raw }, context) => {
-      const { catalog, upstreams, questions, asker, scope, signal } = context
+    ({ server, tool, args, kwargs, raw }, context) => {
+      const { catalog, upstreams, scope, signal } = context
       const serverName = allowedServer(server, catalog, scope)
-      const found = await catalog.findTool(serverName, tool, signal)
-      if (found.method) return callServerMethod(found, args, kwargs, raw, context)
-      const bound = await catalog.bindCall(found, args, kwargs, signal)
-      const result = await questions.during(serverName, asker, () =>
-        upstreams.callTool(serverName, found.name, bound, { signal }),
-      )
-      catalog.learn(serverName, found.name, result)
-      return resultForSandbox(serverName, found.name, result, raw)
+      return withUser(serverName, context, async () => {
+        const found = await catalog.findTool(serverName, tool, signal)
+        if (found.method) return callServerMethod(found, args, kwargs, raw, context)
+        const bound = await catalog.bindCall(found, args, kwargs, signal)
+        const result = await upstreams.callTool(serverName, found.name, bound, { signal })
+        catalog.learn(serverName, found.name, result)
+        return resultForSandbox(serverName, found.name, result, raw)
+      })
     },
   ),
 
@@ -49,14 +50,20 @@ const methods = {
     scope.servers.map((server) => server.name).filter((serverName) => upstreams.state(serverName) === 'running'),
   ),
 
-  list_tools: method(z.object({ server: name }), ({ server }, { catalog, scope, signal }) =>
-    catalog.docs(allowedServer(server, catalog, scope), {}, signal),
-  ),
+  list_tools: method(z.object({ server: name }), ({ server }, context) => {
+    const { catalog, scope, signal } = context
+    const serverName = allowedServer(server, catalog, scope)
+    return withUser(serverName, context, () => catalog.docs(serverName, {}, signal))
+  }),
 
   query_tool_docs: method(
     z.object({ server: name, tool: name.nullish(), detail }),
-    ({ server, tool, detail: wanted }, { catalog, scope, signal }) =>
-      catalog.docs(allowedServer(server, catalog, scope), { ...(tool && { tool }), detail: wanted }, signal),
+    ({ server, tool, detail: wanted }, context) => {
+      const { catalog, scope, signal } = context
+      const serverName = allowedServer(server, catalog, scope)
+      const options = { ...(tool && { tool }), detail: wanted }
+      return withUser(serverName, context, () => catalog.docs(serverName, options, signal))
+    },
   ),
 
   search_tool_docs: method(
@@ -74,9 +81,10 @@ const methods = {
     },
   ),
 
-  describe_server: method(z.object({ server: name }), async ({ server }, { catalog, upstreams, scope, signal }) => {
+  describe_server: method(z.object({ server: name }), async ({ server }, context) => {
+    const { catalog, upstreams, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    const tools = await catalog.tools(serverName, signal)
+    const tools = await withUser(serverName, context, () => catalog.tools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
     return {

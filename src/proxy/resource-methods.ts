@@ -18,13 +18,10 @@ export async function callServerMethod(
   raw: boolean,
   context: CallContext,
 ): Promise<unknown> {
-  const { questions, asker } = context
-  return questions.during(method.server, asker, () => {
-    if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
-    if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
-    if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
-    return getPrompt(method, args, kwargs, raw, context)
-  })
+  if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
+  if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
+  if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
+  return getPrompt(method, args, kwargs, raw, context)
 }
 
 type Serve = (

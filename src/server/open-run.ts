@@ -78,6 +78,15 @@ export class OpenRun implements Asker {
     })
   }
 
+  async hold<T>(work: Promise<T>): Promise<T> {
+    this.#limit?.pause()
+    try {
+      return await work
+    } finally {
+      this.#limit?.resume()
+    }
+  }
+
   /** The client's answers to what `next` handed out. */
   answer(responses: Record<string, unknown> | undefined): void {
     for (const [key, response] of Object.entries(responses ?? {})) {

@@ -1,13 +1,16 @@
 // All configured upstreams under their names, and the bound on how many processes they are. What one of them does is ManagedUpstream's business.
 import { setMaxListeners } from 'node:events'
-import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
+import type { AuthProvider } from '@modelcontextprotocol/client'
+import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { ManagedUpstream } from './managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './offerings.ts'
+import type { Redactor } from './redact.ts'
 import type { UpstreamRequests } from './requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
+import { createClientCredentialsAuth } from './auth/client-credentials.ts'
 import { createStoredAuth } from './auth/stored-auth.ts'
 import type { TokenStore } from './auth/token-store.ts'
 import { createVerdicts } from './verdicts.ts'
@@ -52,7 +55,23 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const offeringsListeners: ((server: string) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const verdicts = createVerdicts(options.verdictsFile)
+  const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
+  const now = options.now ?? (() => performance.now())
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
+
+  // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
+  const programs = new Map<string, AuthProvider>()
+  const programAuth = (
+    name: string,
+    { url }: RemoteServer,
+    credentials: ClientCredentials,
+    redact: Redactor,
+  ): AuthProvider => {
+    const key = JSON.stringify([name, url, credentials])
+    const auth = programs.get(key) ?? createClientCredentialsAuth({ name, serverUrl: url, credentials, redact, now })
+    programs.set(key, auth)
+    return auth
+  }
 
   const makeRoom = async (newcomer: string): Promise<void> => {
     const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
@@ -74,11 +93,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       idleMs: options.idleMs ?? 0,
       allowLinkLocal: options.allowLinkLocal ?? false,
       env: options.env ?? process.env,
-      resolveTransport: options.resolveTransport ?? (({ transport }) => transport),
+      resolveTransport,
       requests: options.requests ?? (() => ({})),
-      authProvider: (serverUrl) => options.tokenStore && createStoredAuth(options.tokenStore, serverUrl),
+      authProvider: (server, redact) => {
+        if (server.oauth) return programAuth(definition.name, server, server.oauth, redact)
+        return options.tokenStore && createStoredAuth(options.tokenStore, server.url)
+      },
       verdicts,
-      now: options.now ?? (() => performance.now()),
+      now,
       random: options.random ?? Math.random,
       log: options.log,
       onTools: (tools, instructions) => {
@@ -124,12 +146,39 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
     listPrompts: (server, signal) => use(server, signal, (connection) => listPrompts(connection, signal)),
     getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
+    canSignIn: (server) => {
+      const { transport } = find(server).definition
+      return options.tokenStore !== undefined && transport.type !== 'stdio' && mayLogIn(transport)
+    },
+    signIn: async (server, { showPage, scope, signal }) => {
+      const { definition } = find(server)
+      const transport = resolveTransport(definition)
+      if (transport.type === 'stdio' || !options.tokenStore) return
+      const { login } = await import('./auth/login.ts')
+      await login({
+        name: definition.name,
+        server: transport,
+        store: options.tokenStore,
+        showPage,
+        ...(scope !== undefined && { scope }),
+        clientInfo: options.clientInfo,
+        signal,
+        allowLinkLocal: options.allowLinkLocal ?? false,
+        env: options.env ?? process.env,
+      })
+    },
+    pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
     },
   }
+}
+
+/** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+function mayLogIn({ headers, oauth }: RemoteServer): boolean {
+  return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }
 
 /** The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of. */

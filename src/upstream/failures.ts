@@ -4,6 +4,7 @@ import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from 
 import { BodyTooLongError } from './remote/bounded-body.ts'
 import { ANSWER_LOST } from './remote/http-streams.ts'
 import { redactStart, type Redactor } from './redact.ts'
+import { requiredPages, type RequiredPage } from './required-pages.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote/remote-failure.ts'
 import { MESSAGE_TOO_LONG, type ProcessExit } from './stdio/stdio-transport.ts'
 
@@ -15,6 +16,8 @@ export interface Circumstances {
   server: string
   redact: Redactor
   remote: boolean
+  /** Its definition has client credentials. */
+  isProgram?: boolean
   exit?: ProcessExit | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
@@ -36,7 +39,7 @@ export interface Failure {
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   if (BridgeError.isInstance(error)) return { error }
   const { server, remote } = about
-  if (needsLogin(error)) return { error: loginNeeded(server, error) }
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
   const words = lastWords(about)
   if (isTimeout(error)) {
     const hint = remote
@@ -65,8 +68,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
-  if (needsLogin(error)) return { error: loginNeeded(server, error) }
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
   const rpc = rpcErrorOf(error)
+  const pages = requiredPages(error, about.redact)
+  if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
     return { error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${rpc.message}`) }
@@ -102,7 +107,12 @@ function unreachable(message: string, hint?: string): BridgeError {
   return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
 }
 
-function loginNeeded(server: string, error: unknown): BridgeError {
+function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
+  if (isProgram) {
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+    })
+  }
   const scope = missingScope(error)
   if (scope !== undefined) {
     return new BridgeError(
@@ -117,6 +127,12 @@ function loginNeeded(server: string, error: unknown): BridgeError {
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
     hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
   })
+}
+
+function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
+  const links = pages.map(({ url, message }) => (message ? `${message} ${url}` : url)).join('; ')
+  const text = `Server '${server}' wants the user to open a page before ${what}: ${links}`
+  return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
 }
 
 function needsLogin(error: unknown): boolean {

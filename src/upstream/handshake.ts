@@ -32,6 +32,8 @@ export interface HandshakeOptions {
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
   onMessage: (message: ServerMessage) => void
+  /** The user is done at a page that the server had sent them to. */
+  onPageFinished: (id: string) => void
   /** A request failed, and is about to throw its error. */
   onFailure: (failure: Failure) => void
   /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
@@ -56,6 +58,9 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
   client.setNotificationHandler('notifications/resources/list_changed', options.onOfferingsChanged)
   client.setNotificationHandler('notifications/prompts/list_changed', options.onOfferingsChanged)
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+    options.onPageFinished(params.elicitationId),
+  )
   client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
   serveRequests(sdk, client, options.about().server, requests)
   try {

@@ -7,6 +7,7 @@ import type { Log, LogLevel } from '../log.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from './connection.ts'
 import type { Circumstances, Failure } from './failures.ts'
+import { FinishedPages } from './required-pages.ts'
 import type { ServerMessage } from './handshake.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createRedactor, redactStart, type Redactor } from './redact.ts'
@@ -31,8 +32,8 @@ export interface ManagedUpstreamOptions {
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
   requests: () => UpstreamRequests
-  /** Authorizes requests to the server at this URL. */
-  authProvider: (serverUrl: string) => AuthProvider | undefined
+  /** Authorizes requests to a server. */
+  authProvider: (server: RemoteServer, redact: Redactor) => AuthProvider | undefined
   verdicts: Verdicts
   now: () => number
   random: () => number
@@ -46,6 +47,7 @@ export interface ManagedUpstreamOptions {
 
 export class ManagedUpstream {
   readonly definition: ServerDefinition
+  readonly finishedPages = new FinishedPages()
   /** When it was last used, by `now`. */
   lastUsed = 0
   readonly #options: ManagedUpstreamOptions
@@ -209,7 +211,7 @@ export class ManagedUpstream {
     const transport = this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
     let connection: Connection | undefined
-    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport.url)
+    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
     connection = await openUpstream({
       definition,
       transport,
@@ -226,6 +228,7 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
+      onPageFinished: (id) => this.finishedPages.add(id),
       // A process that dies in a call is simply started again.
       onFailure: (failure) => this.isProcess || this.#countFailure(failure),
       onClose: (about) => connection && this.#lost(connection, about),
@@ -284,7 +287,8 @@ export class ManagedUpstream {
   }
 
   #offeringsChanged(): void {
-    this.#offeringsTimer ??= setTimeout(() => {
+    if (this.#offeringsTimer) return
+    this.#offeringsTimer = setTimeout(() => {
       this.#offeringsTimer = undefined
       if (this.#connection) this.#options.onOfferings()
     }, OFFERINGS_DELAY_MS).unref()

@@ -90,6 +90,7 @@ async function attempt(
     server: definition.name,
     redact,
     remote: via !== 'stdio',
+    isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
     lastWords: link?.lastWords?.(),
   })

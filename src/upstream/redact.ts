@@ -7,7 +7,7 @@ const MIN_SECRET_LENGTH = 4
 /** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
 const MIN_LINE_LENGTH = 16
 
-const REPLACEMENT = '[redacted]'
+export const REPLACEMENT = '[redacted]'
 
 export type Redactor = (text: string) => string
 
@@ -41,7 +41,10 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
   if (transport.type === 'stdio') return [transport.command, ...transport.args, ...Object.values(transport.env)]
   const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
-  return [transport.url, ...host, ...Object.values(transport.headers)]
+  const { clientId, clientSecret } = transport.oauth ?? {}
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+  const client = clientSecret === undefined ? [] : [clientSecret, basic]
+  return [transport.url, ...host, ...Object.values(transport.headers), ...client]
 }
 
 /** The value itself and the parts of it that programs print alone. */

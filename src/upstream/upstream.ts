@@ -59,6 +59,15 @@ export interface CallOptions {
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
 }
 
+/** Someone who can sign in to a server in a browser. */
+export interface SignInOptions {
+  /** Shows the page to sign in at. @throws when the user does not want to */
+  showPage: (url: URL) => Promise<void>
+  /** More permissions than the stored sign-in has. */
+  scope?: string
+  signal: AbortSignal
+}
+
 export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
 
 /** All configured upstreams. Each is started on first need, shared by every session, and restarted on next use after it died. */
@@ -85,6 +94,12 @@ export interface Upstreams {
     prompt: { name: string; arguments: Record<string, string> },
     signal?: AbortSignal,
   ): Promise<GottenPrompt>
+  /** Can `signIn` help when the server wants to know who is asking? Not where its definition says how it is told. */
+  canSignIn(server: string): boolean
+  /** @throws BridgeError as `login` does, or what `showPage` throws */
+  signIn(server: string, options: SignInOptions): Promise<void>
+  /** Resolves when the server says that the user is done at a page it had sent them to, when that takes long, or on abort. */
+  pageFinished(server: string, id: string, signal: AbortSignal): Promise<void>
   /** Called after a server's tool list was read or changed. */
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
   /** Called when a running server says that its resources or prompts changed. */

@@ -22,8 +22,15 @@ export interface ServerEntry {
   description?: string
 }
 
+/** An entry for a server that is reached over HTTP. */
+export interface RemoteEntry {
+  url: string
+  headers?: Record<string, string>
+  oauth?: Record<string, string>
+}
+
 export interface BridgeOptions {
-  servers?: Record<string, ServerEntry>
+  servers?: Record<string, ServerEntry | RemoteEntry>
   env?: Record<string, string>
   /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
   era?: 'legacy' | 'modern'
@@ -37,7 +44,7 @@ export interface BridgeOptions {
 }
 
 /** A short throwaway home folder, with `servers` in ~/MCPs/servers.json and the shared sandbox in its cache. */
-export function makeHome(servers: Record<string, ServerEntry> = {}): string {
+export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}): string {
   const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
   mkdirSync(path.join(home, 'MCPs'))
   mkdirSync(path.join(home, 'cache'))
@@ -55,6 +62,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     USERPROFILE: home,
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: 'pyodide',
+    MCP_BRIDGE_KEYCHAIN: 'off',
     ...env,
   }
 }

@@ -8,18 +8,31 @@ export interface Protected {
   /** Access tokens that the MCP server accepts. */
   valid: Set<string>
   refreshTokens: Set<string>
-  counts: { register: number; authorize: number; code: number; refresh: number }
+  counts: { register: number; authorize: number; code: number; refresh: number; client: number }
   /** What the authorization server does differently. */
-  twist: { state?: string; error?: string; iss?: string; keepInvalid?: boolean; page?: string }
+  twist: {
+    state?: string
+    error?: string
+    iss?: string
+    keepInvalid?: boolean
+    page?: string
+    authorizationServer?: string
+  }
+  /** That were asked for with client credentials. */
+  scopes: (string | null)[]
 }
+
+/** A program that the authorization server knows. */
+export const CLIENT = { clientId: 'a-program', clientSecret: 'secret-of-the-program' }
 
 export async function protectedServer(): Promise<Protected> {
   const inner = await rawRemote()
   const valid = new Set<string>()
   const refreshTokens = new Set<string>()
   const codes = new Map<string, { challenge: string; redirectUri: string }>()
-  const counts = { register: 0, authorize: 0, code: 0, refresh: 0 }
+  const counts = { register: 0, authorize: 0, code: 0, refresh: 0, client: 0 }
   const twist: Protected['twist'] = {}
+  const scopes: (string | null)[] = []
   let base = ''
 
   const issue = (response: ServerResponse): void => {
@@ -31,7 +44,7 @@ export async function protectedServer(): Promise<Protected> {
 
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse, url: URL, body: string) => void> = {
     '/.well-known/oauth-protected-resource/mcp': (_request, response) =>
-      json(response, { resource: `${base}/mcp`, authorization_servers: [base] }),
+      json(response, { resource: `${base}/mcp`, authorization_servers: [twist.authorizationServer ?? base] }),
     '/.well-known/oauth-authorization-server': (_request, response) =>
       json(response, {
         issuer: base,
@@ -40,7 +53,7 @@ export async function protectedServer(): Promise<Protected> {
         registration_endpoint: `${base}/register`,
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: ['none'],
+        token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
       }),
     '/register': (_request, response, _url, body) => {
@@ -58,8 +71,19 @@ export async function protectedServer(): Promise<Protected> {
       else answer.set('code', code)
       response.writeHead(302, { location: `${redirectUri}?${answer.toString()}` }).end()
     },
-    '/token': (_request, response, _url, body) => {
+    '/token': (request, response, _url, body) => {
       const form = new URLSearchParams(body)
+      if (form.get('grant_type') === 'client_credentials') {
+        counts.client += 1
+        const given = request.headers.authorization ?? ''
+        if (given !== `Basic ${Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString('base64')}`) {
+          return json(response, { error: 'invalid_client', error_description: `not ${given}` }, {}, 401)
+        }
+        scopes.push(form.get('scope'))
+        const access = randomUUID()
+        if (!twist.keepInvalid) valid.add(access)
+        return json(response, { access_token: access, token_type: 'Bearer', expires_in: 3600 })
+      }
       if (form.get('grant_type') === 'refresh_token') {
         counts.refresh += 1
         if (!refreshTokens.delete(form.get('refresh_token')!))
@@ -90,5 +114,5 @@ export async function protectedServer(): Promise<Protected> {
       response.writeHead(401, { 'www-authenticate': challenge }).end()
     } else await passOn(request, response, inner.url, body)
   })
-  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist }
+  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes }
 }

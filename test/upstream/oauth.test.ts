@@ -41,7 +41,7 @@ describe('a server that wants OAuth', () => {
       code: 'UPSTREAM_AUTH_REQUIRED',
       hint: expect.stringContaining('sandbridge login r'),
     })
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0 })
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0 })
   })
 
   test('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
@@ -50,7 +50,7 @@ describe('a server that wants OAuth', () => {
     for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await logIn(server, file)).toEqual({ wasNeeded: false })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
   })
 
   test('gets a fresh token when the old one has expired, once for all who need it', async () => {
@@ -73,7 +73,7 @@ describe('a server that wants OAuth', () => {
     server.refreshTokens.clear()
     for (let i = 0; i < 3; i += 1)
       await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0 })
     await logIn(server, file)
     expect(textOf(await echo(upstreams))).toBe('hi')
   })

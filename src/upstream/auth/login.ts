@@ -140,7 +140,7 @@ async function openCallback(port: number): Promise<Callback> {
       return
     }
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-    response.end('Sandbridge has the answer. You can close this page and go back to the terminal.\n')
+    response.end('Sandbridge has the answer. You can close this page.\n')
     onAnswer(url.searchParams)
   })
   await bind(server, port).catch(() => bind(server, 0))

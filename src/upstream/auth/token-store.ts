@@ -1,10 +1,12 @@
 // Credentials for remote servers that want OAuth, in a file only its owner can read: per server, by the authorization server that issued them.
+// Where the system has a keychain, the file is sealed with a key from there.
 // Several bridges and a login may use the file at once: every change is made under a lock, on what the file holds at that moment.
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
+import type { Vault } from './vault.ts'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {
@@ -29,21 +31,25 @@ export interface TokenStore {
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>
 }
 
-type Contents = Record<string, ServerGrants>
+/** By server. What is sealed is the JSON of a ServerGrants. */
+type Contents = Record<string, ServerGrants | { sealed: string }>
 
 /** How often a taken lock is tried again, and when its owner is taken for dead. */
 const RETRY_MS = 25
 const STALE_MS = 60_000
 
-export function createTokenStore(file: string): TokenStore {
+/** @param vault missing means that the file holds what it holds in plain text */
+export function createTokenStore(file: string, vault?: Vault): TokenStore {
   return {
-    read: async (serverUrl) => grantsOf(await load(file), serverUrl),
+    read: async (serverUrl) => grantsOf(await load(file), serverUrl, vault),
     update: (serverUrl, change) =>
       withLock(`${file}.lock`, async () => {
         const contents = await load(file)
-        const grants = grantsOf(contents, serverUrl)
+        const grants = await grantsOf(contents, serverUrl, vault)
         change(grants)
-        contents[keyOf(serverUrl)] = grants
+        const key = keyOf(serverUrl)
+        const sealed = await vault?.seal(JSON.stringify(grants), key)
+        contents[key] = sealed === undefined ? grants : { sealed }
         await save(file, contents)
       }),
     exclusively: async (serverUrl, work) => {
@@ -57,9 +63,13 @@ function keyOf(serverUrl: string): string {
   return createHash('sha256').update(serverUrl).digest('hex')
 }
 
-function grantsOf(contents: Contents, serverUrl: string): ServerGrants {
+/** What cannot be opened here is as good as none: the user can sign in again. */
+async function grantsOf(contents: Contents, serverUrl: string, vault: Vault | undefined): Promise<ServerGrants> {
   const key = keyOf(serverUrl)
-  return Object.hasOwn(contents, key) ? contents[key]! : { byIssuer: Object.create(null) }
+  const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
+  if (entry && !('sealed' in entry)) return entry
+  const text = entry && (await vault?.open(entry.sealed, key))
+  return text === undefined ? { byIssuer: Object.create(null) } : (JSON.parse(text) as ServerGrants)
 }
 
 async function load(file: string): Promise<Contents> {

@@ -1,0 +1,121 @@
+// Authorizes requests as a program, not as a user (OAuth client credentials grant, RFC 6749 section 4.4): no browser, and a token that is kept in
+// memory only. The secret goes to one authorization server and nowhere else.
+import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
+import type { ClientCredentials } from '../../config/server-definition.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { redactStart, type Redactor } from '../redact.ts'
+import { remoteReason } from '../remote/remote-failure.ts'
+import { loadSdk } from '../sdk.ts'
+
+/** New tokens in a row that the server refused as soon as it saw them, after which only another definition helps. */
+const MAX_VAIN_TOKENS = 3
+const AT_ONCE_MS = 30_000
+
+export interface ClientCredentialsOptions {
+  name: string
+  serverUrl: string
+  credentials: ClientCredentials
+  redact: Redactor
+  now: () => number
+}
+
+/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server cannot be reached */
+export function createClientCredentialsAuth(options: ClientCredentialsOptions): AuthProvider {
+  const { name, redact, now } = options
+  let tokens: OAuthTokens | undefined
+  let takenAt = -Infinity
+  let vainCount = 0
+  let asking: Promise<void> | undefined
+
+  const provider = providerFor(options)
+
+  const ask = async (context: Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]): Promise<void> => {
+    const isVain = tokens !== undefined && now() - takenAt < AT_ONCE_MS
+    vainCount = isVain ? vainCount + 1 : 0
+    if (vainCount >= MAX_VAIN_TOKENS) throw refused(name, 'the server does not accept the tokens')
+    tokens = undefined
+    const sdk = await loadSdk()
+    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
+    try {
+      const { fetchFn } = context
+      // Not the package's `auth`: it writes what the authorization server said, which may be our secret, to stderr.
+      const found = await sdk.discoverOAuthServerInfo(context.serverUrl, {
+        fetchFn,
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      })
+      const resource = await sdk.selectResourceURL(context.serverUrl, provider, found.resourceMetadata)
+      tokens = await sdk.fetchToken(provider, found.authorizationServerUrl, {
+        fetchFn,
+        ...(found.authorizationServerMetadata && { metadata: found.authorizationServerMetadata }),
+        ...(resource && { resource: found.resourceMetadata?.resource ?? resource }),
+        ...(scope !== undefined && { scope }),
+      })
+      takenAt = now()
+    } catch (error) {
+      if (BridgeError.isInstance(error)) throw error
+      const reason = remoteReason(error)
+      if (reason === undefined) throw refused(name, redactStart(redact, messageOf(error), 500))
+      throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be signed in to: ${reason}`)
+    }
+  }
+
+  return {
+    token: () => Promise.resolve(tokens?.access_token),
+    onUnauthorized: (context) => {
+      // All requests that were refused with one token share one new one.
+      asking ??= ask(context).finally(() => (asking = undefined))
+      return asking
+    },
+  }
+}
+
+function refused(name: string, reason: string): BridgeError {
+  return new BridgeError(
+    'UPSTREAM_AUTH_REQUIRED',
+    `The client credentials of server '${name}' do not work: ${reason}`,
+    {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+    },
+  )
+}
+
+/** Who we are, in the form in which the package asks for it. */
+function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions): OAuthClientProvider {
+  const { clientId, clientSecret, scope, issuer } = credentials
+  const unused = (): never => {
+    throw new Error('there is no user')
+  }
+  return {
+    redirectUrl: undefined,
+    clientMetadata: {
+      client_name: 'Sandbridge',
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      ...(scope !== undefined && { scope }),
+    },
+    clientInformation: (context) => {
+      const named = context?.issuer
+      // It is the MCP server that names the authorization server, and it could name its own to get at a secret that is not for it.
+      if (issuer === undefined && named !== undefined && new URL(named).origin !== new URL(serverUrl).origin) {
+        throw new BridgeError(
+          'UPSTREAM_AUTH_REQUIRED',
+          `Server '${name}' wants its client secret sent to another address, ${new URL(named).origin}`,
+          {
+            hint: `If that is where the client is registered, ask the user to add "issuer": "${named}" to its \`oauth\`.`,
+          },
+        )
+      }
+      const bound = issuer ?? named
+      return { client_id: clientId, client_secret: clientSecret, ...(bound !== undefined && { issuer: bound }) }
+    },
+    tokens: () => undefined,
+    saveTokens: unused,
+    redirectToAuthorization: unused,
+    saveCodeVerifier: unused,
+    codeVerifier: unused,
+    prepareTokenRequest: (wanted) => {
+      const chosen = scope ?? wanted
+      return new URLSearchParams({ grant_type: 'client_credentials', ...(chosen && { scope: chosen }) })
+    },
+  }
+}

@@ -1,0 +1,79 @@
+// Seals what the token file holds with a key that the system's keychain keeps (AES-256-GCM), so that the file alone is worth nothing.
+// A key and not the tokens themselves: `security` takes 4 KiB at most, which two tokens may exceed, and every request needs a token.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Log } from '../../log.ts'
+import { type Keychain, NoKeychainError } from './keychain.ts'
+
+/** How long a keychain that failed is left alone. */
+const RETRY_MS = 60_000
+const KEY = /^[0-9a-f]{64}$/
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+export interface Vault {
+  /** Undefined when the keychain cannot be used. @param place where it will lie: it can be opened nowhere else */
+  seal(text: string, place: string): Promise<string | undefined>
+  /** Undefined when the keychain cannot be used, or has another key by now. */
+  open(sealed: string, place: string): Promise<string | undefined>
+}
+
+export function createVault(keychain: Keychain, log: Log, now: () => number = () => performance.now()): Vault {
+  let known: Buffer | undefined
+  let failedAt = -Infinity
+  let isWarned = false
+
+  const key = async (create: boolean): Promise<Buffer | undefined> => {
+    if (known || now() - failedAt < RETRY_MS) return known
+    try {
+      const text = (await keychain.get()) ?? (create ? await newKey(keychain) : undefined)
+      if (text === undefined) return undefined
+      if (!KEY.test(text)) throw new Error('it holds something else under our name')
+      known = Buffer.from(text, 'hex')
+      return known
+    } catch (error) {
+      failedAt = now()
+      if (error instanceof NoKeychainError) log.debug('There is no system keychain', { reason: error.message })
+      else if (!isWarned) {
+        isWarned = true
+        const reason = (error as Error).message
+        log.warning('The system keychain cannot be used: sign-ins are kept in a file that only you can read', {
+          reason,
+        })
+      }
+      return undefined
+    }
+  }
+
+  return {
+    seal: async (text, place) => {
+      const secret = await key(true)
+      if (!secret) return undefined
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', secret, iv).setAAD(Buffer.from(place))
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64')
+    },
+    open: async (sealed, place) => {
+      const secret = await key(false)
+      const bytes = Buffer.from(sealed, 'base64')
+      if (!secret || bytes.length < IV_BYTES + TAG_BYTES) return undefined
+      const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** What was written is read back: a keychain that forgets would cost the sign-ins. */
+async function newKey(keychain: Keychain): Promise<string> {
+  const text = randomBytes(32).toString('hex')
+  await keychain.set(text)
+  if ((await keychain.get()) !== text) throw new Error('it does not keep what it is given')
+  return text
+}

@@ -1,0 +1,24 @@
+// docs/configuration.md describes some commands in full: their options are those that --help shows, and no others.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { CLI, ROOT } from '../support/bridge-process.ts'
+
+const PAGE = readFileSync(path.join(ROOT, 'docs/configuration.md'), 'utf8')
+
+/** Long options in a text, without those that every command has. */
+function optionsIn(text: string): string[] {
+  const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option)
+  return [...new Set(found)].filter((option) => option !== '--help').toSorted()
+}
+
+it.each([
+  ['init', 'Registering Sandbridge'],
+  ['trust', "A project's own servers"],
+  ['login', 'Signing in to remote servers'],
+])('sandbridge %s', (command, heading) => {
+  const help = execFileSync(process.execPath, [CLI, command, '--help'], { encoding: 'utf8' })
+  const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))
+  expect(optionsIn(section ?? '')).toEqual(optionsIn(help))
+})

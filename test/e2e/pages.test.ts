@@ -1,0 +1,156 @@
+// This file verifies what happens when a server needs its user at a web page before it does what a cell asks: to sign in, or for its own reasons.
+import type { ClientCapabilities } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import { type BridgeOptions, fixtureServer } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+import { CLIENT, protectedServer } from '../upstream/authorization-server.ts'
+
+interface Shown {
+  message: string
+  url: string
+}
+
+/** A client that can show links, and a user who does `act` with each. */
+async function bridgeWithUser(
+  options: BridgeOptions,
+  act: (url: string) => Promise<'accept' | 'decline'> = visit,
+  elicitation: ClientCapabilities['elicitation'] | null = { url: {} },
+) {
+  const shown: Shown[] = []
+  const bridge = await startBridge({
+    ...options,
+    capabilities: elicitation ? { elicitation } : {},
+    prepare: (client) => {
+      if (!elicitation) return
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        shown.push({ message: params.message, url: 'url' in params ? params.url : '' })
+        return { action: await act(shown.at(-1)!.url) }
+      })
+    },
+  })
+  return { bridge, shown }
+}
+
+/** The user's browser follows every redirect. */
+async function visit(url: string): Promise<'accept'> {
+  await fetch(url)
+  return 'accept'
+}
+
+const page = (...args: string[]) => ({ ...fixtureServer('raw.mjs', 'page', ...args), env: { TOKEN: 'hidden-token' } })
+const call = 'await mcp_paged.echo(text="done")'
+const caught =
+  'import mcp.runtime\ntry:\n    await mcp_paged.echo(text="x")\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
+
+describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can show links', (era) => {
+  it('a page that the server wants opened is offered in its name, and the call goes on', async () => {
+    const { bridge, shown } = await bridgeWithUser({ era, servers: { paged: page() } })
+    expect(await bridge.run(call)).toBe("'done'")
+    expect(shown).toHaveLength(1)
+    expect(shown[0]!.message).toBe("MCP server 'paged' asks: Allow it here.")
+    expect(shown[0]!.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/page\?id=page-/)
+  })
+
+  it('a sign-in is offered, and the call goes on', async () => {
+    const server = await protectedServer()
+    const { bridge, shown } = await bridgeWithUser({ era, servers: { r: { url: server.url } } })
+    expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
+    expect(shown.map(({ message }) => message)).toEqual([expect.stringMatching(/^MCP server 'r' asks: Sign in/)])
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
+  })
+})
+
+it('a user who signs in takes longer than the cell may, and the cell goes on', async () => {
+  const server = await protectedServer()
+  const slowly = async (url: string): Promise<'accept'> => {
+    setTimeout(() => void fetch(url), 2_500)
+    return 'accept'
+  }
+  const { bridge } = await bridgeWithUser({ servers: { r: { url: server.url } } }, slowly)
+  await bridge.run('1')
+  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 2 })).toBe("'done'")
+})
+
+it('a server with client credentials needs nobody, and cells never see the secret', async () => {
+  const server = await protectedServer()
+  const oauth = { grant: 'client_credentials', clientId: CLIENT.clientId, clientSecret: '${PROGRAM_SECRET}' }
+  const { bridge, shown } = await bridgeWithUser({
+    servers: { r: { url: server.url, oauth } },
+    env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' },
+  })
+  expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
+  expect(server.counts).toMatchObject({ client: 1, authorize: 0 })
+  server.valid.clear()
+  server.twist.keepInvalid = true
+  const text = await bridge.run('await mcp_r.echo(text="x")')
+  expect(text).toContain("Server 'r' does not accept its client credentials. Ask the user to correct `oauth`")
+  expect(text + bridge.stderr).not.toContain(CLIENT.clientSecret)
+  expect(shown).toEqual([])
+})
+
+it('many calls of one cell make one offer, and no is no for all of them', async () => {
+  const server = await protectedServer()
+  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'decline')
+  const code = `import asyncio, mcp.runtime
+async def attempt():
+    try:
+        await mcp_r.echo(text="x")
+    except mcp.runtime.MCPError as e:
+        return e.code
+results = await asyncio.gather(*(attempt() for _ in range(20)))
+results.append(await attempt())
+set(results)`
+  expect(await bridge.run(code)).toBe("{'UPSTREAM_AUTH_REQUIRED'}")
+  expect(shown).toHaveLength(1)
+  expect(await bridge.run('await mcp_r.echo(text="x")')).toContain('sandbridge login r')
+  expect(server.counts).toMatchObject({ authorize: 0, code: 0 })
+})
+
+it('a sign-in that never comes back ends with its cell', async () => {
+  const server = await protectedServer()
+  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async () => 'accept')
+  const abort = new AbortController()
+  const running = bridge.call({ code: 'await mcp_r.echo(text="x")' }, { signal: abort.signal })
+  running.catch(() => {})
+  while (shown.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  abort.abort()
+  await expect(running).rejects.toThrow()
+  expect(await bridge.run('"still here"')).toBe("'still here'")
+})
+
+it('credentials in a header are the user’s to correct: no sign-in is offered', async () => {
+  const server = await protectedServer()
+  const entry = { url: server.url, headers: { Authorization: 'Bearer wrong-token' } }
+  const { bridge, shown } = await bridgeWithUser({ servers: { r: entry } })
+  const text = await bridge.run('await mcp_r.echo(text="x")')
+  expect(text).toContain('correct the credentials in its headers')
+  expect(text).not.toContain('wrong-token')
+  expect(shown).toEqual([])
+})
+
+it.each([
+  ['that takes forms only', { form: {} }],
+  ['that takes no questions', null],
+])('a client %s gets an error that names the page, without secrets of the server', async (_what, elicitation) => {
+  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page() } }, visit, elicitation)
+  const text = await bridge.run(caught)
+  expect(text).toMatch(/^UPSTREAM_LINK_REQUIRED Server 'paged' wants the user to open a page before the call of 'echo'/)
+  expect(text).toMatch(/Allow it here\. http:\/\/127\.0\.0\.1:\d+\/page\?id=page-\d+&token=\[redacted\]/)
+  expect(text).toContain('Ask the user to open the link')
+  expect(text).not.toContain('hidden-token')
+  expect(shown).toEqual([])
+})
+
+it('a server that is never content is called once more, and not for ever', async () => {
+  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page('forever') } })
+  expect(await bridge.run(caught)).toContain('UPSTREAM_LINK_REQUIRED')
+  expect(shown).toHaveLength(1)
+})
+
+it('a page that a browser must not open is not offered', async () => {
+  const { bridge, shown } = await bridgeWithUser({ servers: { paged: page('nonsense') } })
+  const text = await bridge.run(caught)
+  expect(text).toContain('The user has to allow it (-32042)')
+  expect(text).not.toContain('file:')
+  expect(shown).toEqual([])
+})

@@ -1,0 +1,132 @@
+// Servers as they are published, each in an exact version, over stdio: connected and listed, no more. They get settings that lead nowhere, and nothing is
+// called, so that none of them has a reason to use the network. They are heavy, so they are installed apart:
+//   npm ci --prefix test/published --ignore-scripts
+// The zod beside them is the one that server-gitlab gets when it is installed alone; its schemas are empty with it.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
+import { parametersText, SHORT, signatureOf } from '../../src/catalog/signature/signature.ts'
+import type { ServerDefinition, StdioServer } from '../../src/config/server-definition.ts'
+import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import { createVerdicts } from '../../src/upstream/verdicts.ts'
+import { program } from '../upstream/definitions.ts'
+import { open, until } from '../upstream/support.ts'
+
+const FOLDER = join(import.meta.dirname, 'node_modules')
+const VERSIONS = (
+  JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+).dependencies
+
+interface Published {
+  package: string
+  file: string
+  args?: string[]
+  env?: Record<string, string>
+  toolCount: number
+  /** One of its tools, as a signature. */
+  tool: [name: string, parameters: string]
+  isModern: boolean
+}
+
+const SERVERS: Published[] = [
+  {
+    package: '@playwright/mcp',
+    file: 'cli.js',
+    args: ['--headless', '--isolated'],
+    toolCount: 25,
+    tool: ['browser_resize', '*, width: float, height: float'],
+    isModern: false,
+  },
+  {
+    package: '@upstash/context7-mcp',
+    file: 'dist/index.js',
+    args: ['--transport', 'stdio'],
+    toolCount: 2,
+    tool: ['query-docs', '*, libraryId: str, query: str'],
+    isModern: true,
+  },
+  {
+    package: 'mongodb-mcp-server',
+    file: 'dist/esm/index.js',
+    env: {
+      MDB_MCP_TELEMETRY: 'disabled',
+      MDB_MCP_CONNECTION_STRING: 'mongodb://127.0.0.1:1/',
+      MDB_MCP_LOGGERS: 'stderr',
+    },
+    toolCount: 31,
+    tool: ['collection-indexes', '*, connectionId: str, database: str, collection: str'],
+    isModern: true,
+  },
+  {
+    package: '@modelcontextprotocol/server-gitlab',
+    file: 'dist/index.js',
+    env: { GITLAB_PERSONAL_ACCESS_TOKEN: 'none', GITLAB_API_URL: 'http://127.0.0.1:1/' },
+    toolCount: 9,
+    tool: ['create_issue', '**arguments'],
+    isModern: false,
+  },
+]
+
+/** Skips the test, with the reason, where the servers are not installed. */
+function definitionOf(server: Published, ctx: TestContext): ServerDefinition {
+  const folder = join(FOLDER, server.package)
+  if (!existsSync(folder)) ctx.skip('not installed: npm ci --prefix test/published --ignore-scripts')
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+  expect(version).toBe(VERSIONS[server.package])
+  const definition = program(server.package, join(folder, server.file), ...(server.args ?? []))
+  Object.assign(definition.transport, { env: server.env ?? {} })
+  return definition
+}
+
+function expectTools(server: Published, tools: UpstreamTool[]): void {
+  expect(tools).toHaveLength(server.toolCount)
+  for (const tool of tools) {
+    const schema = tool.inputSchema as { properties?: object }
+    const signature = signatureOf(schema)
+    expect(signature.parameters.map(({ trueName }) => trueName).toSorted()).toEqual(
+      Object.keys(schema.properties ?? {}).toSorted(),
+    )
+    expect(parametersText(signature, SHORT)).toMatch(/^(?:\*, .+|\*\*arguments|)$/)
+  }
+  const [name, parameters] = server.tool
+  const { inputSchema } = tools.find((tool) => tool.name === name)!
+  expect(parametersText(signatureOf(inputSchema), SHORT).startsWith(parameters)).toBe(true)
+}
+
+describe.each(SERVERS)('$package', (server) => {
+  it('is listed, every tool with a signature, and nothing worse than a warning', async (ctx) => {
+    const upstreams = open([definitionOf(server, ctx)])
+    expectTools(server, await upstreams.listTools(server.package))
+    expect(upstreams.logged.filter((line) => / error /.test(line))).toEqual([])
+    expect(upstreams.logged.join('\n')).toContain('era="legacy"')
+  })
+})
+
+describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) => {
+  it('is listed in the same way in revision 2026-07-28', async (ctx) => {
+    const definition = definitionOf(server, ctx)
+    const folder = mkdtempSync(join(tmpdir(), 'published-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const verdictsFile = join(folder, 'verdicts.json')
+    createVerdicts(verdictsFile).set(definition, { via: 'stdio', era: 'modern' })
+    await until(() => existsSync(verdictsFile))
+    const upstreams = open([definition], { verdictsFile })
+    expectTools(server, await upstreams.listTools(server.package))
+    expect(upstreams.logged.join('\n')).toContain('era="modern"')
+  })
+})
+
+it('schemas that cost every tool of a server in a strict client cost nothing here', async (ctx) => {
+  const server = SERVERS.find(({ package: name }) => name.endsWith('server-gitlab'))!
+  const { command, args, env } = definitionOf(server, ctx).transport as StdioServer
+  // The control: the client package itself refuses the list.
+  const client = new Client({ name: 'test', version: '1' })
+  onTestFinished(() => client.close())
+  await client.connect(new StdioClientTransport({ command, args, env, stderr: 'ignore' }))
+  await expect(client.listTools()).rejects.toThrow()
+})

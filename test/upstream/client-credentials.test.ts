@@ -1,0 +1,104 @@
+// A server whose definition has a client id and secret: the bridge gets its tokens by itself, and shows the secret to nobody else.
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { ClientCredentials } from '../../src/config/server-definition.ts'
+import { createRedactor } from '../../src/upstream/redact.ts'
+import { CLIENT, protectedServer, type Protected } from './authorization-server.ts'
+import { remote } from './remote-server.ts'
+import { open, textOf } from './support.ts'
+
+function bridge(server: Protected, changes: Partial<ClientCredentials> = {}) {
+  const definition = remote('r', server.url)
+  Object.assign(definition.transport, { oauth: { ...CLIENT, ...changes } })
+  return open([definition])
+}
+const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })
+const failureOf = (upstreams: ReturnType<typeof open>) =>
+  echo(upstreams).then(
+    () => undefined,
+    (error: unknown) => error as Error & { hint: string },
+  )
+
+describe('a server with client credentials', () => {
+  test('is used without anybody signing in, with one token for many calls', async () => {
+    const server = await protectedServer()
+    const upstreams = bridge(server, { scope: 'read write' })
+    const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
+    expect(results.map(textOf)).toEqual(Array.from({ length: 10 }, () => 'hi'))
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 1 })
+    expect(server.scopes).toEqual(['read write'])
+    expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
+  })
+
+  test('gets a new token when the old one has expired, once for all who need it', async () => {
+    const server = await protectedServer()
+    const upstreams = bridge(server)
+    await echo(upstreams)
+    server.valid.clear()
+    const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
+    expect(results.map(textOf)).toEqual(Array.from({ length: 10 }, () => 'hi'))
+    expect(server.counts.client).toBe(2)
+  })
+
+  test('with a wrong secret says what to correct, and not what it was, though the server repeats it', async () => {
+    const server = await protectedServer()
+    const warn = vi.spyOn(console, 'warn')
+    onTestFinished(() => warn.mockRestore())
+    const upstreams = bridge(server, { clientSecret: 'another-secret' })
+    const failure = await failureOf(upstreams)
+    expect(failure).toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringMatching(/client credentials of server 'r' do not work: .*not Basic \[redacted\]/),
+      hint: expect.stringContaining('`oauth`'),
+    })
+    // The MCP client package has warnings that quote what the authorization server said.
+    expect(warn).not.toHaveBeenCalled()
+    const basic = Buffer.from(`${CLIENT.clientId}:another-secret`).toString('base64')
+    for (const text of [failure!.message, failure!.hint, ...upstreams.logged]) {
+      expect(text).not.toContain('another-secret')
+      expect(text).not.toContain(basic)
+    }
+  })
+
+  test('is not asked for tokens for ever when it honours none', async () => {
+    const server = await protectedServer()
+    server.twist.keepInvalid = true
+    const upstreams = bridge(server)
+    for (let i = 0; i < 10; i += 1) expect(await failureOf(upstreams)).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    expect(server.counts.client).toBeLessThanOrEqual(3)
+  })
+
+  test('sends its secret to no other authorization server than its own, unless its definition names that one', async () => {
+    const [server, other] = [await protectedServer(), await protectedServer()]
+    const origin = new URL(other.url).origin
+    server.twist.authorizationServer = origin
+    expect(await failureOf(bridge(server))).toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringContaining(`another address, ${origin}`),
+      hint: expect.stringContaining(`"issuer": "${origin}"`),
+    })
+    expect(other.counts.client).toBe(0)
+    // The control: with the issuer, it is asked. Its tokens are not for this server.
+    expect(await failureOf(bridge(server, { issuer: origin }))).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    expect(other.counts.client).toBeGreaterThan(0)
+  })
+
+  test('with another issuer than the one it is registered with does not get the secret', async () => {
+    const server = await protectedServer()
+    const failure = await failureOf(bridge(server, { issuer: 'https://auth.example' }))
+    expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    expect(server.counts.client).toBe(0)
+  })
+
+  test('whose authorization server is not there says so', async () => {
+    const server = await protectedServer()
+    server.twist.authorizationServer = 'http://127.0.0.1:1'
+    const failure = await failureOf(bridge(server, { issuer: 'http://127.0.0.1:1' }))
+    expect(failure).toMatchObject({ code: 'UPSTREAM_UNREACHABLE', message: expect.stringContaining('nothing listens') })
+  })
+})
+
+test('the secret is redacted in every form in which it is sent', () => {
+  const redact = createRedactor({ type: 'http', url: 'https://s.example/', headers: {}, oauth: CLIENT })
+  const basic = Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString('base64')
+  expect(redact(`${CLIENT.clientSecret} ${basic}`)).toBe('[redacted] [redacted]')
+})

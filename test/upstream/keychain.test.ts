@@ -1,0 +1,179 @@
+// Sign-ins and the system's keychain, against programs that stand for `security` and `secret-tool`: they keep the secret in a file, and write down
+// how they were called. A real keychain is used where there is one.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { type Keychain, systemKeychain } from '../../src/upstream/auth/keychain.ts'
+import { login } from '../../src/upstream/auth/login.ts'
+import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
+import { createVault, type Vault } from '../../src/upstream/auth/vault.ts'
+import { protectedServer } from './authorization-server.ts'
+import { remote } from './remote-server.ts'
+import { open, textOf } from './support.ts'
+
+/** Both programs as one: which it is, it knows from its name. Fails when there is a file `broken`. */
+const PROGRAM = `#!${process.execPath}
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
+const [program, folder] = [require('node:path').basename(process.argv[1]), __dirname]
+const args = process.argv.slice(2)
+const input = args[0] === '-i' || args[0] === 'store' ? readFileSync(0, 'utf8') : ''
+appendFileSync(folder + '/calls', JSON.stringify([program, ...args]) + '\\n')
+if (existsSync(folder + '/broken')) {
+  console.error('Cannot autolaunch D-Bus without X11, was given ' + input)
+  process.exit(program === 'security' ? 36 : 1)
+}
+const secret = folder + '/secret'
+if (input) {
+  writeFileSync(secret, program === 'security' ? /-w (\\S+)\\n$/.exec(input)[1] : input)
+} else if (!existsSync(secret)) process.exit(program === 'security' ? 44 : 1)
+else process.stdout.write(readFileSync(secret, 'utf8') + (program === 'security' ? '\\n' : ''))
+`
+
+const PLATFORMS = [
+  ['darwin', 'security'],
+  ['linux', 'secret-tool'],
+] as const
+const url = 'https://s.example/mcp'
+
+describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform, program) => {
+  let folder: string
+  let logged: string[]
+  let file: string
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'keychain-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    logged = []
+    file = path.join(folder, 'tokens.json')
+    writeFileSync(path.join(folder, program), PROGRAM)
+    chmodSync(path.join(folder, program), 0o755)
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"commonjs"}')
+  })
+
+  const env = () => ({ PATH: folder, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' })
+  const keychain = (): Keychain => systemKeychain({ platform, env: env() })!
+  const log = createLog('debug', (line) => void logged.push(line))
+  const vault = (): Vault => createVault(keychain(), log)
+  const store = () => createTokenStore(file, vault())
+  const save = (text: string) =>
+    store().update(url, (grants) => {
+      grants.byIssuer['i'] = { tokens: { access_token: text, token_type: 'Bearer' } }
+      grants.latest = 'i'
+    })
+  const saved = async () => (await store().read(url)).byIssuer['i']?.tokens?.access_token
+
+  test('a sign-in is sealed in the file, and every bridge can open it', async () => {
+    const server = await protectedServer()
+    const { tokens } = await signIn(server.url)
+    expect(await echo(server.url)).toBe('hi')
+    const text = readFileSync(file, 'utf8')
+    for (const token of tokens) expect(text).not.toContain(token)
+    expect(Object.keys(Object.values(JSON.parse(text) as object)[0] as object)).toEqual(['sealed'])
+  })
+
+  async function signIn(serverUrl: string) {
+    const signal = new AbortController().signal
+    const server = { type: 'http' as const, url: serverUrl, headers: {} }
+    const showPage = async (page: URL): Promise<void> => void (await fetch(page))
+    const clientInfo = { name: 'test', version: '1' }
+    await login({ name: 'r', server, store: store(), showPage, clientInfo, signal })
+    const { byIssuer, latest } = await store().read(serverUrl)
+    const { access_token: access, refresh_token: refresh } = byIssuer[latest!]!.tokens!
+    return { tokens: [access, refresh!] }
+  }
+
+  async function echo(serverUrl: string): Promise<string> {
+    const upstreams = open([remote('r', serverUrl)], { tokenStore: store() })
+    return textOf(await upstreams.callTool('r', 'echo', { text: 'hi' }))
+  }
+
+  test('no secret is in a command line, or in the log', async () => {
+    await save('my-token')
+    expect(await saved()).toBe('my-token')
+    const secret = readFileSync(path.join(folder, 'secret'), 'utf8')
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    const calls = readFileSync(path.join(folder, 'calls'), 'utf8')
+    expect(calls).toContain(program)
+    for (const text of [calls, logged.join('\n')]) {
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain('my-token')
+    }
+  })
+
+  test('a keychain that fails costs nothing: the file is used, and the log says so once', async () => {
+    writeFileSync(path.join(folder, 'broken'), '')
+    const tokens = createTokenStore(file, vault())
+    for (let i = 0; i < 3; i += 1) {
+      await tokens.update(url, (grants) => (grants.byIssuer['i'] = { port: i }))
+      expect((await tokens.read(url)).byIssuer['i']).toEqual({ port: i })
+    }
+    expect(logged.filter((line) => line.includes('keychain cannot be used'))).toHaveLength(1)
+    expect(logged.join('\n')).not.toContain('was given')
+    // It works again, and what was written meanwhile is still there.
+    rmSync(path.join(folder, 'broken'))
+    expect((await store().read(url)).byIssuer['i']).toEqual({ port: 2 })
+  })
+
+  test('a sign-in that cannot be opened is as good as none, and is not lost', async () => {
+    await save('my-token')
+    writeFileSync(path.join(folder, 'broken'), '')
+    expect(await saved()).toBeUndefined()
+    rmSync(path.join(folder, 'broken'))
+    expect(await saved()).toBe('my-token')
+    // Another key, as after a new user account.
+    writeFileSync(path.join(folder, 'secret'), 'f'.repeat(64))
+    expect(await saved()).toBeUndefined()
+    await save('another')
+    expect(await saved()).toBe('another')
+  })
+
+  test('a sign-in cannot be opened as that of another server', async () => {
+    await save('my-token')
+    const other = createTokenStore(file, vault())
+    await other.update('https://evil.example/mcp', () => {})
+    const contents = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    const [mine, evil] = Object.keys(contents) as [string, string]
+    writeFileSync(file, JSON.stringify({ ...contents, [evil]: contents[mine] }))
+    expect((await other.read('https://evil.example/mcp')).byIssuer).toEqual({})
+    expect(await saved()).toBe('my-token')
+  })
+
+  test('something else under our name is left alone', async () => {
+    writeFileSync(path.join(folder, 'secret'), 'a password')
+    await save('my-token')
+    expect(readFileSync(path.join(folder, 'secret'), 'utf8')).toBe('a password')
+    expect(readFileSync(file, 'utf8')).toContain('my-token')
+  })
+
+  test('without the program there is nothing to warn of', async () => {
+    rmSync(path.join(folder, program))
+    await save('my-token')
+    expect(await saved()).toBe('my-token')
+    expect(logged.filter((line) => line.includes('warning'))).toEqual([])
+  })
+})
+
+test('there is none on Windows, or without a session bus', () => {
+  expect(systemKeychain({ platform: 'win32', env: {} })).toBeUndefined()
+  expect(systemKeychain({ platform: 'linux', env: { XDG_RUNTIME_DIR: '/nowhere' } })).toBeUndefined()
+})
+
+test('the real keychain of this machine keeps a secret', async (ctx) => {
+  const service = `sandbridge-test-${process.pid}`
+  const keychain = systemKeychain({ platform: process.platform, env: process.env, service })
+  const before = keychain ? await keychain.get().catch((error: Error) => error) : new Error('no session bus')
+  if (!keychain || before instanceof Error) {
+    ctx.skip(`no keychain can be used: ${(before as Error).message}`)
+    return
+  }
+  onTestFinished(() => {
+    if (process.platform === 'darwin') execFileSync('security', ['delete-generic-password', '-s', service])
+    else execFileSync('secret-tool', ['clear', 'service', service])
+  })
+  expect(before).toBeUndefined()
+  await keychain.set('a'.repeat(64))
+  expect(await keychain.get()).toBe('a'.repeat(64))
+})
