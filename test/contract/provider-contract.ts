@@ -309,10 +309,14 @@ export function testProvider(
   })
 }
 
+// Says so inside of the try: an interrupt may come at once.
 const STUBBORN_LOOP = `
-print('looping', flush=True)
+said = False
 while True:
     try:
+        if not said:
+            said = True
+            print('looping', flush=True)
         while True:
             pass
     except BaseException:
