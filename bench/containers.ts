@@ -142,7 +142,7 @@ async function memoryRow(provider: Provider): Promise<BenchRow> {
   await sleep(1_000)
   const inside = runningProcesses().filter(
     ({ command }) =>
-      /^\S*python3 -I -B -c /.test(command) && kernels.some(({ sandbox }) => command.includes(`"id":"${sandbox.id}"`)),
+      /^\S*python3 -I -B -c /.test(command) && kernels.some(({ sandbox }) => command.includes(`id=${sandbox.id} `)),
   )
   const bytes = inside.reduce((sum, { pid }) => sum + proportionalBytes(pid), 0) / kernels.length
   await Promise.all(kernels.map((kernel) => kernel.dispose()))

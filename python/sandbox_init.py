@@ -2,20 +2,20 @@
 
 It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
 input. It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
-frame. Python 3.6 can parse it, so that an image whose Python is too old is told so.
+frame. Python 3.6 can parse it, so that an image whose Python is too old is told so. It imports little: what it holds, every
+waiting sandbox holds besides its kernel.
 
-Argument: one JSON object with
+Argument: words such as pids=128, namely
   id            for people who look at a list of processes
   kernelBytes   length of the kernel's sources on stdin: one JSON object, path -> text
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
 """
 
-import json
+import _signal as signal  # its Python half is enumerations, a fifth of what this process would take
 import os
 import resource
 import select
-import signal
 import sys
 
 # Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
@@ -29,7 +29,8 @@ PACKAGES = "/opt/site-packages"
 
 
 def main():
-    config = json.loads(sys.argv[1])
+    config = dict(word.split("=", 1) for word in sys.argv[1].split())
+    memory = int(config["memoryBytes"])
     if sys.version_info < (3, 10):
         say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
         os._exit(EXIT_PYTHON_TOO_OLD)
@@ -37,15 +38,12 @@ def main():
         os.chdir("/workspace")
     except OSError:
         pass  # a sandbox without one: stay where the image starts
-    memory_enforced = set_limits(config)
-    sources = read_exactly(0, config["kernelBytes"])
+    memory_enforced = set_limits(memory, int(config["pids"]))
     kernel = os.fork()
     if kernel == 0:
-        del config
-        run_kernel(sources)
+        run_kernel(read_exactly(0, int(config["kernelBytes"])))
     else:
-        del sources
-        watch(kernel, None if memory_enforced else config["memoryBytes"])
+        watch(kernel, None if memory_enforced else memory)
 
 
 def say(text):
@@ -66,16 +64,15 @@ def read_exactly(fd, count):
 # --- limits -------------------------------------------------------------------------------------------------------------
 
 
-def set_limits(config):
+def set_limits(memory, pids):
     """Set the limits of every process in the sandbox. Returns whether the host holds the sandbox to its memory limit."""
-    memory = config["memoryBytes"]
     # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_NOFILE, 1024)
     # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1; bubblewrap has none).
-    if not at_most(config["pids"], "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
-        lower(resource.RLIMIT_NPROC, config["pids"])
+    if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+        lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         return True
     # Shared memory is no part of RLIMIT_DATA. Address space is a coarse measure (libraries and stacks count), hence the room.
@@ -112,14 +109,15 @@ def read_text(path):
 
 def run_kernel(sources):
     """Become the kernel: its modules come from memory, the rest from the image."""
+    import json
     import types
-    from importlib.abc import MetaPathFinder
     from importlib.machinery import ModuleSpec
 
     files = json.loads(sources)
+    del sources  # this function does not return
     root = "/sandbridge"
 
-    class KernelFinder(MetaPathFinder):
+    class KernelFinder:
         def find_spec(self, name, path=None, target=None):
             stem = name.replace(".", "/")
             for file, is_package in ((stem + "/__init__.py", True), (stem + ".py", False)):
@@ -145,6 +143,11 @@ def run_kernel(sources):
         exec(compile(files[path[len(root) + 1 :]], path, "exec", dont_inherit=True), namespace)
 
     sys.meta_path.insert(0, KernelFinder())
+    # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.
+    sys.modules["ssl"] = None
+    import asyncio  # noqa: F401
+
+    del sys.modules["ssl"]
     if os.path.isdir(PACKAGES):
         # Before what is installed there already, after the standard library.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]

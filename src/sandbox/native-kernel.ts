@@ -44,7 +44,7 @@ async function load(): Promise<NativeKernel> {
       '-c',
       init,
       // The id is for people who look at a list of processes.
-      JSON.stringify({ id, kernelBytes: sources.byteLength, memoryBytes, pids: pidsCount }),
+      `id=${id} kernelBytes=${sources.byteLength} memoryBytes=${memoryBytes} pids=${pidsCount}`,
     ],
   }
 }

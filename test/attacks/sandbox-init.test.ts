@@ -20,8 +20,8 @@ interface Init {
 
 function start({ python = PYTHON, kernel, stayOpen = true }: Init) {
   const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
-  const config = { id: 'test', kernelBytes: sources.byteLength, memoryBytes: 256 << 20, pids: 100_000 }
-  const command = [...NAMESPACE, python, '-I', '-B', '-c', INIT, JSON.stringify(config)]
+  const config = `id=test kernelBytes=${sources.byteLength} memoryBytes=${256 << 20} pids=100000`
+  const command = [...NAMESPACE, python, '-I', '-B', '-c', INIT, config]
   const child = spawn('unshare', command)
   let stdout = ''
   let stderr = ''

@@ -1,7 +1,7 @@
 import { runningProcesses } from '../support/processes.ts'
 import { testProvider } from './provider-contract.ts'
 
-const processesOf = (id: string) => runningProcesses().filter(({ command }) => command.includes(`"id":"${id}"`))
+const processesOf = (id: string) => runningProcesses().filter(({ command }) => command.includes(`id=${id} `))
 
 testProvider('bubblewrap', {
   isLeft: async (id) => processesOf(id).length > 0,

@@ -241,9 +241,12 @@ describe('engines', () => {
 
   it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async (ctx) => {
     await providerOrSkip('docker', ctx)
+    const name = 'localhost/sandbridge-slim:latest'
+    const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
+    onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
     const lines: string[] = []
     const built = await buildImage('slim', { engine: 'docker', base: SLIM_IMAGE, onLine: (line) => lines.push(line) })
-    expect(built).toEqual({ engine: 'docker', image: 'localhost/sandbridge-slim:latest' })
+    expect(built).toEqual({ engine: 'docker', image: name })
     expect(lines.length).toBeGreaterThan(3)
     const cells = await startCells(withImage('docker', built.image))
     expect((await cells.run('1 + 1')).value).toBe('2')

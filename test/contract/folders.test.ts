@@ -9,7 +9,7 @@ import { createLog } from '../../src/log.ts'
 import { findProvider } from '../../src/sandbox/detect.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { SLIM_IMAGE, whyNot } from '../support/engines.ts'
+import { removeImageOf, SLIM_IMAGE, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 
 function temporaryFolder(): string {
@@ -55,6 +55,7 @@ describe.each(['pyodide', 'bubblewrap', 'podman', 'docker'])('%s', (runtime) => 
       '[place for place in __import__("sys").path if place.endswith("-packages")]',
     )
     if (runtime !== 'pyodide') expect(order[0]).toBe('/opt/site-packages')
+    removeImageOf(cells.kernel.sandbox)
     // It is there to be read: a cell cannot plant code for the next session in it.
     await cells.run('try: open(tinypkg.__file__, "w").write("ANSWER = 0")\nexcept OSError: pass')
     expect((await (await startCells(provider)).run('import tinypkg\ntinypkg.ANSWER')).value).toBe('42')

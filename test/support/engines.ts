@@ -1,13 +1,14 @@
 // The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must be there;
 // any other one that is missing is a skip with its reason.
+import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import type { TestContext } from 'vitest'
+import { onTestFinished, type TestContext } from 'vitest'
 import { messageOf } from '../../src/errors.ts'
 import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
-import type { Provider, ProviderName } from '../../src/sandbox/provider.ts'
+import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
@@ -31,6 +32,17 @@ export async function whyNot(provider: Provider): Promise<string | undefined> {
     if (MUST_BE_THERE.includes(provider.name) || provider.name === 'pyodide') throw error
     return `${provider.name}: ${messageOf(error)}`
   }
+}
+
+/** An image that was made for a test, such as one with packages, goes with the test; `sandbox` is of it. */
+export function removeImageOf(sandbox: Sandbox): void {
+  const { provider: engine, id } = sandbox
+  if (engine !== 'podman' && engine !== 'docker') return
+  const image = spawnSync(engine, ['inspect', '--format', '{{.Image}}', id], { encoding: 'utf8' }).stdout.trim()
+  onTestFinished(async () => {
+    await sandbox.dispose()
+    spawnSync(engine, ['rmi', '--force', image])
+  })
 }
 
 /** A prepared provider; a machine without it skips the test and prints why. */

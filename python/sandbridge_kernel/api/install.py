@@ -1,7 +1,6 @@
 """Puts the API where a cell looks for it: the modules `mcp`, `mcp.runtime`, `mcp.servers.*`, and the names in its namespace."""
 
 import sys
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 from . import runtime
@@ -26,7 +25,7 @@ class _ServersModule(ModuleType):
         return sorted(registry.by_alias)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Says which servers there are, instead of `No module named …`."""
 
     def find_spec(self, name, path=None, target=None):

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { BridgeError } from '../../errors.ts'
 import { PACKAGES_TARGET, writeFiles } from '../packages/package-folder.ts'
 import {
@@ -56,10 +57,14 @@ async function build(
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
     await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
-    const args = ['build', '--pull=false', '--file', path.join(context, 'Containerfile'), '--tag', name, context]
-    const { code, stderr } = await runCommand(engine.command, args, { timeoutMs: BUILD_TIMEOUT_MS, onLine: onProgress })
+    // A build that fails leaves no container behind.
+    const options = ['--pull=false', '--force-rm', '--file', path.join(context, 'Containerfile'), '--tag', name]
+    const { code, stdout, stderr } = await runCommand(engine.command, ['build', ...options, context], {
+      timeoutMs: BUILD_TIMEOUT_MS,
+      onLine: onProgress,
+    })
     if (code === 0) return
-    const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'the engine gave no reason'
+    const reason = reasonOf(`${stdout}\n${stderr}`)
     throw new BridgeError(
       'SANDBOX_IMAGE_MISSING',
       `The packages of MCP_BRIDGE_PACKAGES cannot be built into an image: ${reason}`,
@@ -87,8 +92,21 @@ function installed(base: string, { wheels }: RequestedPackages): string {
     'COPY requirements.txt /tmp/requirements.txt',
     'RUN (python3 -m pip --version > /dev/null 2>&1 || python3 -m ensurepip > /dev/null)' +
       ` && ${pip} install --no-input --only-binary :all: --target ${PACKAGES_TARGET} --requirement /tmp/requirements.txt ${files}` +
-      ` && ${pip} uninstall --yes --quiet pip && rm -rf /tmp/packages /tmp/requirements.txt`,
+      // One that belongs to a distribution cannot be uninstalled this way, and stays.
+      ` && (${pip} uninstall --yes --quiet pip || true) && rm -rf /tmp/packages /tmp/requirements.txt`,
     'USER 65534:65534',
     '',
   ].join('\n')
+}
+
+/** What pip or Python said last. The engine's own last line only tells that the command failed, with the whole command. */
+export function reasonOf(output: string): string {
+  const lines = stripVTControlCharacters(output)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const said = lines.findLast((line) => /ERROR: (?!failed to |process )|No module named /.test(line)) ?? lines.at(-1)
+  return (
+    said?.replace(/^.*?(?=ERROR: |No module named )(ERROR: )?|^Error: building at STEP ".*": /, '').trim() ??
+    'the engine gave no reason'
+  )
 }

@@ -1,0 +1,125 @@
+// This file verifies requirements of MCP_BRIDGE_PACKAGES in containers: installed into an image once, by the image's own pip, from wherever that is
+// configured to look. Here that is a folder of wheels in the image, so that no test needs a network.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
+import { startCells } from '../support/cell-runner.ts'
+import { providerOrSkip, removeImageOf, SLIM_IMAGE } from '../support/engines.ts'
+import { makeWheel } from '../support/make-wheel.ts'
+
+const LABEL = 'sandbridge.test=packages'
+const WITHOUT_PIP = 'localhost/sandbridge-test-no-pip:1'
+const WITH_PIP = 'localhost/sandbridge-test-pip:1'
+
+const served = (version: string) =>
+  makeWheel({ name: 'served', version, files: { 'served.py': `VERSION = '${version}'\n` } })
+
+/** The folder that this machine's pip is installed in. */
+function hostPip(): string | undefined {
+  const find = 'import os, pip; print(os.path.dirname(pip.__path__[0]))'
+  const { status, stdout } = spawnSync('python3', ['-c', find], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+function writeWheel(folder: string, { fileName, data }: ReturnType<typeof makeWheel>): string {
+  writeFileSync(path.join(folder, fileName), data)
+  return path.join(folder, fileName)
+}
+
+describe.each(['podman', 'docker'] as const)('%s: packages that have to be installed', (engine) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const pip = hostPip()
+  let problem = ''
+
+  /** Makes an image with a label that is inherited by all that is built on it, so that it can be found and removed. */
+  function buildImage(name: string, lines: string[]): void {
+    writeFileSync(path.join(folder, 'Containerfile'), [`FROM ${SLIM_IMAGE}`, `LABEL ${LABEL}`, ...lines].join('\n'))
+    const options = ['--force-rm', '--file', path.join(folder, 'Containerfile'), '--tag', name]
+    const { status, stderr } = spawnSync(engine, ['build', ...options, folder], { encoding: 'utf8' })
+    if (status !== 0) problem = stderr
+  }
+
+  beforeAll(() => {
+    chmodSync(folder, 0o755)
+    if (pip === undefined) return
+    mkdirSync(path.join(folder, 'pip'))
+    for (const name of readdirSync(pip).filter((entry) => /^pip(-.*\.dist-info)?$/.test(entry))) {
+      cpSync(path.join(pip, name), path.join(folder, 'pip', name), { recursive: true })
+    }
+    mkdirSync(path.join(folder, 'wheels'))
+    for (const version of ['1.0', '2.0']) writeWheel(path.join(folder, 'wheels'), served(version))
+    writeFileSync(path.join(folder, 'pip.conf'), '[global]\nno-index = true\nfind-links = /srv/wheels\n')
+    const site = "$(python3 -c 'import site; print(site.getsitepackages()[0])')"
+    buildImage(WITHOUT_PIP, [])
+    buildImage(WITH_PIP, [
+      'USER 0',
+      'COPY pip /srv/pip',
+      'COPY wheels /srv/wheels',
+      'COPY pip.conf /etc/pip.conf',
+      `RUN mkdir -p ${site} && mv /srv/pip/* ${site} && rm -f /usr/lib/python3*/EXTERNALLY-MANAGED`,
+    ])
+  }, 120_000)
+
+  afterAll(() => {
+    spawnSync(engine, ['rmi', '--force', WITH_PIP, WITHOUT_PIP])
+    spawnSync(engine, ['image', 'prune', '--force', '--filter', `label=${LABEL}`])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  function provide(packages: string[], image = WITH_PIP): ContainerProvider {
+    return new ContainerProvider(engine, { image, user: '65534:65534', pidsCount: 128, packages })
+  }
+
+  async function needEngine(ctx: TestContext): Promise<void> {
+    await providerOrSkip(engine, ctx)
+    if (pip === undefined) ctx.skip('python3 of this machine has no pip')
+    // Rootless engines need a device for it that not every machine has.
+    if (/slirp4netns|pasta/.test(problem)) ctx.skip(`${engine} cannot give a build step a network here`)
+    expect(problem).toBe('')
+  }
+
+  it('are installed once, next to wheel files, and cells import them', { timeout: 120_000 }, async (ctx) => {
+    await needEngine(ctx)
+    const packages = ['served>=1.5', writeWheel(folder, makeWheel())]
+    const [first, second]: [string[], string[]] = [[], []]
+    await provide(packages).prepare((message) => first.push(message))
+    expect(first[0]).toBe(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine} (once)`)
+    expect(first.join('\n')).toContain('Successfully installed served-2.0 tinypkg-1.0')
+
+    const provider = provide(packages)
+    await provider.prepare((message) => second.push(message))
+    expect(second).toEqual([])
+    const cells = await startCells(provider)
+    removeImageOf(cells.kernel.sandbox)
+    expect((await cells.run('import served, tinypkg\n(served.VERSION, tinypkg.ANSWER)')).value).toBe("('2.0', 42)")
+    // The installer is gone, and so is the network that it may have had.
+    expect((await cells.run('import pip')).error?.name).toBe('ModuleNotFoundError')
+    const interfaces = "[line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]]"
+    expect(await cells.evaluate(interfaces)).toEqual(['lo'])
+  })
+
+  it('and do not exist are an error that names them', { timeout: 120_000 }, async (ctx) => {
+    await needEngine(ctx)
+    await expect(provide(['no-such-package']).prepare()).rejects.toMatchObject({
+      code: 'SANDBOX_IMAGE_MISSING',
+      message:
+        'The packages of MCP_BRIDGE_PACKAGES cannot be built into an image: No matching distribution found for no-such-package',
+      hint: expect.stringContaining('package index'),
+    })
+    // No container of the failed step is left.
+    const containers = spawnSync(engine, ['ps', '--all', '--no-trunc', '--format', '{{.Command}}'], {
+      encoding: 'utf8',
+    })
+    expect(containers.stdout).not.toContain('--only-binary')
+  })
+
+  it('cannot be in an image without pip and ensurepip', { timeout: 120_000 }, async (ctx) => {
+    await needEngine(ctx)
+    const has = spawnSync(engine, ['run', '--rm', '--network=none', WITHOUT_PIP, 'python3', '-c', 'import ensurepip'])
+    if (has.status === 0) ctx.skip('the slim image has ensurepip')
+    await expect(provide(['served'], WITHOUT_PIP).prepare()).rejects.toThrow(/: No module named ensurepip$/)
+  })
+})
