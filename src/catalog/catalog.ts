@@ -5,17 +5,15 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { bindArguments } from './signature/bind.ts'
-import { CatalogOffering, type Offerings } from './catalog-offering.ts'
+import type { CatalogOffering, Offerings } from './catalog-offering.ts'
+import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { checkArguments, type SeenCall } from './signature/check-arguments.ts'
-import { didYouMean } from './did-you-mean.ts'
 import { DiskCache } from './disk-cache.ts'
-import { fuseRanks, type Embeddings } from './search/embeddings.ts'
+import type { Embeddings } from './search/embeddings.ts'
 import { after, Indexing } from './indexing.ts'
 import { foldName, pythonNames, serverAlias } from './signature/python-name.ts'
-import { searchDocument } from './search/search-document.ts'
-import { SearchIndex } from './search/search-index.ts'
-import { serverMethod } from './server-methods.ts'
+import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
 
@@ -79,13 +77,12 @@ export class Catalog {
   readonly #records = new Map<string, ServerRecord>()
   readonly #aliases = new Map<string, string>()
   readonly #indexing: Indexing
-  #index: SearchIndex<CatalogTool> | undefined
-  #others: readonly CatalogTool[] = []
-  #othersKey = '[]'
+  readonly #search: CatalogSearch
 
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log } = options
+    this.#search = new CatalogSearch(this.#records, options.embeddings)
     const cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
     const aliases = pythonNames(
       definitions.map(({ name }) => name),
@@ -237,21 +234,13 @@ export class Catalog {
     const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    const within = new Set(records.map((record) => record.name))
-    const others = new Set(withOthers ? this.#others : [])
-    const accepts = (tool: CatalogTool) => within.has(tool.server) || others.has(tool)
-    const tools = await this.#find(query, limit, (tool) => !isOffering(tool) && accepts(tool), signal)
-    const found = this.#withOfferings(query, limit, tools, within)
+    const found = await this.#search.find(query, { limit, records, withOthers }, signal)
     return found.map((tool) => this.#doc(tool, detail))
   }
 
   /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */
   setOtherTools(tools: readonly CatalogTool[]): void {
-    const key = JSON.stringify(tools.map(({ server, name, definition }) => [server, name, definition.description]))
-    if (key === this.#othersKey) return
-    this.#othersKey = key
-    this.#others = tools
-    this.#index = undefined
+    this.#search.setOtherTools(tools)
   }
 
   /** Index all servers that were never seen, a few at a time, and wait for the end of it. Failures are in `servers()`. */
@@ -275,8 +264,8 @@ export class Catalog {
     if (record === undefined) return
     const isNew = record.tools === undefined
     if (!record.update(tools, instructions)) return
-    if (isNew && this.#index !== undefined) addTo(this.#index, record)
-    else this.#index = undefined
+    if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
+    else this.#search.forget()
   }
 
   /** Ask a server that runs what it offers beside tools. Never rejects: what was known before stays known. */
@@ -291,64 +280,14 @@ export class Catalog {
     if (record === undefined) return
     const isNew = record.offerings.length === 0
     if (!record.updateOfferings(offerings)) return
-    if (isNew && this.#index !== undefined) addAll(this.#index, record.offerings)
-    else this.#index = undefined
+    if (isNew) this.#search.add(record.offerings)
+    else this.#search.forget()
   }
 
   /** Write what is not yet written, and stop indexing. */
   close(): void {
     this.#indexing.close()
     for (const record of this.#records.values()) record.flush()
-  }
-
-  async #find(
-    query: string,
-    limit: number,
-    accepts: (tool: CatalogTool) => boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<CatalogTool[]> {
-    const { embeddings } = this.#options
-    const index = this.#searchIndex()
-    if (embeddings === undefined) return index.search(query, limit, accepts).map(({ item }) => item)
-    const candidates = index.search(query, Math.max(limit * 10, 50), accepts).map(({ item }) => item)
-    const known = [...this.#records.values()].flatMap((record) => record.tools ?? [])
-    const all = [...known, ...this.#others].filter(accepts)
-    const byMeaning = await embeddings.rank(
-      query,
-      all,
-      (tool) => `${tool.server} ${tool.name}: ${tool.description}`,
-      signal,
-    )
-    return fuseRanks([candidates, byMeaning], (tool) => `${tool.server}\n${tool.name}`).slice(0, limit)
-  }
-
-  /** Resources and prompts among the tools found, where they fit the query better than those do: up to a third of the answer. */
-  #withOfferings(query: string, limit: number, tools: CatalogTool[], within: ReadonlySet<string>): CatalogTool[] {
-    const servers = [...within].filter((name) => this.#record(name).offerings.length > 0)
-    if (servers.length === 0) return tools
-    const index = this.#searchIndex()
-    const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
-    const offered = index.matches(query, most, (tool) => isOffering(tool) && within.has(tool.server))
-    const scores = new Map(
-      index.matches(query, limit * 2, (tool) => tools.includes(tool)).map((hit) => [hit.item, hit.score]),
-    )
-    const found: CatalogTool[] = []
-    for (const tool of tools) {
-      // What was found by its meaning alone keeps its place.
-      const score = scores.get(tool) ?? (this.#options.embeddings ? Infinity : 0)
-      while (offered[0] !== undefined && offered[0].score > score) found.push(offered.shift()!.item)
-      found.push(tool)
-    }
-    return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
-  }
-
-  #searchIndex(): SearchIndex<CatalogTool> {
-    if (this.#index === undefined) {
-      this.#index = new SearchIndex()
-      for (const record of this.#records.values()) addTo(this.#index, record)
-      for (const tool of this.#others) this.#index.add(tool, searchDocument(tool))
-    }
-    return this.#index
   }
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {
@@ -360,58 +299,15 @@ export class Catalog {
     return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
   }
 
+  #unknownTool(record: ServerRecord, wrong: string): BridgeError {
+    const meant = this.#search.likeTool(record, wrong)
+    const [best] = meant
+    return unknownTool(record.name, wrong, meant, best && this.line(best))
+  }
+
   #record(server: string): ServerRecord {
     const record = this.#records.get(server)
     if (record === undefined) throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`)
     return record
   }
-
-  #unknownTool(record: ServerRecord, wrong: string): BridgeError {
-    const tools = record.tools ?? []
-    const near = didYouMean(
-      wrong,
-      tools.map((tool) => tool.alias),
-    )
-    const isToolOfServer = (tool: CatalogTool) => tool.server === record.name && !isOffering(tool)
-    const found = this.#searchIndex().search(wrong, 3, isToolOfServer)
-    const meant = [
-      ...new Set([
-        ...near.map((alias) => tools.find((tool) => tool.alias === alias)!),
-        ...found.map(({ item }) => item),
-      ]),
-    ]
-    const best = meant.slice(0, 3)
-    const hint =
-      best.length === 0
-        ? 'The server has no tools.'
-        : `Did you mean ${best.map((tool) => tool.alias).join(' or ')}? ${this.line(best[0]!)}`
-    return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${record.name}' has no tool '${wrong.slice(0, 200)}'`, {
-      hint,
-      data: { server: record.name, suggestions: best.map((tool) => tool.name) },
-    })
-  }
-}
-
-function addTo(index: SearchIndex<CatalogTool>, record: ServerRecord): void {
-  addAll(index, record.tools ?? [])
-  addAll(index, record.offerings)
-}
-
-function addAll(index: SearchIndex<CatalogTool>, tools: readonly CatalogTool[]): void {
-  for (const tool of tools) index.add(tool, searchDocument(tool))
-}
-
-function isOffering(tool: CatalogTool): tool is CatalogOffering {
-  return tool instanceof CatalogOffering
-}
-
-/** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
-function lookUp(record: ServerRecord, tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
-  const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name)
-  if (exact !== undefined) return exact
-  const method = serverMethod(record.name, record.alias, name)
-  if (method !== undefined && name.startsWith('_')) return method
-  const folded = foldName(name)
-  const same = tools.filter((tool) => foldName(tool.name) === folded)
-  return same.length === 1 ? same[0] : method
 }

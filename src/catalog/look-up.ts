@@ -1,0 +1,39 @@
+// Finding a tool by the name that a cell used, and the error for a name that is nobody's. Pure.
+import { BridgeError } from '../errors.ts'
+import { CatalogOffering } from './catalog-offering.ts'
+import type { CatalogTool } from './catalog-tool.ts'
+import { serverMethod } from './server-methods.ts'
+import type { ServerRecord } from './server-record.ts'
+import { foldName } from './signature/python-name.ts'
+
+/** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
+export function lookUp(record: ServerRecord, tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
+  const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name)
+  if (exact !== undefined) return exact
+  const method = serverMethod(record.name, record.alias, name)
+  if (method !== undefined && name.startsWith('_')) return method
+  const folded = foldName(name)
+  const same = tools.filter((tool) => foldName(tool.name) === folded)
+  return same.length === 1 ? same[0] : method
+}
+
+/** @param line how the best of the tools that may be meant is called */
+export function unknownTool(
+  server: string,
+  wrong: string,
+  meant: CatalogTool[],
+  line: string | undefined,
+): BridgeError {
+  const hint =
+    meant.length === 0
+      ? 'The server has no tools.'
+      : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
+  return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'`, {
+    hint,
+    data: { server, suggestions: meant.map((tool) => tool.name) },
+  })
+}
+
+export function isOffering(tool: CatalogTool): tool is CatalogOffering {
+  return tool instanceof CatalogOffering
+}
