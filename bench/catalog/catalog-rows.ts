@@ -6,6 +6,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
+import { cachedStartRow } from './cached-start.ts'
 import { madeUpTools } from './ten-thousand-tools.ts'
 
 type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase'
@@ -28,7 +29,7 @@ const SCALE = 10_000
 /** Measure the catalog. Rows that need the recorded tools are without a value when there are none. */
 export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
   const rows = file === undefined ? [missing()] : await recordedRows(file)
-  return [...rows, ...(await scaleRows())]
+  return [...rows, ...(await scaleRows()), await cachedStartRow()]
 }
 
 /** The rows that need recorded tools. */

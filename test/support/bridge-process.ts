@@ -32,6 +32,8 @@ export interface RemoteEntry {
 export interface BridgeOptions {
   servers?: Record<string, ServerEntry | RemoteEntry>
   env?: Record<string, string>
+  /** Made by makeHome; missing means a new one with `servers`. */
+  home?: string
   /** 'legacy' opens with initialize, 'modern' with revision 2026-07-28. */
   era?: 'legacy' | 'modern'
   /** What the client calls itself. */
@@ -115,13 +117,13 @@ export class TestBridge {
 export async function openTestBridge({
   servers = {},
   env = {},
+  home = makeHome(servers),
   era = 'legacy',
   capabilities = {},
   clientName = 'test',
   prepare,
   command,
 }: BridgeOptions = {}): Promise<TestBridge> {
-  const home = makeHome(servers)
   const transport = new StdioClientTransport({
     command: command?.node ?? process.execPath,
     args: [command?.cli ?? CLI],
