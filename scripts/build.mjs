@@ -21,6 +21,8 @@ const { metafile } = await build({
   // Not the identifiers: names of classes and functions show in error messages and logs.
   minifyWhitespace: true,
   minifySyntax: true,
+  // What a library prints, such as the words of an authorization server, would stand beside our log, unredacted.
+  drop: ['console'],
   external: ['pyodide'],
   // Its CommonJS form looks for its own files at run time, which a bundle does not have.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },

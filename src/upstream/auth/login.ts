@@ -7,6 +7,7 @@ import type { RemoteServer } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { OAuthProvider, type OAuthClient } from './oauth-provider.ts'
+import { createRedactor, redactStart } from '../redact.ts'
 import { remoteReason } from '../remote/remote-failure.ts'
 import { loadSdk, type Sdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
@@ -78,12 +79,14 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   } catch (error) {
     if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
     if (BridgeError.isInstance(error)) throw error
+    // Either may be what a server said, and some repeat what they were sent.
+    const redact = createRedactor(server)
     const reason = remoteReason(error)
     if (reason !== undefined)
-      throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${reason}`)
+      throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${redact(reason)}`)
     throw new BridgeError(
       'UPSTREAM_AUTH_REQUIRED',
-      `The login at server '${name}' failed: ${messageOf(error).slice(0, 500)}`,
+      `The login at server '${name}' failed: ${redactStart(redact, messageOf(error), 500)}`,
       {
         hint: `Run \`sandbridge login ${name}\` again. If it fails in the same way, ask whoever runs the server.`,
       },
