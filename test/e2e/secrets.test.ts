@@ -25,10 +25,10 @@ const canary = (place: string): string => (canaries[place] = `canary${randomByte
 /** Writes all it was given to stderr, and ends. */
 const TATTLER = 'console.error(JSON.stringify([process.argv, process.env, process.cwd()])); process.exit(3)'
 /** The same, but is a server: what it says on stderr is kept, and its log messages are listened to. */
-const CHATTERBOX = `console.error(JSON.stringify([process.argv, process.env]))
+const CHATTERBOX = `console.error(JSON.stringify([process.argv, process.env, process.cwd()]))
 process.stdin.on('data', (chunk) => { for (const line of String(chunk).split('\\n').filter(Boolean)) {
   const { id, method } = JSON.parse(line), say = (m) => console.log(JSON.stringify({ jsonrpc: '2.0', ...m }))
-  say({ method: 'notifications/message', params: { level: 'error', data: [process.argv, process.env] } })
+  say({ method: 'notifications/message', params: { level: 'error', data: [process.argv, process.env, process.cwd()] } })
   if (method === 'initialize') say({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'x', version: '1' } } })
   else if (id !== undefined) say({ id, error: { code: -32000, message: 'failed with ' + JSON.stringify([process.argv, process.env]) } })
 } })`
@@ -49,7 +49,8 @@ async function openEcho(): Promise<string> {
   return `127.0.0.1:${(web.address() as AddressInfo).port}`
 }
 
-const process_ = (name: string, script: string): ServerEntry => ({
+const program = (name: string, script: string, cwd: string): ServerEntry => ({
+  cwd,
   command: process.execPath,
   args: ['-e', script, '--', `--token=${canary(`${name} args`)}`],
   env: { API_KEY: canary(`${name} env`) },
@@ -75,8 +76,8 @@ beforeAll(async () => {
       env: { A: '${file:secret.txt}' },
       envFile: path.join(home, 'secret.env'),
     },
-    tattler: process_('tattler', TATTLER),
-    chatterbox: process_('chatterbox', CHATTERBOX),
+    tattler: program('tattler', TATTLER, folder),
+    chatterbox: program('chatterbox', CHATTERBOX, folder),
     missing: { command: `/no/such/${canary('command')}/program` },
     unset: { command: process.execPath, args: [`${canary('beside a placeholder')}\${NOT_SET_ANYWHERE}`] },
     refused: remote('refused', host, 401),
