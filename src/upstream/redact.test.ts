@@ -69,4 +69,17 @@ describe('redactor', () => {
     const text = 'DEBUG is 1, -v was given, short'
     expect(createRedactor(stdio.transport)(text)).toBe(text)
   })
+
+  test('takes out the working directory', () => {
+    const redact = createRedactor({ type: 'stdio', command: 'serve', args: [], env: {}, cwd: '/home/bob/client-x' })
+    expect(redact('cannot write /home/bob/client-x/log')).toBe('cannot write [redacted]/log')
+  })
+
+  test('takes out who asks and the token in the path of an address, as servers quote them', () => {
+    const url = 'https://bob%40corp:p%2Fssword@example.com/s/tok%2Fen-0123456789/mcp'
+    const redact = createRedactor({ type: 'http', url, headers: {} })
+    const basic = Buffer.from('bob@corp:p/ssword').toString('base64')
+    for (const text of ['bob%40corp', 'bob@corp', 'p/ssword', 'tok%2Fen-0123456789', 'tok/en-0123456789', basic])
+      expect(redact(`Cannot POST ${text}!`)).toBe('Cannot POST [redacted]!')
+  })
 })

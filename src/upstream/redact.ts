@@ -39,7 +39,10 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
 }
 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
-  if (transport.type === 'stdio') return [transport.command, ...transport.args, ...Object.values(transport.env)]
+  if (transport.type === 'stdio') {
+    const { command, args, env, cwd = '' } = transport
+    return [command, ...args, ...Object.values(env), cwd]
+  }
   const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
   return [transport.url, ...host, ...Object.values(transport.headers)]
 }
@@ -54,14 +57,18 @@ function partsOf(value: string): string[] {
   const address = option?.[1] ?? value
   if (URL.canParse(address)) {
     const url = new URL(address)
-    parts.push(
-      url.password,
-      orEmpty(() => decodeURIComponent(url.password)),
-      ...url.searchParams.values(),
-    )
+    const { username, password, pathname } = url
+    // Many services hand out addresses with a token in their path, and servers quote the path of a request that fails.
+    const segments = pathname.split('/').filter((segment) => segment.length >= MIN_LINE_LENGTH)
+    for (const part of [username, password, ...segments]) parts.push(part, decoded(part))
+    // What the name and the password become in an Authorization header, RFC 7617.
+    if (username || password) parts.push(Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64'))
+    parts.push(...url.searchParams.values())
   }
   return parts
 }
+
+const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))
 
 /** Lone surrogates and stray percent signs cannot be encoded or decoded; then there is no such variant. */
 function orEmpty(make: () => string): string {

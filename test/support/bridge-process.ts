@@ -32,6 +32,8 @@ export interface BridgeOptions {
   /** Prepares the client before it connects: capabilities, handlers of the server's requests. */
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
+  /** Writes more into the home folder before the bridge starts. */
+  prepareHome?: (home: string) => void
   /** Other programs than the built one, for the installed package. */
   command?: { node: string; cli: string }
 }
@@ -111,9 +113,11 @@ export async function openTestBridge({
   capabilities = {},
   clientName = 'test',
   prepare,
+  prepareHome,
   command,
 }: BridgeOptions = {}): Promise<TestBridge> {
   const home = makeHome(servers)
+  prepareHome?.(home)
   const transport = new StdioClientTransport({
     command: command?.node ?? process.execPath,
     args: [command?.cli ?? CLI],
