@@ -8,6 +8,7 @@ const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
+  upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   state: async () => (await import('./state.ts')).stateRows(),
   output: async () => (await import('./output.ts')).outputRows(),
   package: async () => (await import('./package.ts')).packageRows(),
