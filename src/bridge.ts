@@ -30,6 +30,7 @@ import { createUpstreams } from './upstream/create-upstreams.ts'
 import { systemKeychain } from './upstream/auth/keychain.ts'
 import { createTokenStore, type TokenStore } from './upstream/auth/token-store.ts'
 import { createVault, type Vault } from './upstream/auth/vault.ts'
+import { loadSdk } from './upstream/sdk.ts'
 import type { Upstreams } from './upstream/upstream.ts'
 import { VERSION } from './version.ts'
 
@@ -146,7 +147,10 @@ export class Bridge {
   /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
-    setImmediate(() => this.catalog.servers())
+    setImmediate(() => {
+      // Reading it is all that a first call to a server would wait for beside the server's own start.
+      if (this.catalog.servers().length > 0) loadSdk().catch(() => {})
+    })
   }
 
   /**

@@ -1,4 +1,4 @@
-// The MCP client package, loaded on first use: importing it takes over 100 ms, and a bridge that reaches no upstream should not pay for it.
+// The MCP client package, loaded on first use, or ahead of it by a bridge that has servers: importing it takes over 100 ms.
 // Also the two ways in which we bend it: results pass unvalidated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
 

@@ -41,6 +41,8 @@ export interface BridgeOptions {
   /** Prepares the client before it connects: capabilities, handlers of the server's requests. */
   capabilities?: ClientCapabilities
   prepare?: (client: Client) => void
+  /** Writes more into the home folder before the bridge starts. */
+  prepareHome?: (home: string) => void
   /** Other programs than the built one, for the installed package. */
   command?: { node: string; cli: string }
 }
@@ -122,8 +124,10 @@ export async function openTestBridge({
   capabilities = {},
   clientName = 'test',
   prepare,
+  prepareHome,
   command,
 }: BridgeOptions = {}): Promise<TestBridge> {
+  prepareHome?.(home)
   const transport = new StdioClientTransport({
     command: command?.node ?? process.execPath,
     args: [command?.cli ?? CLI],
