@@ -10,13 +10,15 @@ import os
 from .interrupts import Gate
 
 _CHUNK = 1 << 16
+_LOOK_MS = 50
+_IDLE_LOOK_MS = 1000
 # What a drain reads at most: a process that never stops writing must not keep a cell from ending.
 _DRAIN_BYTES = 1 << 20
 
 
 class Capture:
-    def __init__(self, output, interrupts):
-        self._output = output
+    def __init__(self, channel, output, interrupts):
+        self._channel, self._output = channel, output
         self._interrupts = interrupts
         self._draining = Gate(interrupts)
         self._pipes = []
@@ -28,8 +30,8 @@ class Capture:
             self._pipes.append((reader, stream, codecs.getincrementaldecoder("utf-8")("replace").decode))
         output.before_batch = self.drain
 
-    def start_thread(self):
-        """Empty the pipes as they fill. CPython only."""
+    def start_thread(self, look_after):
+        """Empty the pipes as they fill, and call `look_after` from time to time. CPython only."""
         from _thread import start_new_thread
         from select import POLLIN, poll
 
@@ -39,8 +41,9 @@ class Capture:
 
         def run():
             while True:
-                waiter.poll()
-                self.drain()
+                if waiter.poll(_LOOK_MS if self._channel.running else _IDLE_LOOK_MS):
+                    self.drain()
+                look_after()
 
         start_new_thread(run, ())
 

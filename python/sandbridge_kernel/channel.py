@@ -33,16 +33,16 @@ class Channel:
         self._ids = count(1)
         self.waiting = False  # the main thread is about to read by itself: a signal handler must leave it the bytes
         self.cell = 0
-        self._running = False
+        self.running = False
         self.detached = False  # in a forked child, which must leave the parent's channel alone
 
     def begin_cell(self, number):
         self.cell = number
-        self._running = True
+        self.running = True
 
     def end_cell(self):
         """The bridge drops the open calls of a cell that is over: whoever still waits, in a thread, is told."""
-        self._running = False
+        self.running = False
         error = {"code": "CANCELLED", "message": "The cell ended before the call did"}
         for number in list(self._waiters):
             self._accept({"type": "reply", "id": number, "error": error}, {})
@@ -114,7 +114,7 @@ class Channel:
     def _open_call(self, number, method, params, default, waiter):
         if self.detached:
             raise RuntimeError("a forked child cannot call the bridge; call from the process that runs the cell")
-        if not self._running:
+        if not self.running:
             raise RuntimeError("no cell is running: a thread can call the bridge only while one is")
         frame = {"type": "call", "id": number, "cell": self.cell, "method": method, "params": params}
         line = frames.encode(frame, default)

@@ -8,6 +8,7 @@ import fcntl
 import os
 import select
 import signal
+import threading
 
 
 class PipePort:
@@ -38,9 +39,16 @@ class PipePort:
             if not channel.detached:
                 interrupts.handle(frame, take_in)
 
+        self._channel = channel
         signal.signal(signal.SIGIO, on_input)
         fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(self.fd, fcntl.F_SETFL, fcntl.fcntl(self.fd, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def nudge(self):
+        """From another thread, now and then: signal again for bytes that are still unread. Python handles a signal that comes in
+        the moment before the main thread blocks, in a lock or in a loop of the cell's own, only when that returns by itself."""
+        if not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGIO)
 
     def wait(self, seconds):
         """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""

@@ -24,7 +24,7 @@ def serve_pipes():
     log = os.dup(2)
     interrupts, channel, output, capture = connect(port)
     port.watch(channel, interrupts)
-    capture.start_thread()
+    capture.start_thread(port.nudge)
     # A Ctrl-C in the bridge's terminal may reach this process as well; what it means is for the bridge to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -62,7 +62,7 @@ def connect(port):
     interrupts = Interrupts()
     channel = Channel(port, interrupts)
     output = Output(channel, interrupts)
-    capture = Capture(output, interrupts)
+    capture = Capture(channel, output, interrupts)
     return interrupts, channel, output, capture
 
 

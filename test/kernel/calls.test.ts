@@ -118,6 +118,21 @@ got[1].n`
     expect(await kernel.value(ownLoop, options)).toBe('5')
   })
 
+  it('is answered although the signal for it was lost', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import fcntl, os, threading
+from sandbridge_kernel.api import bridge
+fd = bridge._channel._port.fd
+fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_ASYNC)  # as if all of them were
+got = []
+thread = threading.Thread(target=lambda: got.append(runtime.call_tool_sync('github', 'x')))
+thread.start()
+thread.join()
+got[0].n`
+    expect(await kernel.value(code, content({ type: 'text', text: '{"n": 5}' }))).toBe('5')
+  })
+
   it('of a thread does not outlive its cell for ever', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
