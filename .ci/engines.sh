@@ -4,7 +4,7 @@
 # Meant for a throw-away machine: it adds a user (sandbridge-ci) and a `podman` wrapper in /usr/local/bin that becomes that user.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
-here=$(cd "$(dirname "$0")/.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=/var/cache/sandbridge-ci
 user=sandbridge-ci
 log=/var/log/sandbridge-ci
