@@ -103,14 +103,17 @@ async function cellRows(): Promise<BenchRow[]> {
   ]
 }
 
+/** Calls before the measured ones, on both sides alike: V8 compiles what runs often, and is done with most of it by then. */
+const WARM_UP = 1_500
+
 async function callRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({ servers: { everything: published.everything() } })
   const bare = new Client({ name: 'bare', version: '1' })
   await bare.connect(new StdioClientTransport({ ...published.everything(), stderr: 'ignore' }))
   const echo = () => bare.callTool({ name: 'echo', arguments: { message: 'x' } })
 
-  await bridge.run('import asyncio, time\nfor _ in range(50): await mcp_everything.echo(message="x")')
-  for (let index = 0; index < 50; index += 1) await echo()
+  await bridge.run(`import asyncio, time\nfor _ in range(${WARM_UP}): await mcp_everything.echo(message="x")`)
+  for (let index = 0; index < WARM_UP; index += 1) await echo()
   const sequential: number[] = []
   const concurrent: number[] = []
   for (let round = 0; round < 5; round += 1) {
