@@ -22,6 +22,7 @@ import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { OpenRun } from './open-run.ts'
+import { rehearse } from './rehearse.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { parseRunPythonArguments, RUN_PYTHON_TOOL } from './run-python-tool.ts'
 
@@ -75,6 +76,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       const { bridge } = await converse()
       bridge.warmUp()
+      await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Nothing could be prepared', { error })
     }
