@@ -144,12 +144,15 @@ export class Bridge {
     return session
   }
 
-  /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
+  /** Start sandboxes, and load what a first call to a server needs, ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
     setImmediate(() => {
-      // Reading it is all that a first call to a server would wait for beside the server's own start.
-      if (this.catalog.servers().length > 0) loadSdk().catch(() => {})
+      if (this.discovered.servers.length === 0) return
+      loadSdk().then(
+        (sdk) => sdk.preloadSchemas(),
+        () => {},
+      )
     })
   }
 
