@@ -144,15 +144,16 @@ export class Bridge {
     return session
   }
 
-  /** Start sandboxes, and load what a first call to a server needs, ahead of need. Returns at once; failures show when a cell needs them. */
+  /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
+    if (this.discovered.servers.length === 0) return
     setImmediate(() => {
-      if (this.discovered.servers.length === 0) return
       loadSdk().then(
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
+      void this.catalog.readAhead()
     })
   }
 
