@@ -204,7 +204,7 @@ export const SETTINGS = {
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
     {
-      allowed: 'requirements or wheel files separated by spaces, such as numpy pandas>=2',
+      allowed: 'requirements, wheel files or folders of them, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,
       // Never an option: the words end up on an installer's command line.
       matches: /^[^-\s]\S*$/,
