@@ -35,7 +35,8 @@ function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string
   if (method === undefined) return
   methods.delete(message.id)
   if (!('result' in message)) return
-  const { resultType, ...result } = message.result ?? {}
+  // Missing, it means "complete" (MCP 2026-07-28, SEP-2322).
+  const { resultType = 'complete', ...result } = message.result ?? {}
   if (resultType !== 'complete') return
   message.result = { resultType, ...HOLLOW[method], [RAW]: result }
 }
