@@ -144,6 +144,12 @@ export class Bridge {
     return session
   }
 
+  /** End a session before the bridge ends. */
+  async closeSession(session: Session): Promise<void> {
+    await session.close()
+    this.#sessions.delete(session)
+  }
+
   /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
