@@ -61,10 +61,11 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
 
-  /** Reads which servers are configured, and starts nothing. */
-  static async open(settings: Settings, log: Log): Promise<Bridge> {
+  /** Reads which servers are configured, and starts nothing. `ownPort` is where this bridge is to serve over HTTP. */
+  static async open(settings: Settings, log: Log, ownPort?: number): Promise<Bridge> {
     const { isTrusted } = createTrustStore(settings.stateDir)
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted }))
+    const own = ownPort === undefined ? {} : { ownPort }
+    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }))
   }
 
   private constructor(settings: Settings, log: Log, discovered: DiscoveredServers) {

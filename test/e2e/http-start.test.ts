@@ -15,6 +15,15 @@ async function tryToStart(address: string, env: Record<string, string> = {}, hom
   return runProgram(process.execPath, [CLI, 'run', '--http', address], bridgeEnv(home, env))
 }
 
+/** A port of this machine that is in use until `release`, or the end of the test. */
+async function takePort(): Promise<{ port: number; release: () => Promise<void> }> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const release = () => new Promise<void>((resolve) => void taken.close(() => resolve()))
+  onTestFinished(release)
+  return { port: (taken.address() as { port: number }).port, release }
+}
+
 it('without a token that is set, one is made, and only the path of its file is shown', async () => {
   const bridge = await startHttpBridge()
   const file = path.join(bridge.home, 'MCPs/.sandbridge/http-token')
@@ -45,10 +54,7 @@ it('where other machines can connect, a token has to be set', async () => {
 it('what cannot be is said in a sentence', async () => {
   expect((await tryToStart('nonsense')).stderr).toMatch(/--http "nonsense" is no address/)
   expect((await tryToStart('0', { MCP_BRIDGE_HTTP_TOKEN: 'short' })).stderr).toMatch(/MCP_BRIDGE_HTTP_TOKEN: its value/)
-  const taken = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void taken.close())
-  await new Promise((resolve) => taken.once('listening', resolve))
-  const { port } = taken.address() as { port: number }
+  const { port } = await takePort()
   const { code, stderr } = await tryToStart(String(port))
   expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be listened on: .*EADDRINUSE/)])
 })
@@ -61,4 +67,14 @@ it('a token that others can read is not used', async (ctx) => {
   writeFileSync(path.join(folder, 'http-token'), 'x'.repeat(43), { mode: 0o644 })
   const { code, stderr } = await tryToStart('0', {}, home)
   expect([code, stderr]).toEqual([2, expect.stringMatching(/Other users of this machine can read/)])
+})
+
+it('its own address, where a client is configured with it, is none of its servers', async () => {
+  const { port, release } = await takePort()
+  await release()
+  const itself = { url: `http://127.0.0.1:${port}/mcp` }
+  const other = { url: `http://127.0.0.1:${port === 65_535 ? 1 : port + 1}/mcp` }
+  const bridge = await startHttpBridge({ address: String(port), servers: { itself, other } })
+  const client = await bridge.connect('legacy')
+  expect(await client.run('runtime.discovered_servers()')).toMatch(/^(?!.*itself).*other/s)
 })

@@ -3,6 +3,7 @@
 // (MCP 2025-11-25, Streamable HTTP, Session Management)
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { finished } from 'node:stream'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import { isInitializeRequest } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge.ts'
@@ -41,7 +42,7 @@ export class LegacyConversations {
       return
     }
     // A stream that is open for what the server may have to say is use, too.
-    response.once('close', conversation.held.enter())
+    finished(response, conversation.held.enter())
     await conversation.transport.handleRequest(request, response, body)
     // An initialize that was refused is followed by nothing.
     if (conversation.transport.sessionId === undefined) await conversation.held.end()

@@ -66,7 +66,8 @@ export class HeldSession {
   readonly #registry: { onUse: () => void; onEnd: () => Promise<void> }
   #users = 0
   #idleTimer: NodeJS.Timeout | undefined
-  #end: Promise<void> | undefined
+  #hasEnded = false
+  #closed: Promise<void> = Promise.resolve()
 
   constructor(session: Session, options: HoldOptions, registry: { onUse: () => void; onEnd: () => Promise<void> }) {
     this.session = session
@@ -110,14 +111,17 @@ export class HeldSession {
     }
   }
 
-  /** End the session, and with it what runs in it. */
+  /** End the session, and with it what runs in it. What ends along with it may call this once more. */
   end(): Promise<void> {
+    if (this.#hasEnded) return this.#closed
+    this.#hasEnded = true
     clearTimeout(this.#idleTimer)
-    return (this.#end ??= this.#registry.onEnd())
+    this.#closed = this.#registry.onEnd()
+    return this.#closed
   }
 
   #startIdleTimer(): void {
-    if (this.#end) return
+    if (this.#hasEnded) return
     this.#idleTimer = setTimeout(() => void this.end(), this.#options.idleMs).unref()
   }
 }
