@@ -59,3 +59,11 @@ it('while two sessions call the server, neither client is asked what may be the 
   })
   expect([first.asked, second.asked]).toEqual([1, 0])
 })
+
+it('servers that start later are told of what any client can answer', () => {
+  const questions = new Questions()
+  expect(questions.requests()).toEqual({})
+  questions.clientOffers(['roots/list'])
+  questions.clientOffers([])
+  expect(Object.keys(questions.requests())).toEqual(['roots'])
+})

@@ -28,12 +28,12 @@ interface OpenCall {
 export class Questions {
   /** For each server, the calls of cells that are open to it, the latest last. */
   readonly #calls = new Map<string, OpenCall[]>()
-  /** What the client has said it can answer; what servers are told that we can. */
-  #offered: ReadonlySet<QuestionMethod> = new Set()
+  /** What any client has said it can answer; what servers are told that we can. */
+  readonly #offered = new Set<QuestionMethod>()
 
-  /** The client declares its capabilities again with every request; the last word counts for servers that start from now on. */
+  /** A client declares its capabilities, perhaps again with every request. This counts for servers that start from now on. */
   clientOffers(methods: Iterable<QuestionMethod>): void {
-    this.#offered = new Set(methods)
+    for (const method of methods) this.#offered.add(method)
   }
 
   /** Calls a server on behalf of a cell; what the server asks meanwhile goes to that cell's client. */

@@ -37,8 +37,9 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
       }
     })
     request.once('end', () => resolve(Buffer.concat(chunks).toString()))
-    // After the end, this comes too late to matter.
-    request.once('close', () => reject(new BodyError(400, 'The request was broken off', -32_700)))
-    request.once('error', reject)
+    // After the end, these come too late to matter.
+    const brokenOff = () => reject(new BodyError(400, 'The request was broken off', -32_700))
+    request.on('close', brokenOff)
+    request.on('error', brokenOff)
   })
 }

@@ -106,6 +106,8 @@ export async function serveHttp(
     })
     server.listen(port, host, resolve)
   })
+  // Such as having no file descriptor left for a connection.
+  server.on('error', (error) => log.warning('A connection could not be taken', { error }))
   const address = server.address() as AddressInfo
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${PATH}`,
