@@ -1,5 +1,6 @@
 // Sessions of clients whose requests stand alone (MCP 2026-07-28): the first result of run_python gives a handle, and calls that name it go on there.
-// A handle is all that a caller needs to get at the variables, so it cannot be guessed, and one that stands for no session is an error, never a new session.
+// A handle is all that a caller who was let in needs to get at the variables (there is one token, so nobody to bind it to), so it cannot be guessed.
+// One that stands for no session is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import type { Session } from '../../session/session.ts'
