@@ -106,8 +106,8 @@ export function createServer(parts: ServerParts): Server {
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
     const event = await run.next()
-    // Once this request has its answer, its connection may close while the run goes on.
-    mcpReq.signal.removeEventListener('abort', onAbort)
+    // A request that stands alone has its answer with this, and may close while the run goes on. An older one stays open while its client is asked.
+    if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
     await run.progress.stop()
     if ('result' in event) {
       runs.delete(run)

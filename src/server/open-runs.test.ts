@@ -34,14 +34,6 @@ it('a client that does not has its cell interrupted, and cannot come back', asyn
   expect(() => runs.resume(run.id)).toThrow(/is over/)
 })
 
-it('on a connection of its own, a client may take its time', async () => {
-  const runs = new OpenRuns()
-  const run = startRun(runs)
-  runs.awaitAnswer(run)
-  await vi.advanceTimersByTimeAsync(24 * 60 * 60_000)
-  expect(runs.resume(run.id)).toBe(run)
-})
-
 it('nobody gets at a run that is over, or at one whose name they guess', () => {
   const runs = new OpenRuns()
   const run = startRun(runs)

@@ -2,13 +2,15 @@
 import { BridgeError } from '../errors.ts'
 import { OpenRun } from './open-run.ts'
 
+/** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. As long as the SDK waits for an older client. */
+const ANSWER_MS = 10 * 60_000
+
 export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>()
-  readonly #answerWithinMs: number | undefined
+  readonly #answerWithinMs: number
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
-  /** @param answerWithinMs how long a question may stay open before its cell is interrupted; missing means as long as the connection lasts */
-  constructor(answerWithinMs?: number) {
+  constructor(answerWithinMs = ANSWER_MS) {
     this.#answerWithinMs = answerWithinMs
   }
 
@@ -31,9 +33,8 @@ export class OpenRuns {
     return run
   }
 
-  /** Its client was asked something, and no request of it is open now. */
+  /** Its client was asked something, and is to come back. */
   awaitAnswer(run: OpenRun): void {
-    if (this.#answerWithinMs === undefined) return
     clearTimeout(this.#timers.get(run.id))
     const giveUp = () => {
       run.cancel()

@@ -214,6 +214,22 @@ describe('sessions of older clients', () => {
     expect(await other.run('x')).toBe('2')
   })
 
+  it('a client can cancel its cell while that waits for the user’s answer', async () => {
+    const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
+    const controller = new AbortController()
+    const one = await talk(bridge, 'legacy', {
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', () => {
+          controller.abort()
+          return new Promise<never>(() => {})
+        }),
+    })
+    await one.run('x = 1')
+    await expect(one.run('await mcp_asker.echo(text="x")', { signal: controller.signal })).rejects.toThrow()
+    expect(await one.run('x')).toBe('1')
+  })
+
   it('the name of one does not open it without the token', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('legacy')

@@ -3,7 +3,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { hostHeaderValidation, localhostHostValidation, localhostOriginValidation } from '@modelcontextprotocol/node'
+import { hostHeaderValidation, localhostOriginValidation } from '@modelcontextprotocol/node'
+import { localhostAllowedHostnames } from '@modelcontextprotocol/server'
 import { refuse } from './refuse.ts'
 
 export interface GuardOptions {
@@ -17,8 +18,8 @@ export type Guard = (request: IncomingMessage, response: ServerResponse) => bool
 
 export function createGuard({ host, token }: GuardOptions): Guard {
   const isRightHost = isLoopback(host)
-    ? localhostHostValidation()
-    : anyAddressOr([host.toLowerCase(), hostname().toLowerCase()])
+    ? hostHeaderValidation([...localhostAllowedHostnames(), host])
+    : anyAddressOr([host, hostname()])
   const isRightOrigin = localhostOriginValidation()
   const expected = digest(token)
   return (request, response) => {
@@ -37,7 +38,7 @@ export function isLoopback(host: string): boolean {
 
 /** DNS rebinding makes a name of the attacker's mean this machine. An address means what it says. */
 function anyAddressOr(names: string[]): Guard {
-  const isRightName = hostHeaderValidation(['localhost', ...names])
+  const isRightName = hostHeaderValidation(['localhost', ...names.map((name) => name.toLowerCase())])
   return (request, response) => {
     const [, v6, v4] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(request.headers.host ?? '') ?? []
     return isIP(v6 ?? v4 ?? '') > 0 || isRightName(request, response)

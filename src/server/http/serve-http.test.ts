@@ -48,7 +48,14 @@ async function serve({ host = '127.0.0.1', ...limits }: Partial<typeof HTTP_LIMI
   const send = ({ body: sentBody = INITIALIZE, headers, ...options }: SendOptions = {}) =>
     new Promise<Reply>((resolve, reject) => {
       const sent = httpRequest(
-        { host: '127.0.0.1', port, path: '/mcp', method: 'POST', ...options, headers: { ...HEADERS, ...headers } },
+        {
+          host: new URL(service.url).hostname,
+          port,
+          path: '/mcp',
+          method: 'POST',
+          ...options,
+          headers: { ...HEADERS, ...headers },
+        },
         (response) => {
           text(response).then(
             (body) => resolve({ status: response.statusCode!, headers: response.headers, body }),
@@ -129,6 +136,13 @@ describe('a page of another site, in a browser on this machine', () => {
   ])('cannot get in: Origin %s', async (origin, expected) => {
     const { status } = await serve()
     expect(await status({ headers: { origin } })).toBe(expected)
+  })
+
+  it('another loopback address may be named where the bridge listens on it', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
+    const { port, status } = await serve({ host: '127.0.0.2' })
+    expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
+    expect(await status({ headers: { host: `evil.example:${port}` } })).toBe(403)
   })
 
   it('where other machines can connect, Host may also be an address, or the name of this one', async () => {

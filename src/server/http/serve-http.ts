@@ -1,6 +1,6 @@
 // Serves many clients of both protocol eras at /mcp, from one bridge: which request goes where, and how much of everything there may be.
 // Who is let in is the guard's business, which session a request is for that of LegacyConversations and SessionHandles.
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
@@ -32,8 +32,6 @@ export const HTTP_LIMITS = {
   requestMs: 30_000,
   /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */
   stallMs: 60_000,
-  /** For a user to answer what a cell asks. */
-  answerMs: 30 * 60_000,
 }
 
 export interface HttpService {
@@ -58,7 +56,7 @@ export async function serveHttp(
   })
   const legacy = new LegacyConversations({ bridge, registry, settings, log })
   const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
-  const runs = new OpenRuns(limits.answerMs)
+  const runs = new OpenRuns()
   const converse = () => Promise.resolve({ bridge, sessions })
   const modern = createMcpHandler(() => createServer({ settings, log, converse, byHandle: true, runs }), {
     legacy: 'reject',
@@ -98,23 +96,25 @@ export async function serveHttp(
   )
   server.maxConnections = limits.connections
   server.setTimeout(limits.stallMs)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      reject(
-        new BridgeError('CONFIG_INVALID', `--http: ${host}:${port} cannot be listened on: ${cause.message}`, { cause }),
-      )
-    })
-    server.listen(port, host, resolve)
-  })
+  await listen(server, { host, port })
   // Such as having no file descriptor left for a connection.
   server.on('error', (error) => log.warning('A connection could not be taken', { error }))
-  const address = server.address() as AddressInfo
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${PATH}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
     close: async () => {
       server.close()
       await modern.close()
       server.closeAllConnections()
     },
   }
+}
+
+function listen(server: Server, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `--http: ${host}:${port} cannot be listened on: ${cause.message}`
+      reject(new BridgeError('CONFIG_INVALID', message, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
 }
