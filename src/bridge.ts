@@ -151,12 +151,16 @@ export class Bridge {
     this.#sessions.delete(session)
   }
 
-  /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
+  /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
+    if (this.discovered.servers.length === 0) return
     setImmediate(() => {
-      // Reading it is all that a first call to a server would wait for beside the server's own start.
-      if (this.catalog.servers().length > 0) loadSdk().catch(() => {})
+      loadSdk().then(
+        (sdk) => sdk.preloadSchemas(),
+        () => {},
+      )
+      void this.catalog.readAhead()
     })
   }
 

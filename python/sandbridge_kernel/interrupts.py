@@ -122,7 +122,7 @@ def need_room(levels=ROOM):
 class Gate:
     """A lock that holds interrupts back while it is held, and knows whether this thread is inside.
 
-    Entering it raises RecursionError, with nothing changed, when the cell is at the bottom of its stack.
+    Whoever enters it has made sure of `need_room` first.
     """
 
     def __init__(self, interrupts):
@@ -134,8 +134,6 @@ class Gate:
         return get_ident() in self._inside
 
     def __enter__(self):
-        if not self._interrupts.inside_gate():
-            need_room()
         self._interrupts.enter()
         # Before the lock is taken, and until after it is given back: a signal handler may break in between, and if it does
         # not know that its own thread is here, it waits for itself.

@@ -24,6 +24,7 @@ import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
+import { rehearse } from './rehearse.ts'
 import { parseRunPythonArguments, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -77,6 +78,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       const { bridge } = await converse()
       bridge.warmUp()
+      await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Nothing could be prepared', { error })
     }

@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
+import type { DirectCalls } from './direct-calls.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'
 import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
@@ -28,6 +29,8 @@ export interface ConnectionParts {
   client: Client
   link: Link
   progress: ProgressRoutes
+  /** A shorter way for its tool calls, where there is one. */
+  direct: DirectCalls | undefined
   about: () => Circumstances
   onFailure: (failure: Failure) => void
 }
@@ -164,7 +167,7 @@ export class Connection {
     }
     const definition = this.#withHeaders.get(name)
     if (definition) return this.#callWithHeaders(params, definition, options)
-    return this.#request('tools/call', params, options)
+    return this.#parts.direct?.call(params, options.signal) ?? this.#request('tools/call', params, options)
   }
 
   get #runsTasks(): boolean {
