@@ -127,3 +127,13 @@ it('a session that is in use does not end for being old', async () => {
   await held.end()
   expect(closed).toHaveLength(1)
 })
+
+it('a session that has ended takes up no room, even if somebody still enters it', async () => {
+  const { hold, closed } = setUp(1)
+  const held = hold()
+  await held.end()
+  held.enter()
+  hold()
+  expect(closed).toEqual([held.session])
+  expect(() => hold()).not.toThrow()
+})

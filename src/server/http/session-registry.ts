@@ -34,8 +34,8 @@ export class SessionRegistry {
     if (this.#held.size >= max) this.#makeRoom(max)
     const held: HeldSession = new HeldSession(open(), options, {
       onUse: () => {
-        this.#held.delete(held)
-        this.#held.add(held)
+        // Work that was on its way when it ended does not bring it back.
+        if (this.#held.delete(held)) this.#held.add(held)
       },
       onEnd: async () => {
         this.#held.delete(held)
@@ -53,7 +53,7 @@ export class SessionRegistry {
     const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
     if (leaver) void leaver.end()
     else {
-      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and each is in use`, {
+      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and each has variables or is in use`, {
         hint: 'Try again later, or let MCP_BRIDGE_HTTP_SESSIONS allow more.',
       })
     }
