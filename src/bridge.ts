@@ -61,10 +61,11 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
 
-  /** Reads which servers are configured, and starts nothing. */
-  static async open(settings: Settings, log: Log): Promise<Bridge> {
+  /** Reads which servers are configured, and starts nothing. `ownPort` is where this bridge is to serve over HTTP. */
+  static async open(settings: Settings, log: Log, ownPort?: number): Promise<Bridge> {
     const { isTrusted } = createTrustStore(settings.stateDir)
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted }))
+    const own = ownPort === undefined ? {} : { ownPort }
+    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }))
   }
 
   private constructor(settings: Settings, log: Log, discovered: DiscoveredServers) {
@@ -142,6 +143,12 @@ export class Bridge {
     })
     this.#sessions.add(session)
     return session
+  }
+
+  /** End a session before the bridge ends. */
+  async closeSession(session: Session): Promise<void> {
+    await session.close()
+    this.#sessions.delete(session)
   }
 
   /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */

@@ -51,6 +51,8 @@ describe('readSettings', () => {
       checkpoint: false,
       mount: undefined,
       packages: [],
+      httpToken: undefined,
+      httpSessionCount: 16,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
