@@ -27,8 +27,13 @@ describe.each(Object.entries(REQUIRED))('revision %s', (revision, count) => {
   it.concurrent.each(scenarios)('%s', { timeout: SCENARIO_TIMEOUT_MS + 5_000 }, async (scenario) => {
     const command = `"${node}" "${CLIENT}"`
     const { passed, end } = await runSuite([
-      ...['client', '--command', command],
-      ...['--scenario', scenario, '--spec-version', revision],
+      'client',
+      '--command',
+      command,
+      '--scenario',
+      scenario,
+      '--spec-version',
+      revision,
     ])
     expect(end).toContain('OVERALL: PASSED')
     expect(passed, end).toBe(true)
