@@ -85,6 +85,13 @@ describe('expandTransport', () => {
     })
   })
 
+  it('fills in a client that was registered by hand', () => {
+    const signIn = { clientId: '${TOKEN}', clientSecret: '${file:key}', scope: 'read' }
+    expect(expandTransport(remote({ signIn }), { ...context, readFile: () => 'k3y\n' })).toMatchObject({
+      signIn: { clientId: 's3cret', clientSecret: 'k3y', scope: 'read' },
+    })
+  })
+
   it('fills in client credentials', () => {
     const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
     const filled = {

@@ -3,7 +3,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import type {
+  ClientCredentials,
+  RemoteServer,
+  ServerDefinition,
+  SignInClient,
+  StdioServer,
+} from './server-definition.ts'
 
 export interface ExpandContext {
   env: Record<string, string | undefined>
@@ -32,9 +38,10 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
-    const { type, headers, oauth } = transport
-    const filled = oauth && (table({ ...oauth }, 'oauth') as unknown as ClientCredentials)
-    return { type, url, headers: table(headers, 'header'), ...(filled && { oauth: filled }) }
+    const { type, headers } = transport
+    const oauth = transport.oauth && (table({ ...transport.oauth }, 'oauth') as unknown as ClientCredentials)
+    const signIn: SignInClient | undefined = transport.signIn && table({ ...transport.signIn }, 'oauth')
+    return { type, url, headers: table(headers, 'header'), ...(oauth && { oauth }), ...(signIn && { signIn }) }
   }
 
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {

@@ -22,6 +22,21 @@ export interface RemoteServer {
   headers: Record<string, string>
   /** How the bridge itself signs in. Missing means that a user does, where the server wants one to. */
   oauth?: ClientCredentials
+  /** What is known of the sign-in of a user. */
+  signIn?: SignInClient
+}
+
+/** A client of an authorization server that was registered by hand, for sign-ins of a user in a browser. */
+export interface SignInClient {
+  /** Missing means that we introduce ourselves. */
+  clientId?: string
+  clientSecret?: string
+  /** What to ask for, separated by spaces. Missing means what the server suggests. */
+  scope?: string
+  /** The address it is registered with. When it is not one of this machine, or is missing, any port of 127.0.0.1 is used. */
+  redirectUri?: string
+  /** The authorization server it is registered with. Missing means that its secret only goes to the server's own address. */
+  issuer?: string
 }
 
 /** A client of an authorization server, for the OAuth client credentials grant. */

@@ -97,7 +97,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
         if (server.oauth) return programAuth(definition.name, server, server.oauth, redact)
-        return options.tokenStore && createStoredAuth(options.tokenStore, server.url)
+        const { tokenStore: store } = options
+        return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
       verdicts,
       now,

@@ -44,7 +44,7 @@ function valuesOf(transport: StdioServer | RemoteServer): string[] {
     return [command, ...args, ...Object.values(env), cwd]
   }
   const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
-  const { clientId, clientSecret } = transport.oauth ?? {}
+  const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   const client = clientSecret === undefined ? [] : [clientSecret, basic]
   return [transport.url, ...host, ...Object.values(transport.headers), ...client]

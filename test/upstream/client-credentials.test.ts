@@ -24,7 +24,7 @@ describe('a server with client credentials', () => {
     const upstreams = bridge(server, { scope: 'read write' })
     const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
     expect(results.map(textOf)).toEqual(Array.from({ length: 10 }, () => 'hi'))
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 1 })
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 1, refused: 0 })
     expect(server.scopes).toEqual(['read write'])
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
   })

@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
-import { protectedServer, type Protected } from './authorization-server.ts'
-import { remote } from './remote-server.ts'
+import { protectedServer, REGISTERED, type Protected } from './authorization-server.ts'
+import { freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 
 async function tokenFile(): Promise<string> {
@@ -41,7 +42,7 @@ describe('a server that wants OAuth', () => {
       code: 'UPSTREAM_AUTH_REQUIRED',
       hint: expect.stringContaining('sandbridge login r'),
     })
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0 })
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
   })
 
   test('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
@@ -50,7 +51,7 @@ describe('a server that wants OAuth', () => {
     for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await logIn(server, file)).toEqual({ wasNeeded: false })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 
   test('gets a fresh token when the old one has expired, once for all who need it', async () => {
@@ -73,7 +74,7 @@ describe('a server that wants OAuth', () => {
     server.refreshTokens.clear()
     for (let i = 0; i < 3; i += 1)
       await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0, refused: 0 })
     await logIn(server, file)
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
@@ -158,6 +159,119 @@ describe('a login', () => {
   test('at a server that is not there says so', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+  })
+})
+
+describe('a client that was registered by hand', () => {
+  /** An authorization server that takes nobody else, a definition that names the client, and what may be tried with both. */
+  async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.noRegistration = noRegistration
+    const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
+    const definition = { ...remote('r', server.url), transport }
+    const connect = () => open([definition], { tokenStore: createTokenStore(file) })
+    return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
+  }
+
+  test.each([true, 'not offered'] as const)(
+    'is needed where nobody else is taken (%s), and the error says how',
+    async (how) => {
+      const { server, file } = await registered({}, how)
+      await expect(logIn(server, file)).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        hint: expect.stringMatching(/Register a client .*"callbackPort": \d+.* 'r'/),
+      })
+      expect(server.asked).toEqual([])
+    },
+  )
+
+  test('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
+    const { server, file, connect, logIn: signIn } = await registered()
+    expect(await signIn()).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+    const upstreams = connect()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, authorize: 1, code: 1, refresh: 1 })
+    expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
+  })
+
+  test('wins over a document that describes us', async () => {
+    const { server, logIn: signIn } = await registered()
+    await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+  })
+
+  test('is awaited at the address it is registered with, to the letter', async () => {
+    const port = await freePort()
+    const redirectUri = `http://localhost:${port}/oauth/callback`
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+    await signIn()
+    expect(server.asked).toMatchObject([{ redirectUri }])
+  })
+
+  test('with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+    for (const [redirectUri, seen] of [
+      ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
+    ] as const) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+      await signIn()
+      expect(server.asked).toMatchObject([{ redirectUri: expect.stringMatching(seen) }])
+    }
+  })
+
+  test('says so when its port is in use', async () => {
+    const port = Number(new URL(await listen(() => {})).port)
+    const { logIn: signIn } = await registered({ ...REGISTERED, redirectUri: `http://127.0.0.1:${port}/callback` })
+    await expect(signIn()).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringContaining(`port ${port}`),
+    })
+  })
+
+  test('asks for the scopes of its definition', async () => {
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, scope: 'read write' })
+    await signIn()
+    expect(server.asked).toMatchObject([{ scope: 'read write' }])
+  })
+
+  test('sends its secret to no authorization server that it was not registered with', async () => {
+    const evil = await protectedServer()
+    const elsewhere = new URL(evil.url).origin
+    for (const issuer of [undefined, 'https://auth.example']) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, ...(issuer && { issuer }) })
+      server.twist.authorizationServer = elsewhere
+      await expect(signIn()).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        message: `Server 'r' wants its client to sign in at another address, ${elsewhere}`,
+        hint: expect.stringContaining(`"issuer": "${elsewhere}`),
+      })
+    }
+    expect(evil.counts).toMatchObject({ authorize: 0, code: 0 })
+    // The control: named as the issuer, it gets what it asks for.
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, issuer: elsewhere })
+    server.twist.authorizationServer = elsewhere
+    await signIn()
+    expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
+  })
+
+  test('that is not known is refused, and its secret is in nothing that is said', async () => {
+    const wrong = 'wrong-secret-of-the-client'
+    const said: unknown[] = []
+    const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
+    onTestFinished(() => spy.mockRestore())
+    const { logIn: signIn } = await registered({ ...REGISTERED, clientSecret: wrong })
+    const failure = await signIn().catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    const basic = Buffer.from(`${REGISTERED.clientId}:${wrong}`).toString('base64')
+    // The control: the package does repeat what the authorization server said.
+    expect(said.join()).toContain('not Basic [redacted]')
+    for (const text of [JSON.stringify(failure), (failure as Error).message, said.join()]) {
+      expect(text).not.toContain(wrong)
+      expect(text).not.toContain(basic)
+    }
   })
 })
 
