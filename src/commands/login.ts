@@ -33,6 +33,7 @@ export async function logout(server: string): Promise<void> {
     await bridge.tokenStore.update(remoteServer(bridge, server).url, (grants) => {
       grants.byIssuer = {}
       delete grants.latest
+      delete grants.missingScope
     })
     print(`Signed out of '${server}'.`)
   })

@@ -17,6 +17,8 @@ import { createVerdicts } from './verdicts.ts'
 
 const START_TIMEOUT_MS = 30_000
 const MAX_PROCESSES = 100
+/** Sign-ins in a row after which no call succeeded: the user is asked no further. */
+const MAX_VAIN_SIGN_INS = 3
 
 export interface UpstreamsOptions {
   /** Names are unique. */
@@ -72,6 +74,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     programs.set(key, auth)
     return auth
   }
+
+  const signInCounts = new Map<string, number>()
 
   const makeRoom = async (newcomer: string): Promise<void> => {
     const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
@@ -141,7 +145,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     callTool: async (server, tool, args, callOptions) => {
       allowManyListeners(callOptions?.signal)
-      return find(server).callTool(tool, args, callOptions)
+      const result = await find(server).callTool(tool, args, callOptions)
+      signInCounts.delete(server)
+      return result
     },
     listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
     readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
@@ -149,7 +155,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
     canSignIn: (server) => {
       const { transport } = find(server).definition
-      return options.tokenStore !== undefined && transport.type !== 'stdio' && mayLogIn(transport)
+      if (!options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
+      return (signInCounts.get(server) ?? 0) < MAX_VAIN_SIGN_INS
     },
     signIn: async (server, { showPage, scope, signal }) => {
       const { definition } = find(server)
@@ -167,6 +174,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         allowLinkLocal: options.allowLinkLocal ?? false,
         env: options.env ?? process.env,
       })
+      signInCounts.set(server, (signInCounts.get(server) ?? 0) + 1)
     },
     pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),

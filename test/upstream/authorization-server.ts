@@ -21,6 +21,8 @@ export interface Protected {
     noRegistration?: boolean | 'not offered'
     /** What a call needs beside a valid token. */
     neededScope?: string
+    /** The only scopes that users grant. */
+    grantedScope?: string
     /** Do not say which scope a token has. */
     silentScope?: boolean
   }
@@ -96,7 +98,11 @@ export async function protectedServer(): Promise<Protected> {
       const query = url.searchParams
       const code = randomUUID()
       const redirectUri = query.get('redirect_uri')!
-      codes.set(code, { challenge: query.get('code_challenge')!, redirectUri, scope: query.get('scope') ?? '' })
+      codes.set(code, {
+        challenge: query.get('code_challenge')!,
+        redirectUri,
+        scope: twist.grantedScope ?? query.get('scope') ?? '',
+      })
       asked.push({ clientId: query.get('client_id'), redirectUri, scope: query.get('scope') })
       const answer = new URLSearchParams({ state: twist.state ?? query.get('state')!, iss: twist.iss ?? base })
       if (twist.error) answer.set('error', twist.error)

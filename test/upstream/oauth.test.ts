@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import type { RemoteServer, SignInClient } from '../../src/config/server-definit
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED, type Protected } from './authorization-server.ts'
-import { freePort, listen, remote } from './remote-server.ts'
+import { bodyOf, freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 
 async function tokenFile(): Promise<string> {
@@ -159,6 +160,94 @@ describe('a login', () => {
   test('at a server that is not there says so', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+  })
+})
+
+describe('a call for which the login lacks a scope', () => {
+  const needed = 'repo:read repo:write'
+  const refusal = {
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    message: `Server 'r' wants more permissions than the login has: ${needed}`,
+    hint: 'Ask the user to run `sandbridge login r` in a terminal: it asks for them.',
+  }
+
+  test.each([false, true])(
+    'says what to run, and that login asks for the old and the new (silent: %s)',
+    async (silentScope) => {
+      const [server, file] = [await protectedServer(), await tokenFile()]
+      server.twist.silentScope = silentScope
+      await logIn(server, file, { scope: 'profile' })
+      const upstreams = bridge(server, file)
+      expect(textOf(await echo(upstreams))).toBe('hi')
+
+      server.twist.neededScope = needed
+      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+      expect(await logIn(server, file)).toEqual({ wasNeeded: true })
+      expect(server.asked.map(({ scope }) => scope)).toEqual(['profile', `profile ${needed}`])
+      expect(textOf(await echo(upstreams))).toBe('hi')
+      // What was asked for is not asked for again.
+      expect(await logIn(server, file)).toEqual({ wasNeeded: false })
+    },
+  )
+
+  test('is refused once for each time it is made, and starts no sign-in by itself', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file)
+    server.twist.neededScope = needed
+    const upstreams = bridge(server, file)
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => echo(upstreams)))
+    expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'))
+    expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
+  })
+
+  test('that different tools lack is asked for in one login, whatever is in it', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file)
+    const upstreams = bridge(server, file)
+    for (server.twist.neededScope of ['a', '$(b)', 'a c']) await expect(echo(upstreams)).rejects.toThrow('permissions')
+    await logIn(server, file)
+    expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
+  })
+
+  test('is offered to the user three times at most, when signing in does not help', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
+    await logIn(server, file)
+    const upstreams = bridge(server, file)
+    const { signal } = new AbortController()
+    let count = 0
+    for (; upstreams.canSignIn('r') && count < 10; count += 1) {
+      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+      await upstreams.signIn('r', { showPage: browse, signal })
+    }
+    expect(count).toBe(3)
+    delete server.twist.neededScope
+    await echo(upstreams)
+    expect(upstreams.canSignIn('r')).toBe(true)
+  })
+
+  test('over the older transport is told in the same way', async () => {
+    let events: ServerResponse
+    const server = await listen(async (request, response) => {
+      if (request.method === 'GET') {
+        events = response.writeHead(200, { 'content-type': 'text/event-stream' })
+        events.write('event: endpoint\ndata: /messages\n\n')
+        return
+      }
+      const { id, method, params } = JSON.parse(await bodyOf(request))
+      if (method === 'tools/call') {
+        const challenge = `Bearer error="insufficient_scope", scope="${needed}"`
+        response.writeHead(403, { 'www-authenticate': challenge }).end()
+        return
+      }
+      response.writeHead(202).end()
+      if (method !== 'initialize') return
+      const { protocolVersion } = params
+      const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
+      events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+    })
+    const upstreams = open([remote('r', server, {}, 'sse')], { tokenStore: createTokenStore(await tokenFile()) })
+    await expect(echo(upstreams)).rejects.toMatchObject(refusal)
   })
 })
 

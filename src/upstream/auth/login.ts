@@ -45,7 +45,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   const wait = new AbortController()
   const signal = AbortSignal.any([options.signal, wait.signal])
   try {
-    const wanted = options.scope && scopeUnion(await storedScope(store, server.url), options.scope)
+    const wanted = await widerScope(options)
     const provider = new OAuthProvider({
       name,
       store,
@@ -59,8 +59,17 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     const init = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)
     if (wanted) {
-      // A refresh cannot widen a scope, RFC 6749 section 6.
-      await sdk.auth(provider, { serverUrl: server.url, scope: wanted, forceReauthorization: true, fetchFn: fetch })
+      const challenge = await fetch(server.url, { headers: server.headers, signal })
+      await challenge.body?.cancel()
+      const { resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(challenge)
+      await sdk.auth(provider, {
+        serverUrl: server.url,
+        scope: wanted,
+        // A refresh cannot widen a scope, RFC 6749 section 6.
+        forceReauthorization: true,
+        fetchFn: fetch,
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      })
     } else if (await isWelcome(sdk, transport, options.clientInfo, signal)) {
       return { wasNeeded: false }
     }
@@ -77,6 +86,8 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       )
     }
     await transport.finishAuth(parameters)
+    // It was asked for: whether it was granted, the server will say.
+    if (wanted) await store.update(server.url, (grants) => delete grants.missingScope)
     return { wasNeeded: true }
   } catch (error) {
     if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
@@ -137,9 +148,12 @@ async function listen({ name, server, store }: LoginOptions): Promise<Callback> 
   }
 }
 
-async function storedScope(store: TokenStore, serverUrl: string): Promise<string | undefined> {
-  const { byIssuer, latest } = await store.read(serverUrl)
-  return latest === undefined ? undefined : byIssuer[latest]?.tokens?.scope
+/** All that is granted already, and what is wanted in addition; undefined when nothing is. */
+async function widerScope({ store, server, scope }: LoginOptions): Promise<string | undefined> {
+  const { byIssuer, latest, missingScope } = await store.read(server.url)
+  if (scopeUnion(scope, missingScope) === '') return undefined
+  const granted = latest === undefined ? undefined : byIssuer[latest]?.tokens?.scope
+  return scopeUnion(granted, missingScope, scope)
 }
 
 function parametersOf(address: string): URLSearchParams {

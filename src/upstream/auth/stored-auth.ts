@@ -1,11 +1,17 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
-import { OAuthProvider } from './oauth-provider.ts'
+import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import type { Redactor } from '../redact.ts'
 import { loadSdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
 import { withoutSecrets } from './without-secrets.ts'
+
+/** Authorizes requests to a server. */
+export interface ServerAuth extends AuthProvider {
+  /** Told when the server refused a request because the token does not have a scope. Never rejects. */
+  onMissingScope?: (scope: string) => Promise<void>
+}
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
 
@@ -20,8 +26,13 @@ export interface StoredAuthOptions {
   redact: Redactor
 }
 
+/** RFC 6749 section 3.3. */
+const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
+/** More than that is no scope that an authorization server would take in an address. */
+const MAX_SCOPE_CHARS = 1000
+
 /** @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError UPSTREAM_AUTH_REQUIRED */
-export function createStoredAuth({ name, server, store, redact }: StoredAuthOptions): AuthProvider {
+export function createStoredAuth({ name, server, store, redact }: StoredAuthOptions): ServerAuth {
   const { url: serverUrl, signIn: client } = server
   let lastToken: string | undefined
   let vainRefreshes = 0
@@ -64,7 +75,17 @@ export function createStoredAuth({ name, server, store, redact }: StoredAuthOpti
     if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
   }
 
+  const remember = async (scope: string): Promise<void> => {
+    if (!SCOPE.test(scope) || scope.length > MAX_SCOPE_CHARS) return
+    const { missingScope } = await store.read(serverUrl)
+    const both = scopeUnion(missingScope, scope)
+    const wanted = both.length > MAX_SCOPE_CHARS ? scope : both
+    if (wanted !== missingScope) await store.update(serverUrl, (grants) => (grants.missingScope = wanted))
+  }
+
   return {
+    // The error names it, too, for the case that the file of tokens cannot be written.
+    onMissingScope: (scope) => remember(scope).catch(() => {}),
     token,
     onUnauthorized: (context) => {
       // All requests that were refused with one token share one refresh.
