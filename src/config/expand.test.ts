@@ -119,6 +119,14 @@ describe('expandTransport', () => {
     })
   })
 
+  it('tells what inputs were filled in with, since they are secrets in the middle of any text', () => {
+    const { secrets } = expandTransport(
+      stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}'] }),
+      context,
+    )
+    expect(secrets).toEqual(['from-env'])
+  })
+
   it('asks for an input before it looks into the environment', () => {
     const asked = { ...context, input: (id: string) => (id === 'api-key' ? 'typed' : undefined) }
     expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })

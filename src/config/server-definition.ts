@@ -13,6 +13,8 @@ export interface StdioServer {
   envFile?: string
   /** Names of variables of the bridge's own environment that the server gets when they are set. */
   inheritEnv?: string[]
+  /** With the placeholders filled in: values that are part of the texts above, and secrets by themselves. */
+  secrets?: string[]
 }
 
 /** How to reach an upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
@@ -24,6 +26,8 @@ export interface RemoteServer {
   oauth?: ClientCredentials
   /** What is known of the sign-in of a user. */
   signIn?: SignInClient
+  /** As for a StdioServer. */
+  secrets?: string[]
 }
 
 /** A client of an authorization server that was registered by hand, for sign-ins of a user in a browser. */
@@ -48,6 +52,18 @@ export interface ClientCredentials {
   issuer?: string
 }
 
+/** Something that only the user knows, as `${input:ID}` in a text of the transport, and how to ask for it. */
+export interface ServerInput {
+  id: string
+  /** The result of a `command` is known to VS Code only. */
+  type: 'promptString' | 'pickString' | 'command'
+  description?: string
+  /** What is typed is not to be shown. */
+  password?: boolean
+  /** Of a pickString. */
+  options?: string[]
+}
+
 /** One configured MCP server. */
 export interface ServerDefinition {
   /** As configured; unique among the definitions of one bridge. */
@@ -60,6 +76,8 @@ export interface ServerDefinition {
   trusted?: boolean
   /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
   tools?: { include?: string[]; exclude?: string[] }
+  /** Those that its file describes, of the inputs it needs. */
+  inputs?: ServerInput[]
   /** How long the server may take to start, when its configuration says so. */
   startTimeoutMs?: number
   /** How long one call may take, when its configuration says so. */

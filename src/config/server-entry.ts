@@ -1,6 +1,7 @@
 // One server's entry as a client wrote it, checked field by field and made a definition. Pure.
 // Reasons name fields, never what is in them.
 import { EntryInvalid, isPresent, optionalText, requiredText, texts, textTable } from './entry-fields.ts'
+import { inputsOf } from './inputs.ts'
 import { oauthOf } from './oauth-entry.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
@@ -23,6 +24,7 @@ export interface ServerEntry {
   enabled?: unknown
   includeTools?: unknown
   excludeTools?: unknown
+  inputs?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
 }
@@ -50,12 +52,15 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
     const tools = toolFilter(entry)
     const startTimeoutMs = timeout(entry.startTimeoutMs, 'start timeout')
     const callTimeoutMs = timeout(entry.callTimeoutMs, 'timeout')
+    const transport = type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type)
+    const inputs = inputsOf(entry.inputs, transport)
     const body: ServerBody = {
-      transport: type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type),
+      transport,
       ...(typeof entry.description === 'string' && entry.description.trim() !== ''
         ? { description: entry.description.trim() }
         : {}),
       ...(tools === undefined ? {} : { tools }),
+      ...(inputs.length === 0 ? {} : { inputs }),
       ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
       ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
     }

@@ -35,7 +35,7 @@ export interface UpstreamsOptions {
   /** How many processes may run at once. Beyond that, the one that was used longest ago and is not in use is stopped. */
   maxProcesses?: number
   /** Fills in a definition's placeholders when its server is started. Missing means that there are none. @throws BridgeError */
-  resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer
+  resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Who answers what servers ask of us; asked anew for every connection. */
   requests?: () => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
@@ -160,7 +160,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     signIn: async (server, { showPage, scope, signal }) => {
       const { definition } = find(server)
-      const transport = resolveTransport(definition)
+      const transport = await resolveTransport(definition)
       if (transport.type === 'stdio' || !options.tokenStore) return
       const { login } = await import('./auth/login.ts')
       await login({

@@ -31,7 +31,7 @@ export interface ManagedUpstreamOptions {
   idleMs: number
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
-  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
+  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   requests: () => UpstreamRequests
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
@@ -209,7 +209,7 @@ export class ManagedUpstream {
 
   async #open(): Promise<Connection> {
     const { definition } = this
-    const transport = this.#options.resolveTransport(definition)
+    const transport = await this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
     let connection: Connection | undefined
     const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)

@@ -39,15 +39,16 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
 }
 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
+  const { secrets = [] } = transport
   if (transport.type === 'stdio') {
     const { command, args, env, cwd = '' } = transport
-    return [command, ...args, ...Object.values(env), cwd]
+    return [command, ...args, ...Object.values(env), cwd, ...secrets]
   }
   const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
   const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   const client = clientSecret === undefined ? [] : [clientSecret, basic]
-  return [transport.url, ...host, ...Object.values(transport.headers), ...client]
+  return [transport.url, ...host, ...Object.values(transport.headers), ...client, ...secrets]
 }
 
 /** The value itself and the parts of it that programs print alone. */

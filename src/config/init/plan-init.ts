@@ -161,7 +161,14 @@ async function planDestination(
 }
 
 /** A definition as our own files hold it; its placeholders are in our syntax already. */
-function toOwnEntry({ transport, description, tools, startTimeoutMs, callTimeoutMs }: ServerBody): ConfigObject {
+function toOwnEntry({
+  transport,
+  description,
+  tools,
+  inputs,
+  startTimeoutMs,
+  callTimeoutMs,
+}: ServerBody): ConfigObject {
   const { type, ...fields } = transport.type === 'stdio' ? transport : withOauth(transport)
   return JSON.parse(
     JSON.stringify({
@@ -170,6 +177,7 @@ function toOwnEntry({ transport, description, tools, startTimeoutMs, callTimeout
       description,
       includeTools: tools?.include,
       excludeTools: tools?.exclude,
+      inputs,
       startTimeoutMs,
       callTimeoutMs,
     }),

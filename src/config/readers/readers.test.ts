@@ -138,6 +138,10 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
           }),
           envFile: '${workspaceFolder}/.env',
         },
+        inputs: [
+          { id: 'key', type: 'promptString', description: 'API key', password: true },
+          { id: 'region', type: 'promptString', description: 'Region' },
+        ],
       },
       events: { transport: sse(URL_SSE) },
       ...registered({ clientId: 'vsc' }),
