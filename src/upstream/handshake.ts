@@ -7,6 +7,7 @@ import { routeProgress } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
+import { TASKS_EXTENSION } from './task-extension.ts'
 
 /** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` asks which. */
 export type Era = 'legacy' | 'modern' | 'auto'
@@ -50,7 +51,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   if (options.era !== 'legacy') keepRawResults(link.transport)
   const progress = routeProgress(link.transport)
   const client = new sdk.Client(options.clientInfo, {
-    capabilities: capabilitiesFor(requests),
+    capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
     versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
   })
   client.onerror = (error) => options.onError(error.message)
@@ -72,7 +73,14 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     throw error
   }
   client.onclose = options.onClose
-  const connection = new Connection({ client, link, progress, about: options.about, onFailure: options.onFailure })
+  const connection = new Connection({
+    client,
+    link,
+    progress,
+    requests,
+    about: options.about,
+    onFailure: options.onFailure,
+  })
   connection.subscribe(options.onError)
   return connection
 }
