@@ -2,8 +2,6 @@
 // `podman run` compare with it in the same run, since a machine's speed says nothing.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { createLog } from '../src/log.ts'
 import type { Provider, ProviderName } from '../src/sandbox/provider.ts'
@@ -14,6 +12,7 @@ import { closeTestBridge, openTestBridge, published, type TestBridge } from '../
 import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
 import { runningProcesses } from '../test/support/processes.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
+import { callRatios } from './call-ratios.ts'
 import type { BenchRow } from './row.ts'
 
 type Engine = Exclude<ProviderName, 'pyodide'>
@@ -119,21 +118,9 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
 
 async function callRows(name: Engine): Promise<BenchRow[]> {
   const bridge = await openBridge(name, { servers: { everything: published.everything() } })
-  const bare = new Client({ name: 'bare', version: '1' })
-  await bare.connect(new StdioClientTransport({ ...published.everything(), stderr: 'ignore' }))
-  const echo = () => bare.callTool({ name: 'echo', arguments: { message: 'x' } })
-  await bridge.run('import time\nfor _ in range(50): await mcp_everything.echo(message="x")')
-  for (let index = 0; index < 50; index += 1) await echo()
-  const ratios = await samples(5, async () => {
-    const alone = await timed(async () => {
-      for (let index = 0; index < 200; index += 1) await echo()
-    })
-    const cell = `_t = time.perf_counter()\nfor _ in range(200): await mcp_everything.echo(message="x")\nprint((time.perf_counter() - _t) * 1000)`
-    return Number(await bridge.run(cell)) / alone
-  })
-  await bare.close()
+  const { oneByOne } = await callRatios(bridge)
   await closeTestBridge(bridge)
-  return [goal('tool call from Python ÷ bare client', median(ratios), 1.6, ratio)]
+  return [goal('tool call from Python ÷ bare client', oneByOne, 1.6, ratio)]
 }
 
 /** Of four that wait, each one's share: what they have in common, such as the pages of Python itself, is counted once. */

@@ -3,8 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { PyodideProvider } from '../src/sandbox/pyodide/provider.ts'
@@ -14,8 +12,8 @@ import {
   fixtureServer,
   openTestBridge,
   published,
-  type TestBridge,
 } from '../test/support/bridge-process.ts'
+import { callRatios } from './call-ratios.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
@@ -105,39 +103,12 @@ async function cellRows(): Promise<BenchRow[]> {
 
 async function callRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({ servers: { everything: published.everything() } })
-  const bare = new Client({ name: 'bare', version: '1' })
-  await bare.connect(new StdioClientTransport({ ...published.everything(), stderr: 'ignore' }))
-  const echo = () => bare.callTool({ name: 'echo', arguments: { message: 'x' } })
-
-  await bridge.run('import asyncio, time\nfor _ in range(50): await mcp_everything.echo(message="x")')
-  for (let index = 0; index < 50; index += 1) await echo()
-  const sequential: number[] = []
-  const concurrent: number[] = []
-  for (let round = 0; round < 5; round += 1) {
-    const bareOne =
-      (await timed(async () => {
-        for (let index = 0; index < 200; index += 1) await echo()
-      })) / 200
-    const ours = await inPython(bridge, 'for _ in range(200): await mcp_everything.echo(message="x")')
-    sequential.push(ours / 200 / bareOne)
-    const bareMany = await timed(() => Promise.all(Array.from({ length: 500 }, echo)))
-    const oursMany = await inPython(
-      bridge,
-      'await asyncio.gather(*(mcp_everything.echo(message="x") for _ in range(500)))',
-    )
-    concurrent.push(oursMany / bareMany)
-  }
-  await bare.close()
+  const { oneByOne, atOnce } = await callRatios(bridge)
   await closeTestBridge(bridge)
   return [
-    goal('one tool call from Python ÷ bare client', median(sequential), 1.5, ratio),
-    goal('500 concurrent calls from Python ÷ bare client', median(concurrent), 1.5, ratio),
+    goal('one tool call from Python ÷ bare client', oneByOne, 1.5, ratio),
+    goal('500 concurrent calls from Python ÷ bare client', atOnce, 1.5, ratio),
   ]
-}
-
-/** Milliseconds that the body takes, by the sandbox's own clock. */
-async function inPython(bridge: TestBridge, body: string): Promise<number> {
-  return Number(await bridge.run(`_t = time.perf_counter()\n${body}\nprint((time.perf_counter() - _t) * 1000)`))
 }
 
 async function sizeRows(): Promise<BenchRow[]> {

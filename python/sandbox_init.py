@@ -8,6 +8,7 @@ waiting sandbox holds besides its kernel.
 Argument: words such as pids=128, namely
   id            for people who look at a list of processes
   kernelBytes   length of the kernel's sources on stdin: one JSON object, path -> text
+  codeBytes     length of what compile_kernel.py made of them, behind it; 0 when they have to be compiled
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
 """
@@ -41,7 +42,7 @@ def main():
     memory_enforced = set_limits(memory, int(config["pids"]))
     kernel = os.fork()
     if kernel == 0:
-        run_kernel(read_exactly(0, int(config["kernelBytes"])))
+        run_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
     else:
         watch(kernel, None if memory_enforced else memory)
 
@@ -107,14 +108,19 @@ def read_text(path):
 # --- the kernel's process -----------------------------------------------------------------------------------------------
 
 
-def run_kernel(sources):
+def run_kernel(sources, compiled):
     """Become the kernel: its modules come from memory, the rest from the image."""
     import json
+    import marshal
     import types
+    from importlib._bootstrap_external import MAGIC_NUMBER
     from importlib.machinery import ModuleSpec
 
     files = json.loads(sources)
-    del sources  # this function does not return
+    size = len(MAGIC_NUMBER)
+    # The Python of a host may have been replaced since.
+    code = marshal.loads(compiled[size:]) if compiled[:size] == MAGIC_NUMBER else {}
+    del sources, compiled  # this function does not return
     root = "/sandbridge"
 
     class KernelFinder:
@@ -140,7 +146,12 @@ def run_kernel(sources):
             return files[spec.origin[len(root) + 1 :]] if spec else None
 
     def run(path, namespace):
-        exec(compile(files[path[len(root) + 1 :]], path, "exec", dont_inherit=True), namespace)
+        file = path[len(root) + 1 :]
+        if file in code:
+            module = marshal.loads(code.pop(file))
+        else:
+            module = compile(files[file], path, "exec", dont_inherit=True)
+        exec(module, namespace)
 
     sys.meta_path.insert(0, KernelFinder())
     # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.

@@ -66,10 +66,12 @@ export class Bridge {
   /**
    * Reads which servers are configured, and starts nothing.
    * @param ask for inputs of servers; missing means that their user cannot be asked
+   * @param ownPort where this bridge is to serve over HTTP
    */
-  static async open(settings: Settings, log: Log, ask?: AskInput): Promise<Bridge> {
+  static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { isTrusted } = createTrustStore(settings.stateDir)
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted }), ask)
+    const { ask, ...own } = options
+    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }), ask)
   }
 
   private constructor(settings: Settings, log: Log, discovered: DiscoveredServers, ask: AskInput | undefined) {
@@ -150,12 +152,22 @@ export class Bridge {
     return session
   }
 
-  /** Start sandboxes and read what is known of the servers ahead of need. Returns at once; failures show when a cell needs them. */
+  /** End a session before the bridge ends. */
+  async closeSession(session: Session): Promise<void> {
+    await session.close()
+    this.#sessions.delete(session)
+  }
+
+  /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
+    if (this.discovered.servers.length === 0) return
     setImmediate(() => {
-      // Reading it is all that a first call to a server would wait for beside the server's own start.
-      if (this.catalog.servers().length > 0) loadSdk().catch(() => {})
+      loadSdk().then(
+        (sdk) => sdk.preloadSchemas(),
+        () => {},
+      )
+      void this.catalog.readAhead()
     })
   }
 

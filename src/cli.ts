@@ -10,7 +10,8 @@ const program = new Command('sandbridge')
 program
   .command('run', { isDefault: true })
   .description('serve MCP over stdio; this is what a client starts')
-  .action(async () => (await import('./commands/run.ts')).run())
+  .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
+  .action(async (options: { http?: string }) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')

@@ -81,6 +81,11 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'Ask the user to open the link, and call again when they are done there.',
   },
+  SESSION_UNKNOWN: {
+    actor: 'model',
+    retryable: false,
+    hint: 'Call run_python without `session`: a new one starts, without those variables.',
+  },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERROR_CODES

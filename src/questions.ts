@@ -19,27 +19,38 @@ export interface Asker {
   hold<T>(work: Promise<T>): Promise<T>
 }
 
-export class Questions {
-  /** For each server, whose cells have calls open to it, the latest last. */
-  readonly #askers = new Map<string, Asker[]>()
-  /** What the client has said it can answer; what servers are told that we can. */
-  #offered: ReadonlySet<QuestionMethod> = new Set()
+interface OpenCall {
+  asker: Asker
+  /** Calls of the same session may hear each other's questions. */
+  session: object
+}
 
-  /** The client declares its capabilities again with every request; the last word counts for servers that start from now on. */
+export class Questions {
+  /** For each server, the calls of cells that are open to it, the latest last. */
+  readonly #calls = new Map<string, OpenCall[]>()
+  /** What any client has said it can answer; what servers are told that we can. */
+  readonly #offered = new Set<QuestionMethod>()
+
+  /** A client declares its capabilities, perhaps again with every request. This counts for servers that start from now on. */
   clientOffers(methods: Iterable<QuestionMethod>): void {
-    this.#offered = new Set(methods)
+    for (const method of methods) this.#offered.add(method)
   }
 
   /** Calls a server on behalf of a cell; what the server asks meanwhile goes to that cell's client. */
-  async during<T>(server: string, asker: Asker | undefined, call: () => Promise<T>): Promise<T> {
-    if (!asker) return call()
-    const askers = this.#askers.get(server) ?? []
-    askers.push(asker)
-    this.#askers.set(server, askers)
+  async during<T>(
+    server: string,
+    { asker, session }: { asker: Asker | undefined; session: object },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (!asker) return work()
+    const calls = this.#calls.get(server) ?? []
+    const call: OpenCall = { asker, session }
+    calls.push(call)
+    this.#calls.set(server, calls)
     try {
-      return await call()
+      return await work()
     } finally {
-      askers.splice(askers.lastIndexOf(asker), 1)
+      calls.splice(calls.indexOf(call), 1)
     }
   }
 
@@ -83,7 +94,10 @@ export class Questions {
     return Promise.reject(new BridgeError('CANCELLED', reason))
   }
 
+  /** A question does not say which call it is for. While two sessions call a server, it could reach the wrong one: then nobody is asked. */
   #askerFor(server: string, question: Question): Asker | undefined {
-    return this.#askers.get(server)?.findLast((asker) => asker.canAnswer(question))
+    const calls = this.#calls.get(server) ?? []
+    if (new Set(calls.map(({ session }) => session)).size > 1) return undefined
+    return calls.findLast(({ asker }) => asker.canAnswer(question))?.asker
   }
 }

@@ -7,7 +7,7 @@ there are no threads they are emptied whenever text is flushed. Owns these pipes
 import codecs
 import os
 
-from .interrupts import Gate
+from .interrupts import Gate, need_room
 
 _CHUNK = 1 << 16
 _LOOK_MS = 50
@@ -51,6 +51,7 @@ class Capture:
         """Send all that has been written so far, after the text that was printed before it."""
         if self._interrupts.inside_gate():
             return
+        need_room()
         with self._draining:
             for reader, stream, decode in self._pipes:
                 seen = 0

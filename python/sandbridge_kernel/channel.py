@@ -11,7 +11,7 @@ from collections import deque
 from itertools import count
 
 from . import frames
-from .interrupts import Gate
+from .interrupts import Gate, need_room
 
 _INTERRUPT = b"\x03"
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
@@ -50,12 +50,15 @@ class Channel:
     # ---- sending
 
     def send(self, frame):
+        """Raises RecursionError, with nothing sent, when the cell is at the bottom of its stack."""
+        if not self._interrupts.inside_gate():
+            need_room()
         self.send_line(frames.encode(frame))
 
     def send_line(self, line):
         """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix.
 
-        Raises RecursionError, with nothing sent, when the cell is at the bottom of its stack.
+        For those who have made sure of `need_room`.
         """
         if self._sending.mine():
             self._outbox.append(line)  # this is a signal handler or a finaliser: what it has broken into sends the line
@@ -79,12 +82,14 @@ class Channel:
     # ---- calling
 
     async def call(self, method, params, default=None):
-        """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge."""
+        """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge. For those who have made sure of `need_room`."""
         loop = get_running_loop()
         future = loop.create_future()
         number = next(self._ids)
         try:
             self._open_call(number, method, params, default, (loop, future))
+            if wait := getattr(loop, "wait_in_place", None):
+                wait()
             return await future
         finally:
             self._close_call(number)
@@ -146,11 +151,17 @@ class Channel:
                     self._port.wait(None)
             finally:
                 self.waiting = False
-            self.pump()
+            self.take_in()
 
     def pump(self, in_handler=False):
+        """Take in what has come, wherever on the stack this is. Raises RecursionError, with nothing read, at its bottom."""
+        if not self._interrupts.inside_gate():
+            need_room()
+        self.take_in(in_handler)
+
+    def take_in(self, in_handler=False):
         """Take in what has come, without blocking. Raises KeyboardInterrupt when an interrupt was among it; a signal handler
-        does that itself, as it knows what it has broken into."""
+        does that itself, as it knows what it has broken into. For those who have made sure of `need_room`."""
         self._wanted = True
         while self._wanted and not self._reading.mine():
             with self._reading:

@@ -19,7 +19,7 @@ class _Guard:
         if timeout is None or timeout > 0:
             self._output.flush()
             if self._channel.unread:
-                self._channel.pump()
+                self._channel.take_in()
                 timeout = 0
         self._interrupts.check()
         return timeout
@@ -43,7 +43,7 @@ class _GuardedSelector(selectors.DefaultSelector):
 def selector_loop(port, channel, output, interrupts):
     """CPython: while the loop works, replies reach it through the port's signal handler; while it waits, through this reader."""
     loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts), channel))
-    loop.add_reader(port.fd, channel.pump)
+    loop.add_reader(port.fd, channel.take_in)
     return loop
 
 
@@ -53,7 +53,7 @@ class _DeviceSelector:
 
     def select(self, timeout=None):
         if self._port.wait(self._guard.before_select(timeout)):
-            self._channel.pump()
+            self._channel.take_in()
         return ()
 
     def close(self):
@@ -66,6 +66,12 @@ class DeviceLoop(base_events.BaseEventLoop):
     def __init__(self, port, channel, output, interrupts):
         super().__init__()
         self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
+
+    def wait_in_place(self):
+        """For a task that is about to wait for the bridge. When nothing can happen before something comes from there, what it
+        waits for is often here when it looks, and two turns of the loop are saved: a tenth of what a tool call takes."""
+        if not self._ready and not self._scheduled:
+            self._selector.select(None)
 
     def _process_events(self, event_list):
         pass

@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from time import monotonic
 
-from .interrupts import Gate
+from .interrupts import Gate, need_room
 
 _BATCH_CHARS = 16 * 1024
 _FRAME_CHARS = 1 << 20  # a longer text is sent in pieces, so that no frame comes near the limit
@@ -35,6 +35,7 @@ class Output:
     def flush(self):
         """Send what is buffered. From any thread."""
         if self.parts and not self._interrupts.inside_gate():
+            need_room()
             self._flush()
 
     def send_now(self, stream, text):

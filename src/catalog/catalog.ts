@@ -1,5 +1,6 @@
 // What is known of all servers and their tools: from memory, from disk, or, when there is no other way, by asking the server.
 // It never starts a server itself — `listTools` does — and everything but a first listing is answered without one.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
@@ -100,6 +101,14 @@ export class Catalog {
       const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
       await Promise.race([this.readOfferings(record.name, signal), late]).finally(cancel)
     }, log)
+  }
+
+  /** Read what is known of every server, a little at a time, so that nothing has to wait for all of it later. */
+  async readAhead(): Promise<void> {
+    for (const record of this.#records.values()) {
+      void record.tools
+      await nextTurn()
+    }
   }
 
   /** All configured servers, in the order of their configuration. Starts nothing. */

@@ -13,7 +13,7 @@ import { askInTerminal } from './ask-in-terminal.ts'
 export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Bridge> {
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
-  return Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, ask)
+  return Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, ask ? { ask } : {})
 }
 
 /** Run a command with a bridge that starts no sandbox ahead of need and may ask in the terminal, and end the bridge afterwards. */

@@ -1,11 +1,16 @@
-// `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it.
+// `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it. With --http, many.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
+import { oneSession } from '../server/sessions.ts'
 import { onShutdown } from '../shutdown.ts'
 
-export function run(): void {
+export async function run({ http }: { http?: string }): Promise<void> {
+  if (http !== undefined) {
+    const { runHttp } = await import('./run-http.ts')
+    return runHttp(http)
+  }
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
@@ -13,7 +18,7 @@ export function run(): void {
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
     const bridge = await Bridge.open(settings, log)
-    return { bridge, session: bridge.openSession() }
+    return { bridge, sessions: oneSession(bridge.openSession()) }
   }
   const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()) }), {
     onerror: (error) => log.debug('MCP', { error }),

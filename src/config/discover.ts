@@ -8,7 +8,7 @@ import { mergeDefinitions } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
-import { launchesBridge } from './self-server.ts'
+import { launchesBridge, reachesBridge } from './self-server.ts'
 import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
@@ -24,6 +24,8 @@ export interface DiscoverOptions {
   isTrusted?: (file: string, text: string) => boolean | Promise<boolean>
   /** Paths by which this very bridge is started; the running script's unless given. */
   ownPaths?: readonly string[]
+  /** Where this very bridge serves over HTTP. */
+  ownPort?: number
 }
 
 /** What one file holds. `rank` is what comes first: the user's own files, then trusted projects', then the rest. */
@@ -145,6 +147,9 @@ function toDefinition(
     launchesBridge(made.body.transport, options.ownPaths ?? process.argv.slice(1, 2))
   ) {
     return { reason: 'would start this bridge again; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
+  }
+  if (!options.settings.allowSelfServer && reachesBridge(made.body.transport, options.ownPort)) {
+    return { reason: 'is this bridge itself; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { launchesBridge } from './self-server.ts'
+import { launchesBridge, reachesBridge } from './self-server.ts'
 
 const OWN = ['/srv/bridge/dist/cli.js']
 
@@ -72,5 +72,29 @@ describe('launchesBridge', () => {
 
   it('never takes a remote server for this bridge', () => {
     expect(launchesBridge({ type: 'http', url: 'https://sandbridge/sandbridge', headers: {} }, OWN)).toBe(false)
+  })
+})
+
+describe('reachesBridge', () => {
+  const reaches = (url: string) => reachesBridge({ type: 'http', url, headers: {} }, 8080)
+
+  it.each([
+    'http://127.0.0.1:8080/mcp',
+    'http://localhost:8080/mcp',
+    'http://[::1]:8080/',
+    'http://127.0.1.1:8080/mcp',
+  ])('recognises %s', (url) => expect(reaches(url)).toBe(true))
+
+  it.each([
+    'http://127.0.0.1:8081/mcp',
+    'http://127.0.0.1/mcp',
+    'https://127.0.0.1:8080/mcp',
+    'http://example.com:8080/mcp',
+    'http://localhost.example.com:8080/mcp',
+    'http://localhost:${env:PORT}/mcp',
+  ])('leaves alone: %s', (url) => expect(reaches(url)).toBe(false))
+
+  it('leaves everything alone when the bridge does not serve over HTTP', () => {
+    expect(reachesBridge({ type: 'http', url: 'http://127.0.0.1:8080/mcp', headers: {} }, undefined)).toBe(false)
   })
 })

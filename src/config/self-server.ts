@@ -1,4 +1,4 @@
-// Recognises a definition that would start this bridge again: a bridge behind a bridge would list itself for ever. Pure.
+// Recognises a definition that would start this bridge again, or that is its own address: a bridge behind a bridge would list itself for ever. Pure.
 // It looks at what a command line runs, not at every word of it: a server may well be given a folder that is called sandbridge.
 import type { RemoteServer, StdioServer } from './server-definition.ts'
 
@@ -30,6 +30,14 @@ const LONE_ENGINE_OPTION =
 /** @param ownPaths by which paths this bridge's own script is known. */
 export function launchesBridge(transport: StdioServer | RemoteServer, ownPaths: readonly string[]): boolean {
   return transport.type === 'stdio' && runsBridge([transport.command, ...transport.args], ownPaths)
+}
+
+/** @param ownPort what this bridge listens on, if it serves over HTTP */
+export function reachesBridge(transport: StdioServer | RemoteServer, ownPort: number | undefined): boolean {
+  if (transport.type === 'stdio' || ownPort === undefined || !URL.canParse(transport.url)) return false
+  const { protocol, hostname, port } = new URL(transport.url)
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return isLocal && protocol === 'http:' && Number(port || 80) === ownPort
 }
 
 function runsBridge(words: string[], ownPaths: readonly string[]): boolean {

@@ -51,6 +51,8 @@ describe('readSettings', () => {
       checkpoint: false,
       mount: undefined,
       packages: [],
+      httpToken: undefined,
+      httpSessionCount: 16,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],
@@ -104,7 +106,7 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_LEARN_TYPES', 'maybe', '1, true, yes, on, 0, false, no, off'],
     ['MCP_BRIDGE_SOURCES', 'notepad', 'claude-code'],
     ['MCP_BRIDGE_MOUNT', 'data', 'an absolute path'],
-    ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements or wheel files'],
+    ['MCP_BRIDGE_PACKAGES', 'numpy --index-url=http://evil', 'requirements, wheel files or folders'],
     ['MCP_BRIDGE_EMBEDDINGS_URL', 'file:///etc/passwd', 'an http or https URL'],
   ])('refuses %s=%s', (variable, value, allowed) => {
     const { code, message } = errorOf({ [variable]: value })

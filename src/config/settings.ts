@@ -204,11 +204,27 @@ export const SETTINGS = {
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
     {
-      allowed: 'requirements or wheel files separated by spaces, such as numpy pandas>=2',
+      allowed: 'requirements, wheel files or folders of them, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,
       // Never an option: the words end up on an installer's command line.
       matches: /^[^-\s]\S*$/,
     },
+  ),
+  httpToken: pattern(
+    {
+      variable: 'MCP_BRIDGE_HTTP_TOKEN',
+      meaning: 'The bearer token that clients of `run --http` must send.',
+      secret: true,
+    },
+    {
+      allowed: 'at least 16 printable characters without spaces',
+      matches: /^[\x21-\x7e]{16,}$/,
+      default: undefined,
+    },
+  ),
+  httpSessionCount: wholeNumber(
+    { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'How many sessions `run --http` has open at once.' },
+    { default: 16, min: 1, max: 1000 },
   ),
   cacheDir: folder(
     { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'What can be made again at any time.' },

@@ -45,21 +45,6 @@ describe('attach', () => {
   })
 })
 
-describe('warmUp', () => {
-  it('runs cells of number 0 and leaves the count of cells alone', async () => {
-    const { kernel } = await attach()
-    await kernel.warmUp()
-    expect(kernel.cellCount).toBe(0)
-  })
-
-  it('ends a kernel that does not come back from it', async () => {
-    const { sandbox, kernel } = await attach()
-    sandbox.stdin.removeAllListeners('data')
-    await expect(kernel.warmUp(10)).rejects.toMatchObject({ code: 'KERNEL_DIED' })
-    expect(sandbox.disposed).toBe(true)
-  })
-})
-
 describe('run', () => {
   it('sends the servers only when they changed', async () => {
     const { sandbox, kernel } = await attach()

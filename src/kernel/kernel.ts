@@ -6,7 +6,7 @@ import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Connection } from './connection.ts'
 
 export interface RunOptions {
-  /** Its number, above that of the cell before. Missing: the next one. */
+  /** Its number, above that of the cell before. Missing: the next one. 0: it is no cell of the session's, and not counted. */
   cell?: number
   code: string
   servers: VisibleServer[]
@@ -18,8 +18,6 @@ export interface RunOptions {
   /** Variables that an earlier kernel handed over, to be there before the cell runs. */
   restore?: string
 }
-
-const DEAF: CellObserver = { onOutput() {}, onDisplay() {}, onCall: () => Promise.resolve(null) }
 
 const READY_TIMEOUT_MS = 60_000
 
@@ -77,7 +75,7 @@ export class Kernel {
    * @throws BridgeError KERNEL_DIED when the kernel ends first
    */
   run({ cell, code, servers, observer, ...carriedOver }: RunOptions): Promise<DoneFrame> {
-    this.#cells += 1
+    if (cell !== 0) this.#cells += 1
     // The list can be long and rarely changes.
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
@@ -86,21 +84,6 @@ export class Kernel {
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )
-  }
-
-  /**
-   * Run cells that come to nothing, so that the first real one does not pay for what either half does at a first time.
-   * @throws BridgeError KERNEL_DIED, also when it takes too long
-   */
-  async warmUp(timeoutMs = READY_TIMEOUT_MS): Promise<void> {
-    const timer = setTimeout(() => void this.dispose(), timeoutMs)
-    try {
-      for (const code of ['0', "await __import__('asyncio').sleep(0)", '0/0']) {
-        await this.#connection.run({ type: 'run', cell: 0, code }, DEAF)
-      }
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

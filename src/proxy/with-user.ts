@@ -9,7 +9,7 @@ import type { CallContext } from './method.ts'
 /** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
 const SIGN_IN_MS = 5 * 60_000
 
-type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'signal'>
+type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'signal'>
 
 /** For each cell and server, the offer that is open, or that was declined: hundreds of calls make one offer, and no is no. */
 const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
@@ -18,10 +18,10 @@ const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
 export async function withUser<T>(server: string, context: Context, work: () => Promise<T>): Promise<T> {
   const { questions, asker } = context
   try {
-    return await questions.during(server, asker, work)
+    return await questions.during(server, context, work)
   } catch (error) {
     if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context))) throw error
-    return await questions.during(server, asker, work)
+    return await questions.during(server, context, work)
   }
 }
 

@@ -190,3 +190,34 @@ it('tells what is printed and then the value, too, once', () => {
 it('strips colours and shows a progress bar in its last state', () => {
   expect(render({ stdout: '\x1b[31mred\x1b[0m', stderr: '\r10%\r100%\n' }).text).toBe('red\n[stderr]\n100%')
 })
+
+describe('the handle of a new session', () => {
+  const session = { handle: 'h4nDl3-0f-24-ch4r4ct3r5', keeps: 'these variables' }
+  const flood = Array.from({ length: 100 }, (_, index) => ({ 'text/plain': `${index} ${'some words, '.repeat(20)}` }))
+  const contents: Partial<CellResult>[] = [{}, { stdout: 'x y z '.repeat(5_000) }, { displays: flood }]
+
+  it.each(contents)('is in the text and in the data, whole, and within the budget: %#', (extra) => {
+    for (const outputTokens of [100, 600]) {
+      for (const mode of ['compact', 'toon', 'json'] as const) {
+        const rendered = renderResult(result(extra), { mode, outputTokens, session })
+        const [text] = rendered.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        expect(text).toContain(session.handle)
+        expect(countTokens(text!)).toBeLessThanOrEqual(outputTokens * 1.1)
+        if (rendered.structuredContent) expect(rendered.structuredContent['session']).toBe(session.handle)
+      }
+    }
+  })
+
+  it('is said in words, also to a client that gets text only', () => {
+    const { content, structuredContent } = renderResult(result({ stdout: 'hello' }), {
+      mode: 'compact',
+      outputTokens: 6_000,
+      textOnly: true,
+      session,
+    })
+    expect(content).toEqual([
+      { type: 'text', text: `hello\n[To go on with these variables, pass session="${session.handle}".]` },
+    ])
+    expect(structuredContent).toBeUndefined()
+  })
+})

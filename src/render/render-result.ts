@@ -28,6 +28,8 @@ export interface RenderOptions {
   outputTokens: number
   /** Leave `structuredContent` out. */
   textOnly?: boolean
+  /** A new session, for the reader to come back to: its handle, and what that is good for. */
+  session?: { handle: string; keeps: string }
 }
 
 /** Rounds of cutting. Each takes off what the last was over, so that one or two are the rule. */
@@ -36,11 +38,12 @@ const MAX_ROUNDS = 8
 const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
 
-export function renderResult(result: CellResult, { mode, outputTokens, textOnly }: RenderOptions): RenderedResult {
+export function renderResult(result: CellResult, options: RenderOptions): RenderedResult {
+  const { outputTokens, textOnly } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
   const resourceLinks = links(result)
   const budget = outputTokens - (resourceLinks.length > 0 ? estimateTokens(JSON.stringify(resourceLinks)) : 0)
-  const { text, data } = withinBudget(result, partsOf(result, notesOf(result, media.notes)), mode, budget)
+  const { text, data } = withinBudget(result, partsOf(result, notesOf(result, media.notes)), options, budget)
   const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= budget
   return {
     content: [{ type: 'text', text }, ...media.blocks, ...resourceLinks],
@@ -60,26 +63,30 @@ type Data = Record<string, unknown>
 function withinBudget(
   result: CellResult,
   parts: Part[],
-  mode: OutputMode,
+  { mode, session }: Pick<RenderOptions, 'mode' | 'session'>,
   tokens: number,
 ): { text: string; data: Data } {
   const gapLine = gapLineFor(result, parts)
+  // Not a part, since it must come through whole.
+  const wayBack = session ? `\n[To go on with ${session.keeps}, pass session="${session.handle}".]` : ''
+  const handle = session ? { session: session.handle } : {}
   let room = tokens
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const cut = cutParts(parts, room, gapLine)
     const isWhole = cut.every((part, index) => part.text === parts[index]!.text)
     const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
-    const data = dataOf(result, shown, mode)
-    const text = mode === 'compact' ? joinParts(shown) || '(no output)' : written(data, mode)
+    const data = { ...dataOf(result, shown, mode), ...handle }
+    const text = mode === 'compact' ? (joinParts(shown) || '(no output)') + wayBack : written(data, mode)
     const over = estimateTokens(text) - tokens
     if (over <= 0) return { text, data }
     // What a part costs as JSON, with its quotes escaped, is known only when it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
   }
   // So many parts that not even a line of each has room.
-  const output = cutMiddle(joinParts(parts), Math.floor(tokens / (mode === 'compact' ? 1 : 3)), gapLine)
-  const data = { status: result.status, output }
-  return { text: mode === 'compact' ? output : written(data, mode), data }
+  const rest = Math.max(tokens - estimateTokens(wayBack), 0)
+  const output = cutMiddle(joinParts(parts), Math.floor(rest / (mode === 'compact' ? 1 : 3)), gapLine)
+  const data = { status: result.status, output, ...handle }
+  return { text: mode === 'compact' ? output + wayBack : written(data, mode), data }
 }
 
 /** Where a gap's text is to be found again. */

@@ -112,8 +112,8 @@ async function createProvider(
     return new BubblewrapProvider({ pidsCount: settings.pidsCount, mount, packages, cacheDir: settings.cacheDir })
   }
   const { ContainerProvider } = await import('./container/provider.ts')
-  const { image, containerUser: user, pidsCount, cpus, ociRuntime } = settings
-  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, packages })
+  const { image, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
+  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, packages, cacheDir })
 }
 
 async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {

@@ -8,16 +8,27 @@ import { BridgeError } from '../errors.ts'
 import type { SandboxExit, SandboxLimits } from './provider.ts'
 
 const INIT_FILE = 'sandbox_init.py'
+const COMPILE_FILE = 'compile_kernel.py'
 
 // Partners of the codes in python/sandbox_init.py.
 const EXIT_OUT_OF_MEMORY = 86
 const EXIT_PYTHON_TOO_OLD = 87
 
+interface SandboxWords {
+  id: string
+  memoryBytes: number
+  pidsCount: number
+  /** The kernel in the bytecode of the Python that is started, where there is one. */
+  compiled: Buffer | undefined
+}
+
 export interface NativeKernel {
-  /** Arguments of python3. */
-  args(sandbox: { id: string; memoryBytes: number; pidsCount: number }): string[]
-  /** What the first process reads before the frames begin. */
+  /** The kernel's modules: one JSON object, path to text. */
   sources: Buffer
+  /** Arguments of a python3 that compiles what it gets on stdin. */
+  compileArgs: readonly string[]
+  /** Arguments of python3, and what it reads before the frames begin. */
+  start(sandbox: SandboxWords): { args: string[]; preamble: Buffer }
 }
 
 let loaded: Promise<NativeKernel> | undefined
@@ -30,23 +41,21 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
-    .filter((file) => file.endsWith('.py') && file !== INIT_FILE)
+    .filter((file) => file.endsWith('.py') && file !== INIT_FILE && file !== COMPILE_FILE)
     .toSorted()
   const texts = await Promise.all(files.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const init = await readFile(path.join(KERNEL_FOLDER, INIT_FILE), 'utf8')
-  return {
-    sources,
-    args: ({ id, memoryBytes, pidsCount }) => [
-      '-I',
-      '-B',
-      '-c',
-      init,
-      // The id is for people who look at a list of processes.
-      `id=${id} kernelBytes=${sources.byteLength} memoryBytes=${memoryBytes} pids=${pidsCount}`,
-    ],
+  const [init = '', compile = ''] = await Promise.all(
+    [INIT_FILE, COMPILE_FILE].map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')),
+  )
+  const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0) }: SandboxWords) => {
+    const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
+    // The id is for people who look at a list of processes.
+    const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}`
+    return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }
+  return { sources, compileArgs: ['-I', '-B', '-c', compile], start }
 }
 
 /** Environment of the kernel: nothing of the host's. `threads` keeps numerical libraries from starting one for each CPU of the host. */

@@ -18,18 +18,21 @@ export interface CommandResult {
  * Run `command` with `args`. Never rejects: what went wrong is in the result.
  * @param options.onLine hears every line of either stream while it runs
  * @param options.timeoutMs after it, the command is killed (none: 30 s)
+ * @param options.input what it reads on stdin (none: nothing)
  */
 export function runCommand(
   command: string,
   args: readonly string[],
-  options: { timeoutMs?: number; onLine?: (line: string) => void } = {},
+  options: { timeoutMs?: number; onLine?: (line: string) => void; input?: Buffer } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
   return new Promise((resolve) => {
     let stdout = ''
     let stderr = ''
     let timedOut = false
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
+    // A command that ends without reading it says why by itself.
+    child.stdin.on('error', () => {}).end(options.input)
     const timer = setTimeout(() => {
       timedOut = true
       child.kill('SIGKILL')

@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
+import { writeBatched } from '../write-batched.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
 
 const STDERR_TAIL_BYTES = 4096
@@ -89,7 +90,7 @@ export class StdioProcess implements Sandbox {
   }
 
   interrupt(): void {
-    if (this.stdin.writable) this.stdin.write(INTERRUPT)
+    if (this.stdin.writable) writeBatched(this.stdin, INTERRUPT)
   }
 
   dispose(): Promise<void> {

@@ -1,4 +1,5 @@
-// The MCP server that a client talks to: one tool, and resources. One instance serves one connection, in whichever protocol era the client speaks.
+// The MCP server that a client talks to: one tool, and resources. One instance serves one connection, in whichever protocol era the client speaks;
+// over HTTP and in the modern era, one request. What outlives the instance is handed to it.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -16,14 +17,16 @@ import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { renderResult } from '../render/render-result.ts'
-import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../session/time-limit.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
-import { OpenRun } from './open-run.ts'
+import type { OpenRun } from './open-run.ts'
+import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
-import { parseRunPythonArguments, RUN_PYTHON_TOOL } from './run-python-tool.ts'
+import { rehearse } from './rehearse.ts'
+import { parseRunPythonArguments, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION } from './run-python-tool.ts'
+import type { Sessions } from './sessions.ts'
 
 const CAPABILITIES_RESOURCE = {
   uri: 'resource://mcp-server-code-execution-mode/capabilities',
@@ -32,10 +35,10 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
-/** What answers a client, once it is loaded: a bridge, and the client's session in it. */
+/** What answers a client, once it is loaded: a bridge, and the client's sessions in it. */
 export interface Conversation {
   bridge: Bridge
-  session: Session
+  sessions: Sessions
 }
 
 export interface ServerParts {
@@ -43,18 +46,18 @@ export interface ServerParts {
   log: Log
   /** The same at every call; nothing is read or started before the first. */
   converse: () => Promise<Conversation>
+  /** The client names its session with each call: nothing else says which conversation that belongs to. */
+  byHandle?: boolean
+  /** Calls that wait for the client to come back, where it comes back to another instance. */
+  runs?: OpenRuns
 }
 
 export function createServer(parts: ServerParts): Server {
-  const { log, converse } = parts
+  const { log, converse, byHandle = false, runs = new OpenRuns() } = parts
   const server = new Server({ name: 'sandbridge', version: VERSION }, { capabilities: { tools: {}, resources: {} } })
 
-  /** Calls that wait for the client to come back with an answer. They end with their cells. */
-  const runs = new Map<string, OpenRun>()
-
   function startRun(capabilities: ClientCapabilities, args: unknown, quirks: ClientQuirks): OpenRun {
-    const run = new OpenRun(capabilities)
-    runs.set(run.id, run)
+    const run = runs.add(capabilities)
     run.start(runPython(parts, args, run, quirks))
     return run
   }
@@ -75,6 +78,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       const { bridge } = await converse()
       bridge.warmUp()
+      await rehearse(() => createServer(parts))
     } catch (error) {
       log.error('Nothing could be prepared', { error })
     }
@@ -83,7 +87,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/list', () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    return { tools: [RUN_PYTHON_TOOL] }
+    return { tools: [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL] }
   })
 
   server.setRequestHandler('tools/call', async (request, context) => {
@@ -92,18 +96,26 @@ export function createServer(parts: ServerParts): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool '${name}'; the only one is run_python`)
     }
     const { mcpReq } = context
-    const capabilities = capabilitiesOf(context)
     const state = mcpReq.requestState<string>()
-    const run = (state && runs.get(state)) || startRun(capabilities, args, quirksFor(context))
+    let run: OpenRun
+    try {
+      run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirksFor(context))
+    } catch (error) {
+      return failure(error)
+    }
     run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
-    mcpReq.signal.addEventListener('abort', () => run.cancel(), { once: true })
+    const onAbort = () => run.cancel()
+    mcpReq.signal.addEventListener('abort', onAbort, { once: true })
     const event = await run.next()
+    // A request that stands alone has its answer with this, and may close while the run goes on. An older one stays open while its client is asked.
+    if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
     await run.progress.stop()
     if ('result' in event) {
-      runs.delete(run.id)
+      runs.delete(run)
       return event.result
     }
+    runs.awaitAnswer(run)
     return inputRequired({ inputRequests: event.questions, requestState: event.state })
   })
 
@@ -114,9 +126,9 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
-    const { bridge, session } = await converse()
+    const { bridge, sessions } = await converse()
     try {
-      return readOutputResource(session, uri) ?? (await readArtifactResource(bridge.artifacts, uri))
+      return readOutputResource(sessions.readable(), uri) ?? (await readArtifactResource(bridge.artifacts, uri))
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
     }
@@ -138,27 +150,35 @@ export function createServer(parts: ServerParts): Server {
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 async function runPython(
-  { settings, log, converse }: ServerParts,
+  { settings, log, converse, byHandle = false }: ServerParts,
   args: unknown,
   run: OpenRun,
   { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
 ): Promise<CallToolResult> {
   try {
-    const request = parseRunPythonArguments(args, settings)
-    const { bridge, session } = await converse()
+    const { session: handle, ...request } = parseRunPythonArguments(args, settings, byHandle)
+    const { bridge, sessions } = await converse()
     bridge.questions.clientOffers(run.methods)
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
-    const result = await bridge.runCell(session, {
-      ...request,
-      ...listeners,
-      timeLimit,
-      signal: run.signal,
-      asker: run,
+    return await sessions.use(handle, async (session, newHandle) => {
+      const result = await bridge.runCell(session, {
+        ...request,
+        ...listeners,
+        timeLimit,
+        signal: run.signal,
+        asker: run,
+      })
+      if (newHandle !== undefined && run.signal.aborted) {
+        // The handle reaches nobody. Whoever holds the session lets go of it.
+        throw new BridgeError('CANCELLED', 'The call was cancelled')
+      }
+      const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
+      const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
+      const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
+      return { ...renderResult(result, { mode: settings.outputMode, outputTokens, textOnly, ...way }) }
     })
-    const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
-    return { ...renderResult(result, { mode: settings.outputMode, outputTokens, textOnly }) }
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
     return failure(error)

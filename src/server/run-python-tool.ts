@@ -1,4 +1,5 @@
 // The one tool: its definition, byte for byte the same whatever is configured, and the parsing of its arguments. Pure.
+// Where a client's requests stand alone (MCP 2026-07-28 over HTTP), one argument more says which session a call belongs to.
 // The definition is what every conversation pays for. Anything longer belongs into the capability summary.
 import { BridgeError } from '../errors.ts'
 
@@ -20,8 +21,21 @@ export const RUN_PYTHON_TOOL = {
   },
 }
 
+export const RUN_PYTHON_TOOL_WITH_SESSION = {
+  ...RUN_PYTHON_TOOL,
+  inputSchema: {
+    ...RUN_PYTHON_TOOL.inputSchema,
+    properties: {
+      ...RUN_PYTHON_TOOL.inputSchema.properties,
+      session: { type: 'string' as const, description: 'as given by the first result: keeps its variables' },
+    },
+  },
+}
+
 export interface RunPythonArguments {
   code: string
+  /** The handle of the session to run in. */
+  session?: string
   servers?: string[]
   timeoutMs: number
 }
@@ -31,13 +45,21 @@ interface TimeLimits {
   maxTimeoutMs: number
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, what it was, and what is allowed */
-export function parseRunPythonArguments(args: unknown, limits: TimeLimits): RunPythonArguments {
+/**
+ * @param byHandle whether the tool has the argument `session`
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, what it was, and what is allowed
+ */
+export function parseRunPythonArguments(args: unknown, limits: TimeLimits, byHandle = false): RunPythonArguments {
   const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
-  const unknown = Object.keys(others)
-  if (unknown.length > 0) throw invalid(`Unknown argument '${unknown[0]}'. run_python takes code, servers and timeout`)
+  const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
+  const [surplus] = Object.keys(byHandle ? rest : others)
+  if (surplus !== undefined) {
+    const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
+    throw invalid(`Unknown argument '${surplus}'. run_python takes ${names}`)
+  }
   return {
     code: parseCode(code),
+    ...(session !== undefined && session !== null && { session: parseSession(session) }),
     ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),
     timeoutMs: parseTimeout(timeout, limits),
   }
@@ -48,6 +70,12 @@ function parseCode(code: unknown): string {
   if (typeof code !== 'string') throw invalid(`'code' must be a string of Python source, not ${describe(code)}`)
   if (code.trim() === '') throw invalid("'code' is empty: pass the Python source to run")
   return code
+}
+
+function parseSession(session: unknown): string {
+  if (typeof session === 'string' && session.trim() !== '') return session
+  const problem = typeof session === 'string' ? 'is empty' : `must be a string, not ${describe(session)}`
+  throw invalid(`'session' ${problem}: pass what an earlier result gave, or leave it out to start a new session`)
 }
 
 function parseServers(servers: unknown): string[] {

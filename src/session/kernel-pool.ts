@@ -3,6 +3,7 @@ import { BridgeError } from '../errors.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, SandboxLimits } from '../sandbox/provider.ts'
+import { warmUp } from './warm-up.ts'
 
 /** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void
@@ -90,7 +91,7 @@ export class KernelPool {
 
   async #startWarm(): Promise<Kernel> {
     const kernel = await this.#start()
-    await kernel.warmUp()
+    await warmUp(kernel)
     return kernel
   }
 

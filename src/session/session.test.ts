@@ -50,6 +50,17 @@ async function started(sandboxes: FakeSandbox[], index = 0): Promise<FakeSandbox
 afterEach(() => vi.useRealTimers())
 
 describe('Session', () => {
+  it('that is closed while a cell waits for its sandbox leaves no sandbox behind', async () => {
+    let ready: (() => void) | undefined
+    const { sandboxes, session } = open({ prepare: () => new Promise((resolve) => (ready = resolve)) })
+    const waiting = session.run(request())
+    await vi.waitFor(() => expect(ready).toBeDefined())
+    await session.close()
+    ready!()
+    await expect(waiting).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+    expect(sandboxes.map(({ disposed }) => disposed)).toEqual([true])
+  })
+
   it('runs cells one after the other in one kernel', async () => {
     const { sandboxes, session } = open()
     const first = session.run(request())

@@ -184,9 +184,14 @@ export class Session {
   }
 
   async #takeKernel(): Promise<Kernel> {
-    if (this.#closed) throw new BridgeError('SHUTTING_DOWN', 'The session is over')
+    const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
+    if (this.#closed) throw isOver()
     if (this.#kernel) return this.#kernel
     const kernel = await this.#options.pool.take()
+    if (this.#closed) {
+      await kernel.dispose()
+      throw isOver()
+    }
     this.#kernel = kernel
     this.#takenAt = performance.now()
     void kernel.closed.then((exit) => this.#noteDeath(kernel, exit))

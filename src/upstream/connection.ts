@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
+import type { DirectCalls } from './direct-calls.ts'
 import { requestFailure, type Circumstances, type Failure } from './failures.ts'
 import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
@@ -32,6 +33,8 @@ export interface ConnectionParts {
   progress: ProgressRoutes
   /** Who answers what a call asks of us when it goes on as a task. */
   requests: UpstreamRequests
+  /** A shorter way for its tool calls, where there is one. */
+  direct: DirectCalls | undefined
   about: () => Circumstances
   onFailure: (failure: Failure) => void
 }
@@ -142,7 +145,7 @@ export class Connection {
     options: CallOptions,
   ): Promise<LooseResult> {
     const result = await this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal))
-    if (!isTaskHandle(result)) return result
+    if (this.era !== 'modern' || !isTaskHandle(result)) return result
     const { requests } = this.#parts
     const { server } = this
     return awaitTask(result, {
@@ -183,7 +186,7 @@ export class Connection {
     }
     const definition = this.#withHeaders.get(name)
     if (definition) return this.#callWithHeaders(params, definition, options)
-    return this.#request('tools/call', params, options)
+    return this.#parts.direct?.call(params, options.signal) ?? this.#request('tools/call', params, options)
   }
 
   get #runsTasks(): boolean {

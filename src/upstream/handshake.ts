@@ -2,6 +2,7 @@
 import type { Client, Implementation } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import type { Link } from './dial.ts'
+import { DirectCalls } from './direct-calls.ts'
 import type { Circumstances, Failure } from './failures.ts'
 import { routeProgress } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
@@ -73,14 +74,10 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     throw error
   }
   client.onclose = options.onClose
-  const connection = new Connection({
-    client,
-    link,
-    progress,
-    requests,
-    about: options.about,
-    onFailure: options.onFailure,
-  })
+  const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
+  const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
+  const { about, onFailure } = options
+  const connection = new Connection({ client, link, progress, direct, requests, about, onFailure })
   connection.subscribe(options.onError)
   return connection
 }

@@ -36,7 +36,8 @@ function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string
   if (method === undefined) return
   methods.delete(message.id)
   if (!('result' in message)) return
-  const { resultType, ...result } = message.result ?? {}
+  // Missing, it means "complete" (MCP 2026-07-28, SEP-2322).
+  const { resultType = 'complete', ...result } = message.result ?? {}
   // The package refuses a result that it does not know; whoever reads ours tells it by its type.
   const isTask = method === 'tools/call' && isTaskHandle(message.result)
   if (resultType !== 'complete' && !isTask) return

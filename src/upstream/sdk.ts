@@ -40,6 +40,6 @@ export function unwrapRaw(result: LooseResult): LooseResult {
   return isRecord(raw) ? raw : result
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

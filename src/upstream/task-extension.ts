@@ -2,7 +2,7 @@
 // It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
 import { BridgeError } from '../errors.ts'
 import { pollDelay } from './poll-delay.ts'
-import type { LooseResult } from './sdk.ts'
+import { isRecord, type LooseResult } from './sdk.ts'
 import type { CallOptions } from './upstream.ts'
 
 /** What a client declares under `extensions`. */
@@ -99,8 +99,4 @@ function progressOf(onProgress: CallOptions['onProgress']): (message: unknown) =
 
 function nonsense(server: string, what: string): BridgeError {
   return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was called, and ${what}`)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -33,7 +33,6 @@ describe('two sandboxes', () => {
     const other = await start()
     const crashes = [
       [`import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`, 'the sandbox ended'],
-      [`import json\njson.loads('[' * 1_000_000)`, 'recursion too deep'],
       [
         `import os\n_, end = os.pipe()\nwhile True: os.write(end, b'x' * (1 << 20))`,
         'the sandbox ended: out-of-memory',

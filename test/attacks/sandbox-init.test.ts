@@ -6,6 +6,7 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import { KERNEL_FOLDER } from '../../src/package-root.ts'
 
 const INIT = readFileSync(path.join(KERNEL_FOLDER, 'sandbox_init.py'), 'utf8')
+const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
 /** It counts the memory of every process it sees, and everything ends with it. */
@@ -14,13 +15,15 @@ const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child
 interface Init {
   python?: string
   kernel: string
+  /** Bytecode to go with it. */
+  compiled?: Buffer
   /** Whether the input stays open until the kernel has ended. */
   stayOpen?: boolean
 }
 
-function start({ python = PYTHON, kernel, stayOpen = true }: Init) {
+function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen = true }: Init) {
   const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
-  const config = `id=test kernelBytes=${sources.byteLength} memoryBytes=${256 << 20} pids=100000`
+  const config = `id=test kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} memoryBytes=${256 << 20} pids=100000`
   const command = [...NAMESPACE, python, '-I', '-B', '-c', INIT, config]
   const child = spawn('unshare', command)
   let stdout = ''
@@ -28,7 +31,7 @@ function start({ python = PYTHON, kernel, stayOpen = true }: Init) {
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()))
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
   child.stdin.on('error', () => {})
-  child.stdin.write(sources)
+  child.stdin.write(Buffer.concat([sources, compiled]))
   if (!stayOpen) child.stdin.end()
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, stdout, stderr }))
@@ -50,6 +53,17 @@ describe('sandbox_init', () => {
     expect(stdout).toBe('part /sandbridge/part/__init__.py __main__\n')
     expect(stderr).toContain('ValueError: seen')
     expect(code).toBe(1)
+  })
+
+  it('runs what was compiled before, and the sources when another Python has compiled it', async (ctx) => {
+    needPython(ctx)
+    const input = JSON.stringify({ '__main__.py': 'print("from bytecode", flush=True)' })
+    const { stdout } = spawnSync(PYTHON, ['-I', '-B', '-c', COMPILE], { input, encoding: 'utf8' })
+    const compiled = Buffer.from(stdout, 'base64')
+    const kernel = 'print("from source", flush=True)'
+    expect((await start({ kernel, compiled })).stdout).toBe('from bytecode\n')
+    compiled.writeUInt8(compiled.readUInt8(0) ^ 1, 0)
+    expect((await start({ kernel, compiled })).stdout).toBe('from source\n')
   })
 
   it('passes on how the kernel ended, and keeps its own codes apart', async (ctx) => {

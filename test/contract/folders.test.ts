@@ -79,13 +79,18 @@ describe.each(['bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
   })
 })
 
-it('the embedded sandbox refuses a mount, and what is no pure wheel', async () => {
+it('the embedded sandbox refuses a mount, and wheels for another Python', async () => {
   const folder = temporaryFolder()
   await expect(provide('pyodide', { MCP_BRIDGE_MOUNT: folder })).rejects.toThrow(
     /embedded sandbox cannot show cells a folder/,
   )
   const prepare = async (packages: string) => (await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })).prepare()
-  await expect(prepare('numpy')).rejects.toThrow(/pure Python wheels only, not numpy/)
+  const { fileName, data } = makeWheel({ tag: 'cp314-cp314-manylinux_2_28_x86_64' })
+  writeFileSync(path.join(folder, fileName), data)
+  await expect(prepare(folder)).rejects.toThrow(
+    /manylinux_2_28_x86_64.whl cannot be used: by its name it is for another/,
+  )
+  rmSync(path.join(folder, fileName))
   await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/)
   await expect(prepare(path.join(folder, 'none-1.0-py3-none-any.whl'))).rejects.toThrow(
     /none-1.0-py3-none-any.whl cannot be read/,

@@ -1,7 +1,10 @@
 // This file verifies what a model experiences from cell to cell, in the embedded sandbox.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import { thisNode } from '../../src/sandbox/pyodide/command.ts'
+import { CLI, closeTestBridge, makeHome, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
@@ -87,12 +90,31 @@ describe('a cell', () => {
 })
 
 describe('a value nested too deeply for WebAssembly', () => {
-  it('ends the sandbox, says why once, and the next cell runs', async () => {
-    const { text, structured } = await bridge.call({ code: 'import json\njson.loads("[" * 10**6)' })
+  const tooDeep = { code: 'kept = 1\nimport json\njson.loads("[" * 10**6)' }
+
+  it('is a RecursionError, and the variables stay', async (ctx) => {
+    if (!thisNode.hasDeepStack) ctx.skip('the stack of a process is limited here')
+    const { text } = await bridge.call(tooDeep)
+    expect(text).toContain('RecursionError: Stack overflow')
+    await bridge.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
+    for (const code of ['repr(x)', 'json.dumps(x)', 'pickle.dumps(x)', 'x == y']) {
+      expect(await bridge.run(code)).toContain('RecursionError: Stack overflow')
+    }
+    expect(await bridge.run('del x, y\nkept')).toBe('1')
+  })
+
+  it('ends the sandbox where its stack is limited, says why once, and the next cell runs', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('there is no ulimit to set')
+    const home = makeHome()
+    const node = path.join(home, 'node-with-a-small-stack')
+    writeFileSync(node, `#!/bin/sh\nulimit -s 8192\nexec "${process.execPath}" "$@"\n`, { mode: 0o755 })
+    const limited = await openTestBridge({ home, command: { node, cli: CLI } })
+    const { text, structured } = await limited.call(tooDeep)
     expect(structured['status']).toBe('killed')
     expect(text.match(/nested or recursed too deeply/g)).toHaveLength(1)
     expect(text).not.toContain('had ended')
-    expect(await bridge.run('"fine"')).toBe("'fine'")
+    expect(await limited.run('"fine"')).toBe("'fine'")
+    await closeTestBridge(limited)
   })
 })
 

@@ -17,6 +17,7 @@ it.each([
   ['init', 'Registering Sandbridge'],
   ['trust', "A project's own servers"],
   ['login', 'Signing in to remote servers'],
+  ['run', 'Serving over HTTP'],
 ])('sandbridge %s', (command, heading) => {
   const help = execFileSync(process.execPath, [CLI, command, '--help'], { encoding: 'utf8' })
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))

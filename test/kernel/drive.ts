@@ -3,6 +3,7 @@ import type { TestContext } from 'vitest'
 import { onTestFinished } from 'vitest'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
+import { writeBatched } from '../../src/write-batched.ts'
 
 export type Frame = Record<string, unknown> & { type: string }
 type Answer = { value: unknown } | { error: { code: string; message: string; hint?: string; data?: unknown } }
@@ -54,7 +55,7 @@ export class Driver {
   }
 
   send(frame: object): void {
-    this.sandbox.stdin.write(`${JSON.stringify(frame)}\n`)
+    writeBatched(this.sandbox.stdin, Buffer.from(`${JSON.stringify(frame)}\n`))
   }
 
   async ready(): Promise<Frame> {

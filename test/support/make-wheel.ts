@@ -5,8 +5,10 @@ import { deflateRawSync } from 'node:zlib'
 export interface WheelOptions {
   name?: string
   version?: string
-  /** Path in the wheel → text. */
-  files?: Record<string, string>
+  /** Of the Pythons that it is for. */
+  tag?: string
+  /** Path in the wheel → content. */
+  files?: Record<string, string | Buffer>
   /** Changes the finished RECORD. */
   record?: (text: string) => string
   stored?: boolean
@@ -16,28 +18,29 @@ export interface WheelOptions {
 export function makeWheel({
   name = 'tinypkg',
   version = '1.0',
+  tag = 'py3-none-any',
   files,
   record = (text) => text,
   stored = false,
 }: WheelOptions = {}) {
   const info = `${name}-${version}.dist-info`
-  const all: Record<string, string> = {
+  const all: Record<string, string | Buffer> = {
     ...(files ?? { [`${name}/__init__.py`]: `from .answer import ANSWER\n`, [`${name}/answer.py`]: 'ANSWER = 42\n' }),
     [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: ${version}\n`,
-    [`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    [`${info}/WHEEL`]: `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: ${tag}\n`,
   }
-  const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
+  const hash = (text: string | Buffer) => createHash('sha256').update(text).digest('base64url')
   const lines = Object.entries(all).map(([path, text]) => `${path},sha256=${hash(text)},${Buffer.byteLength(text)}`)
   all[`${info}/RECORD`] = record(`${[...lines, `${info}/RECORD,,`].join('\n')}\n`)
-  return { fileName: `${name}-${version}-py3-none-any.whl`, data: makeZip(all, stored) }
+  return { fileName: `${name}-${version}-${tag}.whl`, data: makeZip(all, stored) }
 }
 
-export function makeZip(files: Record<string, string>, stored = false): Buffer {
+export function makeZip(files: Record<string, string | Buffer>, stored = false): Buffer {
   const bodies: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
   for (const [path, text] of Object.entries(files)) {
-    const data = Buffer.from(text)
+    const data = typeof text === 'string' ? Buffer.from(text) : text
     const packed = stored ? data : deflateRawSync(data)
     const name = Buffer.from(path)
     // Version, flags, method, time, date, checksum, sizes, lengths: the part that both headers share.

@@ -33,7 +33,8 @@ def ask_sync(method, **params):
 
 
 def _prepare():
-    need_room(ROOM + 10)  # with this much, a RecursionError that follows is about the arguments
+    # For all that follows until the reply is there. With this much, a RecursionError that comes is about the arguments.
+    need_room(ROOM + 15)
     _output.flush()
 
 

@@ -3,8 +3,11 @@
 import { arch, availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
+import path from 'node:path'
+import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
+import { runCommand } from '../run-command.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -17,8 +20,9 @@ export interface BubblewrapOptions {
   pidsCount: number
   /** A folder that cells see. */
   mount?: MountedFolder | undefined
-  /** Packages that cells can import, and where what is made for them is kept. */
+  /** Packages that cells can import. */
   packages?: readonly string[]
+  /** Where what is made is kept between runs. */
   cacheDir?: string
 }
 
@@ -30,10 +34,12 @@ interface Found {
 export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
   readonly #options: BubblewrapOptions
+  readonly #compiled: CompiledKernels
   #found: Promise<Found> | undefined
 
   constructor(options: BubblewrapOptions) {
     this.#options = options
+    this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
   }
 
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
@@ -45,12 +51,17 @@ export class BubblewrapProvider implements Provider {
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
     const [{ bubblewrap, folders }, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
-    const { pidsCount } = this.#options
+    const { executable } = bubblewrap.python
+    const compiled = await this.#compiled.find(kernel, executable, (args, input) =>
+      runCommand(executable, args, { input }),
+    )
     const environment = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       ...kernelEnvironment(Math.min(4, availableParallelism())),
     }
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
+    const { memoryBytes } = limits
+    const { args, preamble } = kernel.start({ id, memoryBytes, pidsCount: this.#options.pidsCount, compiled })
     return new StdioProcess({
       id,
       provider: 'bubblewrap',
@@ -59,10 +70,10 @@ export class BubblewrapProvider implements Provider {
         ...bubblewrap.before,
         ...bubblewrapArguments(bubblewrap, { environment, seccomp: true, folders }),
         '--',
-        bubblewrap.python.executable,
-        ...kernel.args({ id, memoryBytes: limits.memoryBytes, pidsCount }),
+        executable,
+        ...args,
       ],
-      preamble: kernel.sources,
+      preamble,
       extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64')],
       explain,
     })

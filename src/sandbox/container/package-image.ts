@@ -13,6 +13,7 @@ import {
   type RequestedPackages,
   unpackWheels,
 } from '../packages/requested-packages.ts'
+import { isPureWheel } from '../packages/wheel.ts'
 import { runCommand } from '../run-command.ts'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'
@@ -52,7 +53,7 @@ async function build(
     await mkdir(path.join(context, 'packages'))
     const unpacked = needsNoInstaller(requested)
     const files = unpacked
-      ? unpackWheels(requested)
+      ? unpackWheels(requested.wheels, isPureWheel)
       : requested.wheels.map(({ fileName, data }) => ({ path: fileName, data }))
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
+import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
@@ -30,6 +31,8 @@ export interface ContainerOptions {
   mount?: MountedFolder | undefined
   /** Packages that cells can import, built into an image of their own. */
   packages?: readonly string[]
+  /** Where what is found out is kept between runs. */
+  cacheDir?: string
 }
 
 /** What `prepare` finds out. */
@@ -44,11 +47,13 @@ export class ContainerProvider implements Provider {
   readonly #options: ContainerOptions
   #prepared: Promise<Prepared> | undefined
   readonly #listeners = new Set<(message: string) => void>()
+  readonly #compiled: CompiledKernels
 
   /** @throws BridgeError CONFIG_INVALID for a user that is root */
   constructor(name: EngineName, options: ContainerOptions) {
     this.name = name
     this.#options = options
+    this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
     if (/^(0+|root)(:|$)/.test(options.user)) {
       throw new BridgeError(
         'CONFIG_INVALID',
@@ -71,34 +76,49 @@ export class ContainerProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ engine, image, seccompProfilePath }, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
-    const { user, cpus, ociRuntime, pidsCount, mount } = this.#options
+    const [prepared, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
+    const { engine, image } = prepared
+    const { memoryBytes } = limits
+    const compiled = await this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
+      runCommand(engine.command, this.#runArguments(prepared, newContainerName(), memoryBytes, pythonArgs), { input }),
+    )
     const name = newContainerName()
+    const { args, preamble } = kernel.start({ id: name, memoryBytes, pidsCount: this.#options.pidsCount, compiled })
     return new StdioProcess({
       id: name,
       provider: this.name,
       command: engine.command,
-      args: runArguments({
-        engine,
-        name,
-        labels: ownerLabels(),
-        image: image.id,
-        imageVolumes: image.volumes,
-        user,
-        memoryBytes: limits.memoryBytes,
-        pidsCount,
-        cpus,
-        ociRuntime,
-        seccompProfilePath,
-        mount: mount && { ...mount, source: enginePath(mount.source, engine) },
-        environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
-        pythonArgs: kernel.args({ id: name, memoryBytes: limits.memoryBytes, pidsCount }),
-      }),
-      preamble: kernel.sources,
+      args: this.#runArguments(prepared, name, memoryBytes, args),
+      preamble,
       explain: (end) => this.#explain(end, engine),
       remove: async () => {
         await runCommand(engine.command, ['rm', '--force', '--volumes', name], { timeoutMs: 15_000 })
       },
+    })
+  }
+
+  #runArguments(
+    { engine, image, seccompProfilePath }: Prepared,
+    name: string,
+    memoryBytes: number,
+    pythonArgs: readonly string[],
+  ): string[] {
+    const { user, cpus, ociRuntime, pidsCount, mount } = this.#options
+    return runArguments({
+      engine,
+      name,
+      labels: ownerLabels(),
+      image: image.id,
+      imageVolumes: image.volumes,
+      user,
+      memoryBytes,
+      pidsCount,
+      cpus,
+      ociRuntime,
+      seccompProfilePath,
+      mount: mount && { ...mount, source: enginePath(mount.source, engine) },
+      environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
+      pythonArgs,
     })
   }
 

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { runCommand } from '../run-command.ts'
 import { needsNoInstaller, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
-import type { PackageFile } from './wheel.ts'
+import { isPureWheel, type PackageFile } from './wheel.ts'
 
 /** Where native sandboxes find it; the partner of the path in python/sandbox_init.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'
@@ -37,7 +37,7 @@ export async function ensurePackageFolder(
   try {
     // Readable by all: it holds no secret, and a sandbox may run as another user.
     await mkdir(unfinished, { recursive: true, mode: 0o755 })
-    if (needsNoInstaller(requested)) await writeFiles(unfinished, unpackWheels(requested))
+    if (needsNoInstaller(requested)) await writeFiles(unfinished, unpackWheels(requested.wheels, isPureWheel))
     else await install(requested, unfinished, python)
     // Whoever comes second finds the folder there, which is as good.
     await rename(unfinished, folder).catch(async (error: unknown) => {

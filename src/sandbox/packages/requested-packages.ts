@@ -40,14 +40,16 @@ export function needsNoInstaller({ wheels, requirements }: RequestedPackages): b
 }
 
 /**
- * The files of pure wheels, all into one folder.
+ * The files of wheels, all into one folder.
+ * @param fits whether a wheel of this name is for the Python in question
  * @throws BridgeError CONFIG_INVALID that names the wheel and what is wrong with it
  */
-export function unpackWheels({ wheels }: RequestedPackages): PackageFile[] {
+export function unpackWheels(wheels: readonly Wheel[], fits: (fileName: string) => boolean): PackageFile[] {
   const files = new Map<string, PackageFile>()
   for (const { fileName, data } of wheels) {
+    if (!fits(fileName)) throw invalid(`${fileName} cannot be used: by its name it is for another Python`)
     try {
-      for (const file of unpackWheel(fileName, data)) files.set(file.path, file)
+      for (const file of unpackWheel(data)) files.set(file.path, file)
     } catch (cause) {
       throw invalid(`${fileName} cannot be used: ${messageOf(cause)}`, cause)
     }

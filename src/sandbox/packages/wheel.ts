@@ -1,4 +1,4 @@
-// Unpacks a pure Python wheel: checks every file against the wheel's own record and says where it goes. Nothing of it is run. Pure.
+// Unpacks a wheel: checks every file against the wheel's own record and says where it goes. Nothing of it is run. Pure.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { createHash } from 'node:crypto'
 import { readZip } from './zip.ts'
@@ -18,9 +18,7 @@ export function isPureWheel(fileName: string): boolean {
 }
 
 /** @throws Error that says what is wrong with the wheel */
-export function unpackWheel(fileName: string, archive: Buffer): PackageFile[] {
-  if (!isPureWheel(fileName))
-    throw new Error('its name is not that of a pure Python wheel, such as name-1.0-py3-none-any.whl')
+export function unpackWheel(archive: Buffer): PackageFile[] {
   const entries = readZip(archive, MAX_UNPACKED_BYTES)
   if (entries.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
   const record = entries.find((entry) => /^[^/]+\.dist-info\/RECORD$/.test(entry.name))

@@ -27,7 +27,7 @@ describe('planMemory', () => {
 describe('nodeFlags', () => {
   const memory = planMemory(512 * MIB)
   const flags = (version: string, known: string[] = []): string[] =>
-    nodeFlags('/bundle', memory, { version, allows: (flag) => known.includes(flag) })
+    nodeFlags('/bundle', memory, { version, allows: (flag) => known.includes(flag), hasDeepStack: true })
 
   test('Node 20 names the permission model its own way', () => {
     expect(flags('v20.20.2')).toContain('--experimental-permission')
@@ -52,7 +52,7 @@ describe('nodeFlags', () => {
 
 describe('underMemoryCap', () => {
   const memory = planMemory(512 * MIB)
-  const node = (version: string) => ({ version, allows: () => true })
+  const node = (version: string, hasDeepStack = true) => ({ version, allows: () => true, hasDeepStack })
 
   test('the code range that newer versions reserve does not count', () => {
     const script = underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.21.0') })[2]
@@ -67,6 +67,13 @@ describe('underMemoryCap', () => {
     expect([shell, option]).toEqual(['/bin/sh', '-c'])
     expect(script).toContain(`ulimit -d ${512 * 1024};`)
     expect(command).toEqual(['/node', '--flag', 'a b'])
+  })
+
+  test('its stack is as deep as it may be', () => {
+    const script = (deep: boolean) =>
+      underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.0.0', deep) })[2]
+    expect(script(true)).toContain('ulimit -s unlimited;')
+    expect(script(false)).toContain('ulimit -s 4096;')
   })
 
   test('elsewhere it is left as it is', () => {

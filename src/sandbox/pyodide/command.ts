@@ -1,9 +1,12 @@
-// The command line of a sandbox process: Node's flags, and the memory caps that follow from one number. Pure: it starts nothing.
+// The command line of a sandbox process: Node's flags, and the memory caps that follow from one number. It starts nothing.
+import { readFileSync } from 'node:fs'
 import { BridgeError } from '../../errors.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
-/** The main thread's stack, and on Linux every other thread's too. */
+/** The main thread's stack where it may be of any size. Deeper recursion in Python's C code than fits into it is a RecursionError: see boot.js. */
+const DEEP_STACK_KIB = 64_000
+/** Where it may not: a limit counts for every thread, and each takes its stack from the memory cap. Too deep a recursion ends the sandbox then. */
 const STACK_KIB = 4096
 
 /** How one number of bytes is divided. `data` is the hard cap on the whole process (RLIMIT_DATA), the rest are parts that end politely. */
@@ -48,11 +51,20 @@ export interface NodeFacts {
   version: string
   /** `process.allowedNodeEnvironmentFlags` or anything else that knows which flags there are. */
   allows: (flag: string) => boolean
+  /** Whether a process of ours may have a main stack of any size. Threads get 2 MiB each then. */
+  hasDeepStack: boolean
 }
 
 export const thisNode: NodeFacts = {
   version: process.version,
   allows: (flag) => process.allowedNodeEnvironmentFlags.has(flag),
+  get hasDeepStack() {
+    try {
+      return /^Max stack size +\S+ +unlimited/m.test(readFileSync('/proc/self/limits', 'utf8'))
+    } catch {
+      return false
+    }
+  },
 }
 
 /** Node's flags for the sandbox process, which may read one folder and start threads, and do nothing else. */
@@ -67,8 +79,8 @@ export function nodeFlags(folder: string, memory: MemoryPlan, node: NodeFacts = 
     ...(node.allows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
     '--no-warnings',
     '--v8-pool-size=1',
-    // Deep recursion in Python's C code needs more than V8's usual megabyte to end in a RecursionError. The rest of the stack is V8's own reserve.
-    ...(process.platform === 'linux' ? [`--stack-size=${STACK_KIB - 512}`] : []),
+    // Not all of a small stack: the rest is V8's own reserve.
+    ...(process.platform === 'linux' ? [`--stack-size=${node.hasDeepStack ? DEEP_STACK_KIB : STACK_KIB - 512}`] : []),
     `--max-old-space-size=${memory.v8HeapMib}`,
     '--wasm-max-committed-code-mb=128',
     `--wasm-max-mem-pages=${memory.heapMaxBytes / WASM_PAGE_BYTES}`,
@@ -106,6 +118,6 @@ export function underMemoryCap(command: string[], memory: MemoryPlan, cap?: Cap)
   const { platform, node } = cap ?? { platform: process.platform, node: thisNode }
   if (platform !== 'linux') return command
   const kib = Math.floor((memory.dataBytes + reservedBytes(node)) / 1024)
-  const limits = `ulimit -c 0; ulimit -s ${STACK_KIB}; ulimit -d ${kib}; exec "$@"`
+  const limits = `ulimit -c 0; ulimit -s ${node.hasDeepStack ? 'unlimited' : STACK_KIB}; ulimit -d ${kib}; exec "$@"`
   return ['/bin/sh', '-c', limits, 'sandbridge', ...command]
 }

@@ -3,9 +3,10 @@
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { ensureBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
-import { BridgeError } from '../../errors.ts'
-import { needsNoInstaller, readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
-import { isPureWheel, type PackageFile } from '../packages/wheel.ts'
+import path from 'node:path'
+import { readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
+import type { PackageFile } from '../packages/wheel.ts'
+import { type Distribution, fetchWheels, fitsPython, installedDistribution, resolvePackages } from './distribution.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { KERNEL_FOLDER } from '../../package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
@@ -18,8 +19,9 @@ export interface PyodideOptions {
   kernelFolder?: string
   /** The Node program that runs the sandbox; missing means the one that runs the bridge. */
   node?: string
-  /** Pure Python wheels that cells can import: files, or folders of them. */
+  /** Packages that cells can import: wheel files, folders of them, and names of the distribution. */
   packages?: readonly string[]
+  distribution?: () => Promise<Distribution>
 }
 
 /**
@@ -86,11 +88,11 @@ export function sandboxCommand(node: string, bundle: string, memory: MemoryPlan)
 
 /** The folder of the bundle for these options, made when it is not there yet. See ensureBundle. */
 export async function prepareBundle(options: PyodideOptions, onProgress?: (message: string) => void): Promise<string> {
-  const { node, cacheFolder, kernelFolder, packages } = withDefaults(options)
+  const { node, cacheFolder, kernelFolder } = withDefaults(options)
   return ensureBundle({
     cacheFolder,
     kernelFolder,
-    packages: await packageFiles(packages),
+    packages: await packageFiles(withDefaults(options), onProgress),
     // Root's sandboxes run as another user.
     readableByAll: process.getuid?.() === 0 && process.platform === 'linux',
     onProgress,
@@ -108,16 +110,21 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
     kernelFolder: KERNEL_FOLDER,
     node: process.execPath,
     packages: [],
+    distribution: installedDistribution,
     ...options,
   }
 }
 
-async function packageFiles(words: readonly string[]): Promise<PackageFile[]> {
-  const requested = await readRequestedPackages(words)
-  if (needsNoInstaller(requested)) return unpackWheels(requested)
-  const compiled = requested.wheels.map(({ fileName }) => fileName).filter((fileName) => !isPureWheel(fileName))
-  const named = [...requested.requirements, ...compiled].join(', ')
-  throw new BridgeError('CONFIG_INVALID', `The embedded sandbox takes pure Python wheels only, not ${named}`, {
-    hint: 'Put wheel files such as name-1.0-py3-none-any.whl into MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap.',
-  })
+async function packageFiles(
+  { packages, cacheFolder, distribution }: Required<PyodideOptions>,
+  onProgress?: (message: string) => void,
+): Promise<PackageFile[]> {
+  if (packages.length === 0) return []
+  const { wheels, requirements } = await readRequestedPackages(packages)
+  const { lock, baseUrl } = await distribution()
+  const given = new Set(wheels.map(({ fileName }) => fileName))
+  const missing = resolvePackages(requirements, lock).filter((one) => !given.has(one.file_name))
+  const folder = path.join(cacheFolder, 'wheels')
+  const fetched = await fetchWheels(missing, { baseUrl, folder, ...(onProgress && { onProgress }) })
+  return unpackWheels([...wheels, ...fetched], (fileName) => fitsPython(fileName, lock))
 }

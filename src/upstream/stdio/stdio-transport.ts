@@ -103,7 +103,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin
     if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
     return new Promise((resolve, reject) => {
-      writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
+      writeBatched(stdin, Buffer.from(`${JSON.stringify(message)}\n`), (error) => {
         // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
         if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
         else resolve()

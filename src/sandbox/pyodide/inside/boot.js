@@ -8,6 +8,9 @@
   delete globalThis.__sandbridgeGlue
   globalThis.__sandbridgeHeapMaxBytes = input.heapMaxBytes
   const building = input.snapshot === undefined
+  // Of Python's own stack, which lies in its memory. Each call in C takes some of it and several times as much of the thread's real stack, which no one
+  // watches. With this much Python comes to its end first, where the real one has its 64 MB, and raises a RecursionError.
+  const STACK_BYTES = 3 << 20
 
   const PRELOAD =
     'import asyncio, ast, base64, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, functools, hashlib, heapq, ' +
@@ -113,6 +116,9 @@ del forget
     },
     set 0(_) {},
   })
+  const { _module: wasm } = pyodide
+  const base = wasm._emscripten_stack_get_base()
+  wasm._PyUnstable_ThreadState_SetStackProtection(wasm._PyThreadState_Get(), base - STACK_BYTES, STACK_BYTES)
   // Before the lock below, so that a kernel that cannot be imported says why.
   const hasPackages = index.some(([path]) => path.startsWith('/usr/lib/site-packages/'))
   const withPackages = hasPackages ? "sys.path.append('/usr/lib/site-packages')\n" : ''

@@ -1,0 +1,12 @@
+"""Compiles the kernel's sources: a JSON object, path -> text, on stdin. Prints what sandbox_init.py takes in their place, in base64."""
+
+import base64
+import json
+import marshal
+import sys
+from importlib._bootstrap_external import MAGIC_NUMBER
+
+files = json.load(sys.stdin)
+# Each by itself, so that a kernel loads no more of it than it imports.
+code = {path: marshal.dumps(compile(text, "/sandbridge/" + path, "exec", dont_inherit=True)) for path, text in files.items()}
+print(base64.b64encode(MAGIC_NUMBER + marshal.dumps(code)).decode())

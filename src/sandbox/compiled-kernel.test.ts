@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CompiledKernels, type RunPython } from './compiled-kernel.ts'
+
+const kernel = {
+  sources: Buffer.from('{}'),
+  compileArgs: ['-c', ''],
+  start: () => ({ args: [], preamble: Buffer.of() }),
+}
+const bytecode = Buffer.from('bytecode')
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'compiled-kernel-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function python() {
+  const run = vi.fn<RunPython>(async () => ({
+    code: 0,
+    stdout: bytecode.toString('base64'),
+    stderr: '',
+    missing: false,
+  }))
+  return { run }
+}
+
+describe('the compiled kernel', () => {
+  it('is made once, in the background, and found by later runs', async () => {
+    const { run } = python()
+    const kernels = new CompiledKernels(folder)
+    expect(await kernels.find(kernel, 'image', run)).toBeUndefined()
+    expect(await kernels.find(kernel, 'image', run)).toBeUndefined()
+    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]), 5_000)
+    expect(await kernels.find(kernel, 'image', run)).toEqual(bytecode)
+    expect(run).toHaveBeenCalledExactlyOnceWith(kernel.compileArgs, kernel.sources)
+    expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toEqual(bytecode)
+  })
+
+  it('is that of one Python and of one set of sources', async () => {
+    const { run } = python()
+    await new CompiledKernels(folder).find(kernel, 'image', run)
+    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), 5_000)
+    const later = new CompiledKernels(folder)
+    expect(await later.find(kernel, 'another image', run)).toBeUndefined()
+    expect(await later.find({ ...kernel, sources: Buffer.from('{"a":""}') }, 'image', run)).toBeUndefined()
+  })
+
+  it('is made again when its file was damaged: Python would crash on it', async () => {
+    const { run } = python()
+    await new CompiledKernels(folder).find(kernel, 'image', run)
+    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), 5_000)
+    const file = path.join(folder, readdirSync(folder)[0]!)
+    const content = readFileSync(file)
+    content[content.length - 1]! ^= 1
+    writeFileSync(file, content)
+    expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toBeUndefined()
+    writeFileSync(file, 'short')
+    expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toBeUndefined()
+  })
+})

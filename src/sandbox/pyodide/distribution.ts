@@ -1,0 +1,149 @@
+// What comes with Python for WebAssembly beside its standard library: packages compiled for it, such as numpy. The installed `pyodide` package pins each
+// by its hash and says where they lie. They are fetched by the bridge, before any sandbox starts, and kept.
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { isPureWheel } from '../packages/wheel.ts'
+import type { Wheel } from '../packages/requested-packages.ts'
+
+const FETCH_TIMEOUT_MS = 5 * 60_000
+
+/** The parts of pyodide-lock.json that are used here. */
+export interface LockFile {
+  info: { python: string; abi_version: string }
+  packages: Record<string, LockedPackage>
+}
+
+export interface LockedPackage {
+  name: string
+  version: string
+  file_name: string
+  /** Of the file, in hex. */
+  sha256: string
+  depends: string[]
+}
+
+export interface Distribution {
+  lock: LockFile
+  /** Of the folder with the files, with a `/` at the end. */
+  baseUrl: string
+}
+
+/** That of the installed `pyodide` package. */
+export async function installedDistribution(): Promise<Distribution> {
+  const folder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
+  const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
+  const { version } = JSON.parse(await read('package.json')) as { version: string }
+  // Its loader has the address in a template with the version in it.
+  const baseUrl = /https:\/\/[\w./-]+\$\{\w+\}\/full\//.exec(await read('pyodide.mjs'))?.[0] ?? ''
+  return {
+    lock: JSON.parse(await read('pyodide-lock.json')) as LockFile,
+    baseUrl: baseUrl.replace(/\$\{\w+\}/, version),
+  }
+}
+
+/** Whether a file's name says that it is a wheel for this Python: pure, or compiled for it (PEP 425, PEP 783). */
+export function fitsPython(fileName: string, { info }: LockFile): boolean {
+  if (isPureWheel(fileName)) return true
+  const [, python, abi, platform] = /-([^-]+)-([^-]+)-([^-]+)\.whl$/.exec(fileName) ?? []
+  const [major, minor] = info.python.split('.')
+  const ours = `cp${major}${minor}`
+  const isStable = abi === 'abi3' && /^cp3\d+$/.test(python!) && Number(python!.slice(3)) <= Number(minor)
+  return platform === `pyemscripten_${info.abi_version}_wasm32` && (isStable || (python === ours && abi === ours))
+}
+
+/**
+ * The packages of these names, and all that they need.
+ * @param requirements such as `numpy` or `numpy==2.4.6`
+ * @throws BridgeError CONFIG_INVALID that names the requirement, and says what there is
+ */
+export function resolvePackages(requirements: readonly string[], lock: LockFile): LockedPackage[] {
+  const found = new Map<string, LockedPackage>()
+  const add = (name: string, wanted: string): void => {
+    if (found.has(name)) return
+    const known = Object.hasOwn(lock.packages, name) ? lock.packages[name] : undefined
+    if (!known) throw invalid(`The embedded sandbox cannot have ${wanted}: there is no ${name} for its Python`)
+    if (!fitsPython(known.file_name, lock))
+      throw invalid(`The embedded sandbox cannot have ${wanted}: ${known.file_name} is no wheel`)
+    found.set(name, known)
+    for (const needed of known.depends) add(normalized(needed), wanted)
+  }
+  for (const requirement of requirements) {
+    const [, name = '', version] = /^([A-Za-z0-9][\w.-]*?)(?:==([\w.+!-]+))?$/.exec(requirement) ?? []
+    if (name === '') {
+      throw invalid(`The embedded sandbox takes packages by name, such as numpy or numpy==1.0, and not ${requirement}`)
+    }
+    add(normalized(name), requirement)
+    const there = found.get(normalized(name))!.version
+    if (version !== undefined && version !== there) {
+      throw invalid(`The embedded sandbox cannot have ${requirement}: for its Python there is ${name} ${there} only`)
+    }
+  }
+  return [...found.values()]
+}
+
+/**
+ * The wheels of these packages, from `folder` or else from where the distribution lies.
+ * @throws BridgeError CONFIG_INVALID for a file that cannot be had, or that is not the one whose hash is known
+ */
+export async function fetchWheels(
+  packages: readonly LockedPackage[],
+  { baseUrl, folder, onProgress }: { baseUrl: string; folder: string; onProgress?: (message: string) => void },
+): Promise<Wheel[]> {
+  const wheels: Wheel[] = []
+  // One after the other: all of them at once would be the most memory that a bridge ever uses.
+  for (const { name, file_name: fileName, sha256 } of packages) {
+    const file = path.join(folder, fileName)
+    const kept = await readFile(file).catch(() => undefined)
+    if (kept && hashOf(kept) === sha256) {
+      wheels.push({ fileName, data: kept })
+      continue
+    }
+    onProgress?.(`Fetching ${name} for the embedded sandbox`)
+    const data = await download(new URL(fileName, baseUrl), fileName)
+    if (hashOf(data) !== sha256) throw invalid(`${fileName} was fetched, but is not the file that it should be`)
+    await keep(file, data)
+    wheels.push({ fileName, data })
+  }
+  return wheels
+}
+
+async function download(url: URL, fileName: string): Promise<Buffer> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+    if (!response.ok) throw new Error(`HTTP ${response.status}`)
+    return Buffer.from(await response.arrayBuffer())
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    throw new BridgeError('CONFIG_INVALID', `${fileName} cannot be fetched: ${messageOf(cause)}`, {
+      hint: 'Without a network, put that file and those it needs into a folder, and name the folder in MCP_BRIDGE_PACKAGES.',
+    })
+  }
+}
+
+/** For the next time; what cannot be kept is fetched again. */
+async function keep(file: string, data: Buffer): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    await writeFile(temporary, data, { mode: 0o600 })
+    await rename(temporary, file)
+  } catch {}
+}
+
+function hashOf(data: Buffer): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
+/** As names of packages are compared (PEP 503). */
+function normalized(name: string): string {
+  return name.replace(/[-_.]+/g, '-').toLowerCase()
+}
+
+function invalid(message: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, {
+    hint: 'Correct MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap, which take what an installer finds.',
+  })
+}

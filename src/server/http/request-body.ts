@@ -1,0 +1,45 @@
+// Reads the body of a request, and keeps no more of it than is allowed.
+import type { IncomingMessage } from 'node:http'
+
+export class BodyError extends Error {
+  readonly status: 400 | 413
+  readonly code: number
+
+  constructor(status: 400 | 413, message: string, code: number) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** @throws BodyError 413 for one of more than `maxBytes`, 400 for one that is no JSON, or that the sender broke off */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const text = await readBody(request, maxBytes)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BodyError(400, 'Parse error: the body is not JSON', -32_700)
+  }
+}
+
+function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+  const tooLarge = new BodyError(413, `The body of a request may have ${maxBytes} bytes`, -32_000)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge)
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = []
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= maxBytes) chunks.push(chunk)
+      else {
+        chunks = []
+        reject(tooLarge)
+      }
+    })
+    request.once('end', () => resolve(Buffer.concat(chunks).toString()))
+    // After the end, these come too late to matter.
+    const brokenOff = () => reject(new BodyError(400, 'The request was broken off', -32_700))
+    request.on('close', brokenOff)
+    request.on('error', brokenOff)
+  })
+}

@@ -1,0 +1,244 @@
+// This file verifies who is let in, and what one client can take up. Sandboxes are not needed for that.
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { hostname, tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { Bridge } from '../../bridge.ts'
+import { readSettings } from '../../config/settings.ts'
+import { createLog } from '../../log.ts'
+import { HTTP_LIMITS, serveHttp } from './serve-http.ts'
+
+const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
+const LOG: string[] = []
+
+let bridge: Bridge
+beforeAll(async () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'sb-http-'))
+  const env = { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_RUNTIME: 'pyodide' }
+  const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
+  bridge = await Bridge.open(
+    settings,
+    createLog('debug', (line) => LOG.push(line)),
+  )
+  return async () => {
+    await bridge.close()
+    await rm(home, { recursive: true, force: true })
+  }
+})
+
+interface SendOptions extends Pick<RequestOptions, 'path' | 'method'> {
+  headers?: Record<string, string>
+  body?: string
+}
+
+interface Reply {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+async function serve({ host = '127.0.0.1', ...limits }: Partial<typeof HTTP_LIMITS> & { host?: string } = {}) {
+  const service = await serveHttp(bridge, { host, port: 0, token: TOKEN }, { ...HTTP_LIMITS, ...limits })
+  onTestFinished(() => service.close())
+  const port = Number(new URL(service.url).port)
+  const send = ({ body: sentBody = INITIALIZE, headers, ...options }: SendOptions = {}) =>
+    new Promise<Reply>((resolve, reject) => {
+      const sent = httpRequest(
+        {
+          host: new URL(service.url).hostname,
+          port,
+          path: '/mcp',
+          method: 'POST',
+          ...options,
+          headers: { ...HEADERS, ...headers },
+        },
+        (response) => {
+          text(response).then(
+            (body) => resolve({ status: response.statusCode!, headers: response.headers, body }),
+            reject,
+          )
+        },
+      )
+      sent.on('error', reject)
+      sent.end(['POST', 'PUT', undefined].includes(options.method) ? sentBody : undefined)
+    })
+  return { service, port, send, status: async (options?: Parameters<typeof send>[0]) => (await send(options)).status }
+}
+
+const HEADERS = {
+  authorization: `Bearer ${TOKEN}`,
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+}
+
+const message = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+const INITIALIZE = message('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '1' },
+})
+
+describe('who has the token is let in, and nobody else', () => {
+  it.each([
+    ['the token', `Bearer ${TOKEN}`, 200],
+    ['the token, after the scheme in small letters', `bearer ${TOKEN}`, 200],
+    ['no token', '', 401],
+    ['another one', 'Bearer another-token-of-some-length', 401],
+    ['a part of it', `Bearer ${TOKEN.slice(0, -1)}`, 401],
+    ['more than it', `Bearer ${TOKEN}x`, 401],
+    ['an empty one', 'Bearer ', 401],
+    ['it as a password', `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`, 401],
+  ])('%s', async (_, authorization, expected) => {
+    const { send } = await serve()
+    const { status, headers } = await send({ headers: { authorization } })
+    expect(status).toBe(expected)
+    expect(headers['www-authenticate']).toBe(expected === 401 ? 'Bearer' : undefined)
+  })
+
+  it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT'])('whatever the method: %s', async (method) => {
+    const { status } = await serve()
+    expect(await status({ method, headers: { authorization: '' } })).toBe(401)
+    expect(await status({ method })).not.toBe(401)
+  })
+
+  it('the token never shows in the log', async () => {
+    const { send } = await serve()
+    await send({ headers: { authorization: `Bearer ${TOKEN}x` } })
+    await send({ body: 'nonsense' })
+    expect(LOG.join('')).not.toContain(TOKEN)
+  })
+})
+
+describe('a page of another site, in a browser on this machine', () => {
+  it.each([
+    ['localhost', 200],
+    ['127.0.0.1', 200],
+    ['[::1]', 200],
+    ['evil.example', 403],
+    ['localhost.evil.example', 403],
+    ['192.168.1.5', 403],
+  ])('cannot get in by a name that means this machine: Host %s', async (host, expected) => {
+    const { port, status } = await serve()
+    expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
+  })
+
+  it.each([
+    ['http://localhost:3000', 200],
+    ['http://127.0.0.1', 200],
+    ['https://evil.example', 403],
+    ['http://localhost.evil.example', 403],
+    ['null', 403],
+  ])('cannot get in: Origin %s', async (origin, expected) => {
+    const { status } = await serve()
+    expect(await status({ headers: { origin } })).toBe(expected)
+  })
+
+  it('another loopback address may be named where the bridge listens on it', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
+    const { port, status } = await serve({ host: '127.0.0.2' })
+    expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
+    expect(await status({ headers: { host: `evil.example:${port}` } })).toBe(403)
+  })
+
+  it('where other machines can connect, Host may also be an address, or the name of this one', async () => {
+    const { port, status } = await serve({ host: '0.0.0.0' })
+    const as = (host: string) => status({ headers: { host: `${host}:${port}` } })
+    expect(await as('192.168.1.5')).toBe(200)
+    expect(await as('[fe80::1]')).toBe(200)
+    expect(await as(hostname())).toBe(200)
+    expect(await as('evil.example')).toBe(403)
+    expect(await as('192.168.1.5.evil.example')).toBe(403)
+  })
+})
+
+describe('what is no request costs nothing but itself', () => {
+  it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
+    'the body %j',
+    async (body) => {
+      const { status } = await serve()
+      expect(await status({ body })).toBe(400)
+      expect(await status()).toBe(200)
+    },
+  )
+
+  it.each([
+    ['another path', { path: '/' }, 404],
+    ['another method', { method: 'PUT' }, 405],
+    ['another content type', { headers: { 'content-type': 'text/plain' } }, 415],
+    [
+      'another content type, in the modern era',
+      { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
+      415,
+    ],
+    ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
+    ['no session', { body: message('tools/list', {}) }, 400],
+    ['a stream without a session', { method: 'GET' }, 400],
+  ])('%s', async (_, options, expected) => {
+    const { status } = await serve()
+    expect(await status(options)).toBe(expected)
+  })
+})
+
+describe('one client cannot take up everything', () => {
+  it('a body may have so many bytes, and not one more', async () => {
+    const { status } = await serve({ bodyBytes: 10_000 })
+    const padded = (length: number) => INITIALIZE + ' '.repeat(length - INITIALIZE.length)
+    expect(await status({ body: padded(10_000) })).toBe(200)
+    expect(await status({ body: padded(10_001) })).toBe(413)
+    const chunked = { 'transfer-encoding': 'chunked' }
+    expect(await status({ body: padded(10_000), headers: chunked })).toBe(200)
+    expect(await status({ body: padded(10_001), headers: chunked })).toBe(413)
+    expect(await status({ body: padded(2_000_000), headers: chunked })).toBe(413)
+  })
+
+  it('a request that does not arrive is given up', async () => {
+    const { port, status } = await serve({ requestMs: 300 })
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`
+    const beginnings = ['', 'POST /mcp', head, `${head}Content-Length: 100\r\n\r\n{`]
+    const sockets = await Promise.all(beginnings.slice(1).map((beginning) => openSocket(port, beginning)))
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))))
+    expect(await status()).toBe(200)
+  })
+
+  it('only so many requests are open at once, and one whose answer is not read ends', async () => {
+    const { port, status } = await serve({ openRequests: 1, stallMs: 1_000 })
+    await bridge.artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
+    const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
+    const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    const socket = await openSocket(port, `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${head}\r\n${body}`)
+    // It has begun to answer, and nobody reads on.
+    await new Promise((resolve) => socket.once('readable', resolve))
+    expect(await status()).toBe(503)
+    while ((await status()) !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
+  })
+})
+
+function modern(method: string, params: object = {}): { headers: Record<string, string>; body: string } {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+  }
+  const uri = (params as { uri?: string }).uri
+  return {
+    headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(uri && { 'mcp-name': uri }) },
+    body: message(method, { ...params, _meta: meta }),
+  }
+}
+
+function openSocket(port: number, beginning: string): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(beginning)
+      resolve(socket)
+    })
+    socket.on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+  })
+}

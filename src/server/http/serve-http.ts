@@ -1,0 +1,120 @@
+// Serves many clients of both protocol eras at /mcp, from one bridge: which request goes where, and how much of everything there may be.
+// Who is let in is the guard's business, which session a request is for that of LegacyConversations and SessionHandles.
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
+import type { Bridge } from '../../bridge.ts'
+import { BridgeError } from '../../errors.ts'
+import { createServer } from '../create-server.ts'
+import { OpenRuns } from '../open-runs.ts'
+import type { Address } from './address.ts'
+import { createGuard } from './guard.ts'
+import { LegacyConversations } from './legacy-conversations.ts'
+import { refuse } from './refuse.ts'
+import { BodyError, readJsonBody } from './request-body.ts'
+import { SessionHandles } from './session-handles.ts'
+import { SessionRegistry } from './session-registry.ts'
+
+const PATH = '/mcp'
+const METHODS = ['GET', 'POST', 'DELETE']
+
+/** As a server gets it. */
+type ServerRequest = IncomingMessage & { method: string; url: string }
+
+/** What one client, or many, can take up. */
+export const HTTP_LIMITS = {
+  bodyBytes: 4 * 1024 * 1024,
+  /** Requests that are being answered, streams included. */
+  openRequests: 256,
+  connections: 512,
+  /** For a request to arrive in full. */
+  requestMs: 30_000,
+  /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */
+  stallMs: 60_000,
+}
+
+export interface HttpService {
+  url: string
+  /** Stop listening, and break off what is being answered. */
+  close(): Promise<void>
+}
+
+/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on */
+export async function serveHttp(
+  bridge: Bridge,
+  { host, port, token }: Address & { token: string },
+  limits = HTTP_LIMITS,
+): Promise<HttpService> {
+  const { settings, log } = bridge
+  const onerror = (error: Error) => log.debug('MCP', { error })
+  const registry = new SessionRegistry({
+    open: () => bridge.openSession(),
+    close: (session) =>
+      bridge.closeSession(session).catch((error: unknown) => log.warning('A session could not be ended', { error })),
+    max: settings.httpSessionCount,
+  })
+  const legacy = new LegacyConversations({ bridge, registry, settings, log })
+  const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
+  const runs = new OpenRuns()
+  const converse = () => Promise.resolve({ bridge, sessions })
+  const modern = createMcpHandler(() => createServer({ settings, log, converse, byHandle: true, runs }), {
+    legacy: 'reject',
+    // Headers at once, and a sign of life every 15 s: a cell may take longer than a client waits for the first byte.
+    responseMode: 'sse',
+    onerror,
+  })
+  const serveModern = toNodeHandler(modern, { onerror })
+  const isLetIn = createGuard({ host, token })
+  let openRequests = 0
+
+  async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
+    if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
+    if (!isLetIn(request, response)) return
+    if (!METHODS.includes(request.method)) {
+      response.setHeader('allow', METHODS.join(', '))
+      return refuse(response, 405, 'Method not allowed')
+    }
+    if (openRequests >= limits.openRequests) return refuse(response, 503, 'Too many requests are open')
+    openRequests += 1
+    response.once('close', () => (openRequests -= 1))
+    const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
+    const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
+    await (isLegacy ? legacy.handle(request, response, body) : serveModern(request, response, body))
+  }
+
+  const server = createHttpServer(
+    { requestTimeout: limits.requestMs, headersTimeout: limits.requestMs, connectionsCheckingInterval: 1_000 },
+    (request, response) => {
+      answer(request as ServerRequest, response).catch((error: unknown) => {
+        if (!(error instanceof BodyError)) log.error('A request could not be answered', { error })
+        if (response.headersSent) response.destroy()
+        else if (error instanceof BodyError) refuse(response, error.status, error.message, error.code)
+        else refuse(response, 500, 'Internal error', -32_603)
+      })
+    },
+  )
+  server.maxConnections = limits.connections
+  server.setTimeout(limits.stallMs)
+  await listen(server, { host, port })
+  // Such as having no file descriptor left for a connection.
+  server.on('error', (error) => log.warning('A connection could not be taken', { error }))
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
+    close: async () => {
+      server.close()
+      await modern.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function listen(server: Server, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `--http: ${host}:${port} cannot be listened on: ${cause.message}`
+      reject(new BridgeError('CONFIG_INVALID', message, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
+}

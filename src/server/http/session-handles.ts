@@ -1,0 +1,62 @@
+// Sessions of clients whose requests stand alone (MCP 2026-07-28): the first result of run_python gives a handle, and calls that name it go on there.
+// A handle is all that a caller who was let in needs to get at the variables (there is one token, so nobody to bind it to), so it cannot be guessed.
+// One that stands for no session is an error, never a new session.
+import { randomBytes } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import type { Session } from '../../session/session.ts'
+import type { Sessions } from '../sessions.ts'
+import type { HeldSession, SessionRegistry } from './session-registry.ts'
+
+/** 144 bits, as 24 characters. */
+const HANDLE_BYTES = 18
+
+interface HandleOptions {
+  registry: SessionRegistry
+  idleMs: number
+}
+
+export class SessionHandles implements Sessions {
+  readonly #options: HandleOptions
+  readonly #held = new Map<string, HeldSession>()
+  /** Clients that never come back with a handle must not keep others out. */
+  readonly #cameBack = new WeakSet<HeldSession>()
+
+  constructor(options: HandleOptions) {
+    this.#options = options
+  }
+
+  async use<T>(handle: string | undefined, work: (session: Session, newHandle?: string) => Promise<T>): Promise<T> {
+    if (handle === undefined) return this.#useNew(work)
+    const held = this.#held.get(handle)
+    if (!held) {
+      throw new BridgeError(
+        'SESSION_UNKNOWN',
+        'There is no such session, or not any more: its variables are gone. Nothing has run',
+      )
+    }
+    this.#cameBack.add(held)
+    return held.use(() => work(held.session))
+  }
+
+  *readable(): Iterable<Session> {
+    for (const { session } of this.#held.values()) yield session
+  }
+
+  async #useNew<T>(work: (session: Session, newHandle: string) => Promise<T>): Promise<T> {
+    const { registry, idleMs } = this.#options
+    const handle = randomBytes(HANDLE_BYTES).toString('base64url')
+    const held: HeldSession = registry.hold({
+      idleMs,
+      isExpendable: () => !this.#cameBack.has(held),
+      onEnd: () => this.#held.delete(handle),
+    })
+    this.#held.set(handle, held)
+    try {
+      return await held.use(() => work(held.session, handle))
+    } catch (error) {
+      // Nobody knows the handle.
+      void held.end()
+      throw error
+    }
+  }
+}

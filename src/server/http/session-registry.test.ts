@@ -1,0 +1,139 @@
+// This file verifies who keeps a session, who makes room for whom, and when one that nobody uses ends.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Session } from '../../session/session.ts'
+import { SessionHandles } from './session-handles.ts'
+import { SessionRegistry } from './session-registry.ts'
+
+const IDLE_MS = 1_000
+
+/** As much of a session as is asked here: whether it has variables. */
+function makeSession(): Session & { cells: number } {
+  const session = { cells: 0, describe: () => ({ cellCount: session.cells }) }
+  return session as unknown as Session & { cells: number }
+}
+
+function setUp(max: number) {
+  const closed: Session[] = []
+  const registry = new SessionRegistry({
+    open: makeSession,
+    close: async (session) => void closed.push(session),
+    max,
+  })
+  const handles = new SessionHandles({ registry, idleMs: IDLE_MS })
+  const newSession = () =>
+    handles.use(undefined, async (session, handle) => {
+      ;(session as unknown as { cells: number }).cells = 1
+      return { session, handle: handle! }
+    })
+  const goOn = (handle: string) => handles.use(handle, async (session) => session)
+  const hold = (expendable = false) =>
+    registry.hold({ idleMs: IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
+  return { registry, handles, closed, newSession, goOn, hold }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('a handle', () => {
+  it('leads back to its session, and no other one does', async () => {
+    const { newSession, goOn } = setUp(5)
+    const [a, b] = [await newSession(), await newSession()]
+    expect(await goOn(a.handle)).toBe(a.session)
+    expect(await goOn(b.handle)).toBe(b.session)
+    expect(a.session).not.toBe(b.session)
+    for (const wrong of ['', a.handle.slice(1), `${a.handle} `, '__proto__', 'constructor']) {
+      await expect(goOn(wrong)).rejects.toMatchObject({ code: 'SESSION_UNKNOWN' })
+    }
+  })
+
+  it('has at least 128 bits, and none is like another', async () => {
+    const { newSession } = setUp(1_000)
+    const all = new Set<string>()
+    for (let count = 0; count < 500; count += 1) all.add((await newSession()).handle)
+    expect(all.size).toBe(500)
+    for (const handle of all) expect(Buffer.from(handle, 'base64url').length * 8).toBeGreaterThanOrEqual(128)
+  })
+
+  it('stands for nothing any more once nobody has used it for a while; use keeps it', async () => {
+    const { newSession, goOn, closed } = setUp(5)
+    const { session, handle } = await newSession()
+    await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
+    await goOn(handle)
+    await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
+    expect(closed).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(closed).toEqual([session])
+    await expect(goOn(handle)).rejects.toMatchObject({ code: 'SESSION_UNKNOWN' })
+  })
+
+  it('does not outlive a first call that failed', async () => {
+    const { handles, closed } = setUp(5)
+    let handle = ''
+    const failing = handles.use(undefined, (_session, newHandle) => {
+      handle = newHandle!
+      return Promise.reject(new Error('no sandbox'))
+    })
+    await expect(failing).rejects.toThrow('no sandbox')
+    expect(closed).toHaveLength(1)
+    await expect(handles.use(handle, () => Promise.resolve())).rejects.toMatchObject({ code: 'SESSION_UNKNOWN' })
+  })
+})
+
+describe('when there are as many sessions as there may be', () => {
+  it('one that nobody came back to makes room, the oldest first', async () => {
+    const { newSession, goOn, closed } = setUp(3)
+    const [wanted, first, second] = [await newSession(), await newSession(), await newSession()]
+    await goOn(wanted.handle)
+    await newSession()
+    expect(closed).toEqual([first.session])
+    await newSession()
+    expect(closed).toEqual([first.session, second.session])
+    expect(await goOn(wanted.handle)).toBe(wanted.session)
+  })
+
+  it('one without variables goes before them', async () => {
+    const { hold, newSession, closed } = setUp(2)
+    const one = await newSession()
+    const empty = hold()
+    await newSession()
+    expect(closed).toEqual([empty.session])
+    expect(closed).not.toContain(one.session)
+  })
+
+  it('no session in use, and none with variables that somebody came back to, is ended', async () => {
+    const { hold, newSession, goOn, closed } = setUp(2)
+    const { handle } = await newSession()
+    await goOn(handle)
+    const leave = hold().enter()
+    await expect(newSession()).rejects.toMatchObject({ code: 'SESSION_LIMIT' })
+    expect(closed).toEqual([])
+    leave()
+    await newSession()
+    expect(closed).toHaveLength(1)
+  })
+})
+
+it('a session that is in use does not end for being old', async () => {
+  const { hold, closed } = setUp(1)
+  const held = hold()
+  const [leave, leaveToo] = [held.enter(), held.enter()]
+  leave()
+  leave()
+  await vi.advanceTimersByTimeAsync(10 * IDLE_MS)
+  expect(closed).toEqual([])
+  leaveToo()
+  await vi.advanceTimersByTimeAsync(IDLE_MS)
+  expect(closed).toEqual([held.session])
+  await held.end()
+  expect(closed).toHaveLength(1)
+})
+
+it('a session that has ended takes up no room, even if somebody still enters it', async () => {
+  const { hold, closed } = setUp(1)
+  const held = hold()
+  await held.end()
+  held.enter()
+  hold()
+  expect(closed).toEqual([held.session])
+  expect(() => hold()).not.toThrow()
+})

@@ -1,0 +1,127 @@
+// The sessions of everybody who is served over HTTP: bounded in number, and each is ended when nobody has used it for a while.
+// It says nothing of how a client names its session; that is for those who hold one.
+import { BridgeError } from '../../errors.ts'
+import type { Session } from '../../session/session.ts'
+
+interface RegistryOptions {
+  open: () => Session
+  close: (session: Session) => Promise<void>
+  /** How many there may be at once. */
+  max: number
+}
+
+interface HoldOptions {
+  /** How long it may lie unused. */
+  idleMs: number
+  /** Whether it may make room for another although it has variables. */
+  isExpendable: () => boolean
+  /** It has ended, for whatever reason. */
+  onEnd: () => void
+}
+
+export class SessionRegistry {
+  readonly #options: RegistryOptions
+  /** The one that was used longest ago first. */
+  readonly #held = new Set<HeldSession>()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+  }
+
+  /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
+  hold(options: HoldOptions): HeldSession {
+    const { open, close, max } = this.#options
+    if (this.#held.size >= max) this.#makeRoom(max)
+    const held: HeldSession = new HeldSession(open(), options, {
+      onUse: () => {
+        // Work that was on its way when it ended does not bring it back.
+        if (this.#held.delete(held)) this.#held.add(held)
+      },
+      onEnd: async () => {
+        this.#held.delete(held)
+        options.onEnd()
+        await close(held.session)
+      },
+    })
+    this.#held.add(held)
+    return held
+  }
+
+  /** Nobody loses variables that they may still come back for: what has none goes first, then what its holder calls expendable. */
+  #makeRoom(max: number): void {
+    const idle = [...this.#held].filter((held) => !held.isBusy)
+    const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
+    if (leaver) void leaver.end()
+    else {
+      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and each has variables or is in use`, {
+        hint: 'Try again later, or let MCP_BRIDGE_HTTP_SESSIONS allow more.',
+      })
+    }
+  }
+}
+
+export class HeldSession {
+  readonly session: Session
+  readonly #options: HoldOptions
+  readonly #registry: { onUse: () => void; onEnd: () => Promise<void> }
+  #users = 0
+  #idleTimer: NodeJS.Timeout | undefined
+  #hasEnded = false
+  #closed: Promise<void> = Promise.resolve()
+
+  constructor(session: Session, options: HoldOptions, registry: { onUse: () => void; onEnd: () => Promise<void> }) {
+    this.session = session
+    this.#options = options
+    this.#registry = registry
+    this.#startIdleTimer()
+  }
+
+  get isBusy(): boolean {
+    return this.#users > 0
+  }
+
+  get hasVariables(): boolean {
+    return this.session.describe().cellCount > 0
+  }
+
+  get isExpendable(): boolean {
+    return this.#options.isExpendable()
+  }
+
+  /** Somebody uses it, until the function that this returns is called. */
+  enter(): () => void {
+    this.#users += 1
+    clearTimeout(this.#idleTimer)
+    this.#registry.onUse()
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      this.#users -= 1
+      if (this.#users === 0) this.#startIdleTimer()
+    }
+  }
+
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    const leave = this.enter()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+
+  /** End the session, and with it what runs in it. What ends along with it may call this once more. */
+  end(): Promise<void> {
+    if (this.#hasEnded) return this.#closed
+    this.#hasEnded = true
+    clearTimeout(this.#idleTimer)
+    this.#closed = this.#registry.onEnd()
+    return this.#closed
+  }
+
+  #startIdleTimer(): void {
+    if (this.#hasEnded) return
+    this.#idleTimer = setTimeout(() => void this.end(), this.#options.idleMs).unref()
+  }
+}

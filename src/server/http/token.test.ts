@@ -1,0 +1,53 @@
+// This file verifies that the token is made once, and kept where only its owner can read it.
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { keptToken, tokenFile } from './token.ts'
+
+function newFile(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-token-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return tokenFile(folder)
+}
+
+it('is long, the same at the next start, another one elsewhere, and for its owner only', async (ctx) => {
+  const file = newFile()
+  const token = await keptToken(file)
+  expect(Buffer.from(token, 'base64url')).toHaveLength(32)
+  expect(await keptToken(file)).toBe(token)
+  expect(await keptToken(newFile())).not.toBe(token)
+  expect(readdirSync(path.dirname(file))).toEqual(['http-token'])
+  if (process.platform === 'win32') ctx.skip('Windows has no modes')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700)
+})
+
+it('is one, when several bridges start at once', async () => {
+  const file = newFile()
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => keptToken(file)))
+  expect(new Set(tokens)).toEqual(new Set([readFileSync(file, 'utf8').trim()]))
+})
+
+it('is not taken from a file that others could read', async (ctx) => {
+  if (process.platform === 'win32') ctx.skip('Windows has no modes')
+  const file = newFile()
+  const token = await keptToken(file)
+  for (const mode of [0o640, 0o604]) {
+    chmodSync(file, mode)
+    await expect(keptToken(file)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      hint: expect.stringMatching(/Delete/),
+    })
+  }
+  chmodSync(file, 0o600)
+  expect(await keptToken(file)).toBe(token)
+})
+
+it('is not empty', async () => {
+  const file = newFile()
+  await keptToken(file)
+  writeFileSync(file, '\n')
+  await expect(keptToken(file)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})

@@ -1,0 +1,50 @@
+// The token that clients must have. Unless one is set, it is made once and kept in a file that only its owner can read: other users of the machine
+// can reach a port on it as well, and whoever gets in runs code with the owner's servers.
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../../errors.ts'
+
+export function tokenFile(stateDir: string): string {
+  return path.join(stateDir, '.sandbridge', 'http-token')
+}
+
+/** The token in the file, which is made if there is none. @throws BridgeError CONFIG_INVALID when others can read it, or it holds none */
+export async function keptToken(file: string): Promise<string> {
+  const kept = (await read(file)) ?? (await make(file))
+  if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept
+  throw new BridgeError('CONFIG_INVALID', `There is no token in ${file}`, { hint: 'Delete it: a new one is made.' })
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(file)
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new BridgeError('CONFIG_INVALID', `Other users of this machine can read ${file}`, {
+        hint: 'Delete it, since they may know the token by now: a new one is made.',
+      })
+    }
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (BridgeError.isInstance(error)) throw error
+    throw new BridgeError('CONFIG_INVALID', `The token cannot be read: ${file}`, { cause: error })
+  }
+}
+
+async function make(file: string): Promise<string> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    await writeFile(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+    // Whole or not at all; another bridge that is just starting may have been first.
+    await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } catch (error) {
+    throw new BridgeError('STATE_UNWRITABLE', `The token cannot be kept in ${file}`, { cause: error })
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  return (await read(file)) ?? ''
+}

@@ -1,0 +1,42 @@
+// This file verifies what becomes of a call whose client has to come back with an answer, and of one whose client does not.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { OpenRuns } from './open-runs.ts'
+
+const never = new Promise<never>(() => {})
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function startRun(runs: OpenRuns) {
+  const run = runs.add({})
+  run.start(never)
+  return run
+}
+
+it('a client that comes back in time finds its run; the time counts from each question anew', async () => {
+  const runs = new OpenRuns(1_000)
+  const run = startRun(runs)
+  for (let round = 0; round < 3; round += 1) {
+    runs.awaitAnswer(run)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(runs.resume(run.id)).toBe(run)
+  }
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(run.signal.aborted).toBe(false)
+})
+
+it('a client that does not has its cell interrupted, and cannot come back', async () => {
+  const runs = new OpenRuns(1_000)
+  const run = startRun(runs)
+  runs.awaitAnswer(run)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(run.signal.aborted).toBe(true)
+  expect(() => runs.resume(run.id)).toThrow(/is over/)
+})
+
+it('nobody gets at a run that is over, or at one whose name they guess', () => {
+  const runs = new OpenRuns()
+  const run = startRun(runs)
+  runs.delete(run)
+  for (const id of [run.id, '', 'nonsense', '__proto__']) expect(() => runs.resume(id)).toThrow(/is over/)
+})

@@ -1,0 +1,33 @@
+// A call that nobody made, answered to nobody. Node compiles each function at its first run, and those between a request and its answer take
+// half as long as a first cell does: by then they have run.
+import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
+import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
+
+let rehearsal: Promise<void> | undefined
+
+/**
+ * Once in a process.
+ * @param makeServer for one that no client is connected to, nor will be
+ */
+export function rehearse(makeServer: () => Server): Promise<void> {
+  rehearsal ??= callNobody(makeServer())
+  return rehearsal
+}
+
+async function callNobody(server: Server): Promise<void> {
+  const [client, connection] = InMemoryTransport.createLinkedPair()
+  await server.connect(connection)
+  const answered = new Promise<void>((resolve) => {
+    client.onmessage = (message) => {
+      if ('id' in message && message.id === 2) resolve()
+    }
+  })
+  const clientInfo = { name: 'rehearsal', version: '' }
+  const hello = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo }
+  await client.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })
+  await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  // Without code it comes back as an error, and nothing runs.
+  await client.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: RUN_PYTHON_TOOL.name } })
+  await answered
+  await server.close()
+}

@@ -1,0 +1,90 @@
+// Tool calls over the pipe of a server of the legacy era, past the client package: its care for each request takes as long as the rest of a call does
+// here, and a cell may make thousands. Everything else that is said to a server goes through the package.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { isRecord, type LooseResult, type Sdk } from './sdk.ts'
+
+/** The package counts its own requests from 0. */
+const FIRST_ID = 1_000_000_000
+
+interface OpenCall {
+  succeed: (result: unknown) => void
+  fail: (error: unknown) => void
+}
+
+export class DirectCalls {
+  readonly #sdk: Sdk
+  readonly #transport: Transport
+  readonly #open = new Map<number, OpenCall>()
+  #lastId = FIRST_ID
+
+  /** @param transport connected already: the package's handlers are in place, and get what is not ours. */
+  constructor(sdk: Sdk, transport: Transport) {
+    this.#sdk = sdk
+    this.#transport = transport
+    const { onmessage, onclose } = transport
+    transport.onmessage = (message, extra) => {
+      if (!this.#settle(message)) onmessage?.(message, extra)
+    }
+    transport.onclose = () => {
+      onclose?.()
+      this.#failAll()
+    }
+  }
+
+  /** `tools/call`. @throws what the package's own requests throw */
+  call(params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const id = ++this.#lastId
+      const forget = (): void => {
+        this.#open.delete(id)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const fail = (error: unknown): void => {
+        forget()
+        reject(error)
+      }
+      const onAbort = (): void => {
+        const reason = String(signal!.reason)
+        void this.#send({ method: 'notifications/cancelled', params: { requestId: id, reason } }).catch(() => {})
+        fail(signal!.reason)
+      }
+      const succeed = (result: unknown): void => {
+        forget()
+        if (isRecord(result)) resolve(result)
+        else reject(new this.#sdk.SdkError(this.#sdk.SdkErrorCode.InvalidResult, 'the result is not an object'))
+      }
+      this.#open.set(id, { succeed, fail })
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#send({ id, method: 'tools/call', params }).catch(fail)
+    })
+  }
+
+  #send(message: Record<string, unknown>): Promise<void> {
+    return this.#transport.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage)
+  }
+
+  /** False for messages that answer none of our calls. */
+  #settle(message: JSONRPCMessage): boolean {
+    if (!('id' in message) || 'method' in message) return false
+    const call = this.#open.get(message.id as number)
+    // A late answer to a cancelled call is of no use to the package either.
+    if (!call) return typeof message.id === 'number' && message.id > FIRST_ID
+    if ('result' in message) {
+      call.succeed(message.result)
+      return true
+    }
+    const { code, message: text, data } = (isRecord(message.error) ? message.error : {}) as Record<string, unknown>
+    const number = typeof code === 'number' ? code : this.#sdk.ProtocolErrorCode.InternalError
+    call.fail(this.#sdk.ProtocolError.fromError(number, typeof text === 'string' ? text : 'no reason given', data))
+    return true
+  }
+
+  #failAll(): void {
+    const error = new this.#sdk.SdkError(this.#sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
+    for (const call of this.#open.values()) call.fail(error)
+  }
+}

@@ -1,0 +1,33 @@
+import { PassThrough, Writable } from 'node:stream'
+import { expect, it } from 'vitest'
+import { writeBatched } from './write-batched.ts'
+
+it('makes one write of what is written in one turn, in order, long pieces by themselves', async () => {
+  const writes: string[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk.length > 100 ? `${chunk.length} bytes` : chunk.toString())
+      done()
+    },
+  })
+  const done: string[] = []
+  writeBatched(stream, Buffer.from('a'), () => done.push('a'))
+  writeBatched(stream, Buffer.from('b'), () => done.push('b'))
+  writeBatched(stream, Buffer.alloc(20_000))
+  writeBatched(stream, Buffer.from('c'))
+  await new Promise((resolve) => setImmediate(resolve))
+  writeBatched(stream, Buffer.from('d'))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(writes).toEqual(['ab', '20000 bytes', 'c', 'd'])
+  expect(done).toEqual(['a', 'b'])
+})
+
+it('tells every writer that the stream is gone', async () => {
+  const stream = new PassThrough()
+  stream.on('error', () => {})
+  stream.destroy()
+  const errors = await Promise.all(
+    ['a', 'b'].map((text) => new Promise((resolve) => writeBatched(stream, Buffer.from(text), resolve))),
+  )
+  expect(errors).toEqual([expect.any(Error), expect.any(Error)])
+})

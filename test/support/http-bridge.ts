@@ -1,0 +1,116 @@
+// Starts the built bridge serving over HTTP on a free port of this machine, and connects real clients to it. Ends with the test that asked for it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+
+export type Era = 'legacy' | 'modern'
+
+interface ConnectOptions {
+  token?: string
+  capabilities?: ClientCapabilities
+  prepare?: (client: Client) => void
+  clientName?: string
+}
+
+export interface Answer {
+  text: string
+  isError: boolean
+  structured: Record<string, unknown>
+}
+
+/** One client, and how it calls run_python. */
+export class HttpClient {
+  readonly client: Client
+  readonly transport: StreamableHTTPClientTransport
+
+  constructor(client: Client, transport: StreamableHTTPClientTransport) {
+    this.client = client
+    this.transport = transport
+  }
+
+  async call(args: Record<string, unknown>, options: Parameters<Client['callTool']>[1] = {}): Promise<Answer> {
+    const result = await this.client.callTool({ name: 'run_python', arguments: args }, { timeout: 120_000, ...options })
+    const text = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+    return {
+      text,
+      isError: result.isError === true,
+      structured: (result.structuredContent ?? {}) as Record<string, unknown>,
+    }
+  }
+
+  async run(code: string, args: Record<string, unknown> = {}): Promise<string> {
+    return (await this.call({ code, ...args })).text
+  }
+}
+
+export class HttpBridge {
+  readonly home: string
+  readonly child: ChildProcess
+  readonly url: string
+  readonly token: string
+  readonly stderr: () => string
+
+  constructor(parts: Pick<HttpBridge, 'home' | 'child' | 'url' | 'token' | 'stderr'>) {
+    this.home = parts.home
+    this.child = parts.child
+    this.url = parts.url
+    this.token = parts.token
+    this.stderr = parts.stderr
+  }
+
+  /** A client of its own for each call; closed with the test. */
+  async connect(
+    era: Era,
+    { token = this.token, capabilities = {}, prepare, clientName = 'test' }: ConnectOptions = {},
+  ) {
+    const transport = new StreamableHTTPClientTransport(new URL(this.url), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    })
+    const client = new Client(
+      { name: clientName, version: '1' },
+      { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+    )
+    prepare?.(client)
+    await client.connect(transport)
+    onTestFinished(() => client.close())
+    return new HttpClient(client, transport)
+  }
+}
+
+export interface HttpBridgeOptions {
+  servers?: Record<string, ServerEntry | RemoteEntry>
+  env?: Record<string, string>
+  /** As `--http` takes it. */
+  address?: string
+}
+
+export async function startHttpBridge({ servers = {}, env = {}, address = '0' }: HttpBridgeOptions = {}) {
+  const home = makeHome(servers)
+  const child = spawn(process.execPath, [CLI, 'run', '--http', address], {
+    env: bridgeEnv(home, env),
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await exited
+    await rm(home, { recursive: true, force: true })
+  })
+  let stderr = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString()
+      const [, found] = /Serving MCP at (\S+) .*\n/.exec(stderr) ?? []
+      if (found) resolve(found)
+    })
+    void exited.then(() => reject(new Error(`The bridge did not start: ${stderr}`)))
+  })
+  const token =
+    env['MCP_BRIDGE_HTTP_TOKEN'] ?? readFileSync(path.join(home, 'MCPs/.sandbridge/http-token'), 'utf8').trim()
+  return new HttpBridge({ home, child, url, token, stderr: () => stderr })
+}
