@@ -29,6 +29,17 @@ describe('a server with client credentials', () => {
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
   })
 
+  test('without a scope that a call needs says where to add it', async () => {
+    const server = await protectedServer()
+    server.twist.neededScope = 'reports:write'
+    await expect(echo(bridge(server))).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: "Server 'r' wants more permissions than its client credentials have: reports:write",
+      hint: expect.stringContaining('`scope` in the `oauth`'),
+    })
+    expect(server.counts).toMatchObject({ client: 1, refused: 1 })
+  })
+
   test('gets a new token when the old one has expired, once for all who need it', async () => {
     const server = await protectedServer()
     const upstreams = bridge(server)
