@@ -5,6 +5,7 @@ import { Catalog } from './catalog/catalog.ts'
 import { Embeddings } from './catalog/search/embeddings.ts'
 import { discoverServers } from './config/discover.ts'
 import { expandTransport } from './config/expand.ts'
+import { type AskInput, InputAnswers } from './config/input-answers.ts'
 import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import { createTrustStore } from './config/trust.ts'
@@ -60,15 +61,21 @@ export class Bridge {
   readonly savedTools: SavedToolStore
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
+  readonly #inputs: InputAnswers
 
-  /** Reads which servers are configured, and starts nothing. `ownPort` is where this bridge is to serve over HTTP. */
-  static async open(settings: Settings, log: Log, ownPort?: number): Promise<Bridge> {
+  /**
+   * Reads which servers are configured, and starts nothing.
+   * @param ask for inputs of servers; missing means that their user cannot be asked
+   * @param ownPort where this bridge is to serve over HTTP
+   */
+  static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { isTrusted } = createTrustStore(settings.stateDir)
-    const own = ownPort === undefined ? {} : { ownPort }
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }))
+    const { ask, ...own } = options
+    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }), ask)
   }
 
-  private constructor(settings: Settings, log: Log, discovered: DiscoveredServers) {
+  private constructor(settings: Settings, log: Log, discovered: DiscoveredServers, ask: AskInput | undefined) {
+    this.#inputs = new InputAnswers(ask)
     const { servers, skipped } = discovered
     this.settings = settings
     this.log = log
@@ -86,7 +93,7 @@ export class Bridge {
       log,
       clientInfo: CLIENT_INFO,
       idleMs: settings.upstreamIdleMs,
-      resolveTransport,
+      resolveTransport: (definition) => this.resolveTransport(definition),
       tokenStore: this.tokenStore,
       requests: () => this.questions.requests(),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
@@ -211,6 +218,13 @@ export class Bridge {
     return capabilitySummary(this.catalog.servers(), await savedToolLines(this.savedTools), this.settings)
   }
 
+  /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
+  async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
+    const { env } = process
+    const input = await this.#inputs.forServer(definition, env)
+    return expandTransport(definition, { env, home: homedir(), workspaceFolder: process.cwd(), input })
+  }
+
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
@@ -228,9 +242,4 @@ function vaultOf(settings: Settings, log: Log): Vault | undefined {
 
 function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
   return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
-}
-
-/** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
-export function resolveTransport(definition: ServerDefinition): StdioServer | RemoteServer {
-  return expandTransport(definition, { env: process.env, home: homedir(), workspaceFolder: process.cwd() })
 }

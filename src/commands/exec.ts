@@ -1,10 +1,13 @@
 // `sandbridge exec`: one cell from the terminal, through the same path as a client's, with a person's output.
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import type { AskInput } from '../config/input-answers.ts'
 import { BridgeError } from '../errors.ts'
 import { renderResult } from '../render/render-result.ts'
 import { safeForTerminal } from '../render/terminal-text.ts'
 import { parseRunPythonArguments } from '../server/run-python-tool.ts'
+import { TimeLimit } from '../session/time-limit.ts'
+import { askInTerminal } from './ask-in-terminal.ts'
 import { withBridge } from './open-bridge.ts'
 import { print } from './print.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -19,6 +22,21 @@ interface ExecOptions {
 /** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
 export async function exec(file: string | undefined, options: ExecOptions): Promise<void> {
   const code = await readCode(file, options.code)
+  const bar = new ProgressBar(process.stderr)
+  let timeLimit: TimeLimit | undefined
+  const inTerminal = askInTerminal()
+  // A person takes longer to answer than a cell may run.
+  const ask: AskInput | undefined =
+    inTerminal &&
+    (async (server, input) => {
+      bar.clear()
+      timeLimit?.pause()
+      try {
+        return await inTerminal(server, input)
+      } finally {
+        timeLimit?.resume()
+      }
+    })
   await withBridge(async (bridge) => {
     const request = parseRunPythonArguments(
       {
@@ -28,18 +46,18 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
       },
       bridge.settings,
     )
-    const bar = new ProgressBar(process.stderr)
+    timeLimit = new TimeLimit(request.timeoutMs)
     // Shown as it is printed, not when the cell is over.
     const live = options.json ? undefined : liveOutput(bar)
     const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
-    const result = await bridge.runCell(bridge.openSession(), { ...request, ...listeners })
+    const result = await bridge.runCell(bridge.openSession(), { ...request, ...listeners, timeLimit })
     bar.clear()
     const rest = live ? { ...result, stdout: '', stderr: '' } : result
     const rendered = renderResult(rest, { mode: options.json ? 'json' : 'compact', outputTokens: Infinity })
     const [block] = rendered.content
     if (block?.type === 'text' && !(live && block.text === '(no output)')) print(block.text)
     process.exitCode = rendered.isError ? 1 : 0
-  })
+  }, ask)
 }
 
 /** A terminal is written nothing that steers it; a pipe gets what the cell prints. */

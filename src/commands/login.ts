@@ -1,7 +1,7 @@
 // `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
-import { type Bridge, CLIENT_INFO, resolveTransport } from '../bridge.ts'
+import { type Bridge, CLIENT_INFO } from '../bridge.ts'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import { login as signIn } from '../upstream/auth/login.ts'
@@ -13,7 +13,7 @@ export async function login(server: string, options: { browser: boolean; scope?:
     const cancelled = new AbortController()
     const { wasNeeded } = await signIn({
       name: server,
-      server: remoteServer(bridge, server),
+      server: await remoteServer(bridge, server),
       store: bridge.tokenStore,
       clientInfo: CLIENT_INFO,
       signal: cancelled.signal,
@@ -30,17 +30,18 @@ export async function login(server: string, options: { browser: boolean; scope?:
 
 export async function logout(server: string): Promise<void> {
   await withBridge(async (bridge) => {
-    await bridge.tokenStore.update(remoteServer(bridge, server).url, (grants) => {
+    await bridge.tokenStore.update((await remoteServer(bridge, server)).url, (grants) => {
       grants.byIssuer = {}
       delete grants.latest
+      delete grants.missingScope
     })
     print(`Signed out of '${server}'.`)
   })
 }
 
-function remoteServer({ discovered }: Bridge, name: string): RemoteServer {
-  const definition = discovered.servers.find((server) => server.name === name)
-  const transport = definition && resolveTransport(definition)
+async function remoteServer(bridge: Bridge, name: string): Promise<RemoteServer> {
+  const definition = bridge.discovered.servers.find((server) => server.name === name)
+  const transport = definition && (await bridge.resolveTransport(definition))
   if (transport && transport.type !== 'stdio' && !transport.oauth) return transport
   if (transport?.type !== 'stdio' && transport?.oauth) {
     throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {

@@ -14,7 +14,7 @@ export async function runHttp(where: string): Promise<void> {
   const address = parseAddress(where)
   const settings = readSettings(process.env)
   const { token, source } = await tokenFor(address, settings)
-  const bridge = await Bridge.open(settings, createLog(settings.logLevel), address.port)
+  const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
   const service = await serveHttp(bridge, { ...address, token })
   onShutdown(() => Promise.allSettled([service.close(), bridge.close()]).then(() => {}), { watchStdin: false })
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)

@@ -85,6 +85,13 @@ describe('expandTransport', () => {
     })
   })
 
+  it('fills in a client that was registered by hand', () => {
+    const signIn = { clientId: '${TOKEN}', clientSecret: '${file:key}', scope: 'read' }
+    expect(expandTransport(remote({ signIn }), { ...context, readFile: () => 'k3y\n' })).toMatchObject({
+      signIn: { clientId: 's3cret', clientSecret: 'k3y', scope: 'read' },
+    })
+  })
+
   it('fills in client credentials', () => {
     const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
     const filled = {
@@ -110,6 +117,14 @@ describe('expandTransport', () => {
       url: 'https://s3cret.example.com/',
       headers: { Authorization: 'Bearer s3cret' },
     })
+  })
+
+  it('tells what inputs were filled in with, since they are secrets in the middle of any text', () => {
+    const { secrets } = expandTransport(
+      stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}'] }),
+      context,
+    )
+    expect(secrets).toEqual(['from-env'])
   })
 
   it('asks for an input before it looks into the environment', () => {

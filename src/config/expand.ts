@@ -3,7 +3,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import { inputVariable } from './inputs.ts'
+import type {
+  ClientCredentials,
+  RemoteServer,
+  ServerDefinition,
+  SignInClient,
+  StdioServer,
+} from './server-definition.ts'
 
 export interface ExpandContext {
   env: Record<string, string | undefined>
@@ -16,13 +23,20 @@ export interface ExpandContext {
   input?: (id: string) => string | undefined
 }
 
+interface FillContext extends ExpandContext {
+  /** Told what was filled in for an input. */
+  onInput: (value: string) => void
+}
+
 /**
  * A definition's transport with every placeholder filled in: what is handed to the process or the HTTP client. `envFile` and `inheritEnv`
  * are folded into `env`, and `~/` in command, cwd and file names is the home folder.
  * @throws BridgeError CONFIG_INVALID that names a variable, input or file that is missing.
  */
-export function expandTransport(definition: ServerDefinition, context: ExpandContext): StdioServer | RemoteServer {
+export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
+  const secrets = new Set<string>()
+  const context = { ...given, onInput: (value: string) => secrets.add(value) }
   const fill = (text: string, field: string): string => expandText(text, context, `${definition.name}: its ${field}`)
   const table = (texts: Record<string, string>, field: string): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text, `${field} ${name}`)]))
@@ -32,9 +46,11 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
-    const { type, headers, oauth } = transport
-    const filled = oauth && (table({ ...oauth }, 'oauth') as unknown as ClientCredentials)
-    return { type, url, headers: table(headers, 'header'), ...(filled && { oauth: filled }) }
+    const { type, headers } = transport
+    const oauth = transport.oauth && (table({ ...transport.oauth }, 'oauth') as unknown as ClientCredentials)
+    const signIn: SignInClient | undefined = transport.signIn && table({ ...transport.signIn }, 'oauth')
+    const filled = { type, url, headers: table(headers, 'header'), ...(oauth && { oauth }), ...(signIn && { signIn }) }
+    return { ...filled, ...listOf(secrets) }
   }
 
   const inherited = (transport.inheritEnv ?? []).flatMap((name) => {
@@ -42,7 +58,7 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
     return value === undefined ? [] : [[name, value] as const]
   })
   const envFile = transport.envFile === undefined ? undefined : inHome(fill(transport.envFile, 'envFile'), context)
-  return {
+  const filled: StdioServer = {
     type: 'stdio',
     command: inHome(fill(transport.command, 'command'), context),
     args: transport.args.map((text) => fill(text, 'args')),
@@ -53,13 +69,18 @@ export function expandTransport(definition: ServerDefinition, context: ExpandCon
     },
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
   }
+  return { ...filled, ...listOf(secrets) }
 }
 
-function expandText(text: string, context: ExpandContext, where: string): string {
+function listOf(secrets: ReadonlySet<string>): { secrets?: string[] } {
+  return secrets.size === 0 ? {} : { secrets: [...secrets] }
+}
+
+function expandText(text: string, context: FillContext, where: string): string {
   return text.replace(/\$\{([^{}]*)\}/g, (_, inner: string) => (inner === '$' ? '$' : valueOf(inner, context, where)))
 }
 
-function valueOf(inner: string, context: ExpandContext, where: string): string {
+function valueOf(inner: string, context: FillContext, where: string): string {
   const match = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(inner)
   const [, kind, name = '', standard] = match ?? []
   // As in a shell: with `:-`, an empty variable counts as missing.
@@ -68,10 +89,11 @@ function valueOf(inner: string, context: ExpandContext, where: string): string {
 
   if (kind === 'file') return orDefaultFile(name, standard, context, where)
   if (kind === 'input') {
-    const inputVariable = `MCP_INPUT_${name.toUpperCase().replaceAll(/\W/g, '_')}`
-    const value = orDefault(context.input?.(name) ?? variable(context, inputVariable))
+    const answer = context.input?.(name) ?? variable(context, inputVariable(name))
+    if (answer) context.onInput(answer)
+    const value = orDefault(answer)
     if (value !== undefined) return value
-    throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${inputVariable}.`)
+    throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${inputVariable(name)}.`)
   }
   const folder = kind === undefined ? folders(context).get(name) : undefined
   if (folder !== undefined) return folder

@@ -22,8 +22,13 @@ export function mergeDefinitions(found: readonly ServerDefinition[]): ServerDefi
   return merged
 }
 
+/** Clients sign in to one server each in their own way: that makes it no other server. */
 function isSameServer(a: ServerDefinition, b: ServerDefinition): boolean {
-  return isDeepStrictEqual(a.transport, b.transport) && isDeepStrictEqual(a.tools, b.tools)
+  return isDeepStrictEqual(withoutSignIn(a), withoutSignIn(b)) && isDeepStrictEqual(a.tools, b.tools)
+}
+
+function withoutSignIn({ transport }: ServerDefinition): unknown {
+  return { ...transport, signIn: undefined }
 }
 
 function freeName({ name, source }: ServerDefinition, taken: ReadonlySet<string>): string {

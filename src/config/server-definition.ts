@@ -13,6 +13,8 @@ export interface StdioServer {
   envFile?: string
   /** Names of variables of the bridge's own environment that the server gets when they are set. */
   inheritEnv?: string[]
+  /** With the placeholders filled in: values that are part of the texts above, and secrets by themselves. */
+  secrets?: string[]
 }
 
 /** How to reach an upstream over HTTP: `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
@@ -22,6 +24,23 @@ export interface RemoteServer {
   headers: Record<string, string>
   /** How the bridge itself signs in. Missing means that a user does, where the server wants one to. */
   oauth?: ClientCredentials
+  /** What is known of the sign-in of a user. */
+  signIn?: SignInClient
+  /** As for a StdioServer. */
+  secrets?: string[]
+}
+
+/** A client of an authorization server that was registered by hand, for sign-ins of a user in a browser. */
+export interface SignInClient {
+  /** Missing means that we introduce ourselves. */
+  clientId?: string
+  clientSecret?: string
+  /** What to ask for, separated by spaces. Missing means what the server suggests. */
+  scope?: string
+  /** The address it is registered with. When it is not one of this machine, or is missing, any port of 127.0.0.1 is used. */
+  redirectUri?: string
+  /** The authorization server it is registered with. Missing means that its secret only goes to the server's own address. */
+  issuer?: string
 }
 
 /** A client of an authorization server, for the OAuth client credentials grant. */
@@ -31,6 +50,18 @@ export interface ClientCredentials {
   scope?: string
   /** The authorization server that it is registered with. Missing means that it is one at the server's own address. */
   issuer?: string
+}
+
+/** Something that only the user knows, as `${input:ID}` in a text of the transport, and how to ask for it. */
+export interface ServerInput {
+  id: string
+  /** The result of a `command` is known to VS Code only. */
+  type: 'promptString' | 'pickString' | 'command'
+  description?: string
+  /** What is typed is not to be shown. */
+  password?: boolean
+  /** Of a pickString. */
+  options?: string[]
 }
 
 /** One configured MCP server. */
@@ -45,6 +76,8 @@ export interface ServerDefinition {
   trusted?: boolean
   /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
   tools?: { include?: string[]; exclude?: string[] }
+  /** Those that its file describes, of the inputs it needs. */
+  inputs?: ServerInput[]
   /** How long the server may take to start, when its configuration says so. */
   startTimeoutMs?: number
   /** How long one call may take, when its configuration says so. */

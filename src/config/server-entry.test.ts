@@ -13,19 +13,43 @@ describe('client credentials in an entry', () => {
     })
   })
 
-  it.each([[true], [{}], [{ clientId: 'a' }], [{ ...client, grant: 'authorization_code' }]])(
-    'are not %j, which some clients keep there',
-    (oauth) => {
-      expect(toServerBody({ url, oauth })).toEqual({ body: { transport: plain } })
-    },
-  )
-
   it.each([
     [{ ...client, clientId: undefined }, 'has no oauth.clientId'],
     [{ ...client, clientSecret: ' ' }, 'has no oauth.clientSecret'],
     [{ ...client, clientSecret: 7 }, 'has a oauth.clientSecret that is not text'],
-    [{ ...client, scope: ['a'] }, 'has a oauth.scope that is not text'],
+    [{ ...client, scope: 7 }, 'has a oauth.scope that is not text'],
+    [{ ...client, scope: [{}] }, 'has text of another kind in an item of oauth.scopes'],
   ])('%# say what is wrong with them', (oauth, reason) => {
+    expect(toServerBody({ url, oauth })).toEqual({ reason })
+  })
+})
+
+describe('a client that was registered by hand, in an entry', () => {
+  it.each([
+    [{ clientId: 'a', more: 1 }, { clientId: 'a' }],
+    [
+      { ...client, grant: 'authorization_code' },
+      { clientId: 'a', clientSecret: '${SECRET}' },
+    ],
+    [
+      { clientId: 'a', scopes: ['x', 'y'], callbackPort: '80' },
+      { clientId: 'a', scope: 'x y', redirectUri: 'http://127.0.0.1:80/callback' },
+    ],
+    [{ clientSecret: 'of nobody', scope: ' x ' }, { scope: 'x' }],
+  ])('%# is taken with what belongs to it', (oauth, signIn) => {
+    expect(toServerBody({ url, oauth })).toEqual({ body: { transport: { ...plain, signIn } } })
+  })
+
+  it.each([[true], [false], [{}], ['no'], [{ clientId: '' }], [{ enabled: true }]])('is not %j', (oauth) => {
+    expect(toServerBody({ url, oauth })).toEqual({ body: { transport: plain } })
+  })
+
+  it.each([
+    [{ clientId: 7 }, 'has a oauth.clientId that is not text'],
+    [{ clientId: 'a', clientSecret: [] }, 'has a oauth.clientSecret that is not text'],
+    [{ clientId: 'a', callbackPort: 70_000 }, 'has a oauth.callbackPort that is not a port'],
+    [{ clientId: 'a', redirectUri: {} }, 'has a oauth.redirectUri that is not text'],
+  ])('%# says what is wrong with it', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })
   })
 })

@@ -1,7 +1,9 @@
 // One server's entry as a client wrote it, checked field by field and made a definition. Pure.
 // Reasons name fields, never what is in them.
-import { isObject } from './config-document.ts'
-import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import { EntryInvalid, isPresent, optionalText, requiredText, texts, textTable } from './entry-fields.ts'
+import { inputsOf } from './inputs.ts'
+import { oauthOf } from './oauth-entry.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 /** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
 export interface ServerEntry {
@@ -22,16 +24,13 @@ export interface ServerEntry {
   enabled?: unknown
   includeTools?: unknown
   excludeTools?: unknown
+  inputs?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
 }
 
 /** Everything of a definition but its name and its origin. */
 export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
-
-class EntryInvalid extends Error {
-  override readonly name = 'EntryInvalid'
-}
 
 const TRANSPORTS = new Map<unknown, 'stdio' | 'http' | 'sse'>([
   ['stdio', 'stdio'],
@@ -53,12 +52,15 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
     const tools = toolFilter(entry)
     const startTimeoutMs = timeout(entry.startTimeoutMs, 'start timeout')
     const callTimeoutMs = timeout(entry.callTimeoutMs, 'timeout')
+    const transport = type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type)
+    const inputs = inputsOf(entry.inputs, transport)
     const body: ServerBody = {
-      transport: type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type),
+      transport,
       ...(typeof entry.description === 'string' && entry.description.trim() !== ''
         ? { description: entry.description.trim() }
         : {}),
       ...(tools === undefined ? {} : { tools }),
+      ...(inputs.length === 0 ? {} : { inputs }),
       ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
       ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
     }
@@ -100,21 +102,7 @@ function remoteServer(entry: ServerEntry, type: 'http' | 'sse'): RemoteServer {
   const url = requiredText(entry.url, 'url')
   // A placeholder may stand for any part of the address, so only a plain one can be judged here.
   if (!url.includes('${') && !isHttpUrl(url)) throw new EntryInvalid('has a url that is not an http or https address')
-  const oauth = clientCredentials(entry.oauth)
-  return { type, url, headers: textTable(entry.headers, 'headers'), ...(oauth === undefined ? {} : { oauth }) }
-}
-
-/** Clients keep other things under this name, too: how they sign in with a browser, which we find out by ourselves. */
-function clientCredentials(value: unknown): ClientCredentials | undefined {
-  if (!isObject(value) || value['grant'] !== 'client_credentials') return undefined
-  const scope = optionalText(value['scope'], 'oauth.scope')
-  const issuer = optionalText(value['issuer'], 'oauth.issuer')
-  return {
-    clientId: requiredText(value['clientId'], 'oauth.clientId'),
-    clientSecret: requiredText(value['clientSecret'], 'oauth.clientSecret'),
-    ...(scope === undefined ? {} : { scope }),
-    ...(issuer === undefined ? {} : { issuer }),
-  }
+  return { type, url, headers: textTable(entry.headers, 'headers'), ...oauthOf(entry.oauth) }
 }
 
 function toolFilter(entry: ServerEntry): ServerDefinition['tools'] {
@@ -133,47 +121,6 @@ function timeout(value: unknown, field: string): number | undefined {
   }
   // What a timer can hold.
   return Math.min(Math.round(value), 2 ** 31 - 1)
-}
-
-function requiredText(value: unknown, field: string): string {
-  const text = optionalText(value, field)
-  if (text === undefined || text.trim() === '') throw new EntryInvalid(`has no ${field}`)
-  return text
-}
-
-function optionalText(value: unknown, field: string): string | undefined {
-  if (!isPresent(value)) return undefined
-  if (typeof value !== 'string') throw new EntryInvalid(`has a ${field} that is not text`)
-  if (value.includes('\0')) throw new EntryInvalid(`has a ${field} with a NUL character in it`)
-  return value
-}
-
-function texts(value: unknown, field: string): string[] | undefined {
-  if (!isPresent(value)) return undefined
-  if (!Array.isArray(value)) throw new EntryInvalid(`has ${field} that are not a list`)
-  return value.map((item) => scalar(item, `an item of ${field}`))
-}
-
-function textTable(value: unknown, field: string): Record<string, string> {
-  if (!isPresent(value)) return {}
-  if (!isObject(value)) throw new EntryInvalid(`has ${field} that are not a table of names and texts`)
-  // fromEntries and not assignment: a key such as __proto__ is then a key like any other.
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => isPresent(item))
-      .map(([name, item]) => [name, scalar(item, `${field}.${name}`)]),
-  )
-}
-
-function scalar(value: unknown, field: string): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value !== 'string') throw new EntryInvalid(`has text of another kind in ${field}`)
-  if (value.includes('\0')) throw new EntryInvalid(`has a NUL character in ${field}`)
-  return value
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 function isHttpUrl(text: string): boolean {

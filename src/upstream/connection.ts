@@ -13,6 +13,8 @@ import { requestFailure, type Circumstances, type Failure } from './failures.ts'
 import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
+import { answerRequest, type UpstreamRequests } from './requests.ts'
+import { awaitTask, isTaskHandle } from './task-extension.ts'
 import { runAsTask } from './tasks.ts'
 import { readToolList, type ToolList } from './tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from './upstream.ts'
@@ -29,6 +31,8 @@ export interface ConnectionParts {
   client: Client
   link: Link
   progress: ProgressRoutes
+  /** Who answers what a call asks of us when it goes on as a task. */
+  requests: UpstreamRequests
   /** A shorter way for its tool calls, where there is one. */
   direct: DirectCalls | undefined
   about: () => Circumstances
@@ -70,9 +74,7 @@ export class Connection {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
     const params = { name: tool, arguments: args, ...(route && { _meta: { progressToken: route.token } }) }
     try {
-      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () =>
-        this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal)),
-      )
+      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#toEnd(params, options))
     } finally {
       route?.remove()
     }
@@ -135,6 +137,23 @@ export class Connection {
     if (!this.sessionLost) await link.sayGoodbye?.()
     await link.transport.close().catch(() => {})
     link.release?.()
+  }
+
+  /** A server may answer any call with a task. */
+  async #toEnd(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: CallOptions,
+  ): Promise<LooseResult> {
+    const result = await this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal))
+    if (this.era !== 'modern' || !isTaskHandle(result)) return result
+    const { requests } = this.#parts
+    const { server } = this
+    return awaitTask(result, {
+      ...options,
+      server,
+      request: (method, body, signal) => this.#request(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
+      answer: (method, body, signal) => answerRequest(requests, server, { method, params: body }, signal),
+    })
   }
 
   /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */

@@ -17,6 +17,8 @@ import { createVerdicts } from './verdicts.ts'
 
 const START_TIMEOUT_MS = 30_000
 const MAX_PROCESSES = 100
+/** Sign-ins in a row after which no call succeeded: the user is asked no further. */
+const MAX_VAIN_SIGN_INS = 3
 
 export interface UpstreamsOptions {
   /** Names are unique. */
@@ -33,7 +35,7 @@ export interface UpstreamsOptions {
   /** How many processes may run at once. Beyond that, the one that was used longest ago and is not in use is stopped. */
   maxProcesses?: number
   /** Fills in a definition's placeholders when its server is started. Missing means that there are none. @throws BridgeError */
-  resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer
+  resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Who answers what servers ask of us; asked anew for every connection. */
   requests?: () => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
@@ -73,6 +75,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     return auth
   }
 
+  const signInCounts = new Map<string, number>()
+
   const makeRoom = async (newcomer: string): Promise<void> => {
     const others = [...upstreams.values()].filter(({ definition }) => definition.name !== newcomer)
     const processes = others.filter(
@@ -97,7 +101,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
         if (server.oauth) return programAuth(definition.name, server, server.oauth, redact)
-        return options.tokenStore && createStoredAuth(options.tokenStore, server.url)
+        const { tokenStore: store } = options
+        return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
       verdicts,
       now,
@@ -140,7 +145,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     callTool: async (server, tool, args, callOptions) => {
       allowManyListeners(callOptions?.signal)
-      return find(server).callTool(tool, args, callOptions)
+      const result = await find(server).callTool(tool, args, callOptions)
+      signInCounts.delete(server)
+      return result
     },
     listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
     readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
@@ -148,11 +155,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
     canSignIn: (server) => {
       const { transport } = find(server).definition
-      return options.tokenStore !== undefined && transport.type !== 'stdio' && mayLogIn(transport)
+      if (!options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
+      return (signInCounts.get(server) ?? 0) < MAX_VAIN_SIGN_INS
     },
     signIn: async (server, { showPage, scope, signal }) => {
       const { definition } = find(server)
-      const transport = resolveTransport(definition)
+      const transport = await resolveTransport(definition)
       if (transport.type === 'stdio' || !options.tokenStore) return
       const { login } = await import('./auth/login.ts')
       await login({
@@ -166,6 +174,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         allowLinkLocal: options.allowLinkLocal ?? false,
         env: options.env ?? process.env,
       })
+      signInCounts.set(server, (signInCounts.get(server) ?? 0) + 1)
     },
     pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),

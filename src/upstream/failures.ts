@@ -108,24 +108,31 @@ function unreachable(message: string, hint?: string): BridgeError {
 }
 
 function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
+  const scope = missingScope(error)
+  if (scope !== undefined) return scopeNeeded(server, scope, isProgram)
   if (isProgram) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
     })
   }
-  const scope = missingScope(error)
-  if (scope !== undefined) {
-    return new BridgeError(
-      'UPSTREAM_AUTH_REQUIRED',
-      `Server '${server}' wants more permissions than the login has: ${scope}`,
-      {
-        hint: `Ask the user to run \`sandbridge login ${server} --scope "${scope}"\` in a terminal.`,
-        data: { scope },
-      },
-    )
-  }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
     hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
+  })
+}
+
+/** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
+function scopeNeeded(server: string, scope: string, isProgram = false): BridgeError {
+  const shown = /^[\w.:/ +*-]{1,500}$/.test(scope) ? scope : undefined
+  const named = shown === undefined ? '' : `: ${shown}`
+  const has = isProgram ? 'its client credentials have' : 'the login has'
+  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
+  if (isProgram) hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
+  else if (scope === '') {
+    hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants more permissions than ${has}${named}`, {
+    hint,
+    data: { scope: shown ?? '' },
   })
 }
 
@@ -139,11 +146,10 @@ function needsLogin(error: unknown): boolean {
   return statusOf(error) === 401 || nameOf(error) === 'UnauthorizedError' || missingScope(error) !== undefined
 }
 
-/** What is in it ends up in a command for the user: RFC 6749 section 3.3 allows no quotes in a scope, and a shell's own characters are not shown. */
+/** Empty when the server refused for want of a scope, and did not say which. */
 function missingScope(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
-  const scope = typeof error.requiredScope === 'string' ? error.requiredScope : ''
-  return /^[\w.:/ +*-]{0,500}$/.test(scope) ? scope : ''
+  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
 }
 
 function nameOf(error: unknown): string | undefined {

@@ -8,6 +8,7 @@ import { routeProgress } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
+import { TASKS_EXTENSION } from './task-extension.ts'
 
 /** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` asks which. */
 export type Era = 'legacy' | 'modern' | 'auto'
@@ -51,7 +52,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   if (options.era !== 'legacy') keepRawResults(link.transport)
   const progress = routeProgress(link.transport)
   const client = new sdk.Client(options.clientInfo, {
-    capabilities: capabilitiesFor(requests),
+    capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
     versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
   })
   client.onerror = (error) => options.onError(error.message)
@@ -76,7 +77,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
   const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
   const { about, onFailure } = options
-  const connection = new Connection({ client, link, progress, direct, about, onFailure })
+  const connection = new Connection({ client, link, progress, direct, requests, about, onFailure })
   connection.subscribe(options.onError)
   return connection
 }

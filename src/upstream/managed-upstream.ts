@@ -1,9 +1,10 @@
 // One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
 // How it is reached is openUpstream's business, what is said to it Connection's.
-import type { AuthProvider, Implementation } from '@modelcontextprotocol/client'
+import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log, LogLevel } from '../log.ts'
+import type { ServerAuth } from './auth/stored-auth.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from './connection.ts'
 import type { Circumstances, Failure } from './failures.ts'
@@ -30,10 +31,10 @@ export interface ManagedUpstreamOptions {
   idleMs: number
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
-  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer
+  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   requests: () => UpstreamRequests
   /** Authorizes requests to a server. */
-  authProvider: (server: RemoteServer, redact: Redactor) => AuthProvider | undefined
+  authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   verdicts: Verdicts
   now: () => number
   random: () => number
@@ -208,7 +209,7 @@ export class ManagedUpstream {
 
   async #open(): Promise<Connection> {
     const { definition } = this
-    const transport = this.#options.resolveTransport(definition)
+    const transport = await this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
     let connection: Connection | undefined
     const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)

@@ -2,8 +2,9 @@
 // The package is handed a hollow result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { RAW } from './sdk.ts'
+import { isTaskHandle } from './task-extension.ts'
 
-/** Wraps a transport before it is given to a client. Results of other methods, and other kinds of result than "complete", are left alone. */
+/** Wraps a transport before it is given to a client. Results of other methods, and other kinds of result than "complete" and "task", are left alone. */
 export function keepRawResults(transport: Transport): void {
   const methods = new Map<string | number, string>()
   const send = transport.send.bind(transport)
@@ -37,6 +38,8 @@ function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string
   if (!('result' in message)) return
   // Missing, it means "complete" (MCP 2026-07-28, SEP-2322).
   const { resultType = 'complete', ...result } = message.result ?? {}
-  if (resultType !== 'complete') return
-  message.result = { resultType, ...HOLLOW[method], [RAW]: result }
+  // The package refuses a result that it does not know; whoever reads ours tells it by its type.
+  const isTask = method === 'tools/call' && isTaskHandle(message.result)
+  if (resultType !== 'complete' && !isTask) return
+  message.result = { resultType: 'complete', ...HOLLOW[method], [RAW]: isTask ? message.result : result }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ServerDefinition } from '../config/server-definition.ts'
+import type { ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { createRedactor, redactStart } from './redact.ts'
 
 const source = { client: 'test', file: 'test.json' }
@@ -81,5 +81,65 @@ describe('redactor', () => {
     const basic = Buffer.from('bob@corp:p/ssword').toString('base64')
     for (const text of ['bob%40corp', 'bob@corp', 'p/ssword', 'tok%2Fen-0123456789', 'tok/en-0123456789', basic])
       expect(redact(`Cannot POST ${text}!`)).toBe('Cannot POST [redacted]!')
+  })
+
+  const secret = 'p+4/ü?secret~of annü>'
+  const holder: StdioServer = { type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } }
+  const hidden = createRedactor(holder)
+
+  test.each([0, 1, 2, 3, 4])('knows a secret inside of base64, %i bytes into it, in both alphabets', (before) => {
+    for (const after of ['', 'z', '\n}', ' and more']) {
+      const bytes = Buffer.from('u:er?'.slice(0, before) + secret + after)
+      for (const alphabet of ['base64', 'base64url'] as const) {
+        const encoded = bytes.toString(alphabet)
+        const shown = hidden(`Basic ${encoded}.`)
+        expect(shown).toContain('[redacted]')
+        // What is left is of the neighbours, but for a few bits.
+        expect(shown.replace('[redacted]', '').length).toBeLessThan(
+          'Basic .'.length + ((before + after.length) / 3) * 4 + 8,
+        )
+        // The control: it is there to be read.
+        expect(Buffer.from(encoded, alphabet).toString()).toContain(secret)
+      }
+    }
+  })
+
+  test('knows the Basic credentials of a client, as a client package may encode them', () => {
+    const signIn = { clientId: 'id:1', clientSecret: secret }
+    const redact = createRedactor({ type: 'http', url: 'https://s.example/mcp', headers: {}, signIn })
+    const encoded = `${encodeURIComponent(signIn.clientId)}:${encodeURIComponent(secret)}`
+    expect(redact(`not Basic ${Buffer.from(encoded).toString('base64')}!`)).toMatch(
+      /^not Basic .{0,12}\[redacted\].{0,4}!$/,
+    )
+    expect(redact(`not Basic ${Buffer.from(`id:1:${secret}`).toString('base64')}!`)).toBe('not Basic [redacted]!')
+  })
+
+  test.each([
+    ['all that must be', encodeURIComponent(secret)],
+    ['as a form', new URLSearchParams({ a: secret }).toString().slice(2)],
+    ['as a path', encodeURI(secret)],
+    ['in lower case', encodeURIComponent(secret).toLowerCase()],
+    ['every byte', [...Buffer.from(secret)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')],
+    ['one letter only', secret.replace('s', '%73')],
+  ])('knows a percent-encoded secret: %s', (_how, encoded) => {
+    expect(encoded).not.toContain(secret)
+    expect(hidden(`GET /%zz?a=1&key=${encoded}&b=100%25 %ff failed`)).toBe(
+      'GET /%zz?a=1&key=[redacted]&b=100%25 %ff failed',
+    )
+  })
+
+  test('takes out secrets that overlap once they are decoded', () => {
+    const env = { A: 'abcd/efgh', B: 'efgh/ijkl', C: 'd/ef' }
+    expect(createRedactor({ ...holder, env })('x abcd%2Fefgh%2Fijkl y')).toBe('x [redacted] y')
+  })
+
+  test('leaves ordinary text as it is, encoded or not', () => {
+    const text = 'Basic c29tZXRoaW5nIGVsc2U= at https://example.com/a%20b?c=%E2%82%AC%'
+    expect(hidden(text)).toBe(text)
+  })
+
+  test('knows what was asked for in the middle of any text', () => {
+    const redact = createRedactor({ ...holder, args: ['TOKEN=typed-value;x'], secrets: ['typed-value'] })
+    expect(redact('with typed-value')).toBe('with [redacted]')
   })
 })

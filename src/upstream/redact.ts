@@ -1,33 +1,56 @@
 // Takes a server's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
 import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
+import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 
 /** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
+/** A shorter value becomes base64 that ordinary text may hold. */
+const MIN_ENCODED_LENGTH = 6
 /** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
 const MIN_LINE_LENGTH = 16
-
-export const REPLACEMENT = '[redacted]'
 
 export type Redactor = (text: string) => string
 
 export function createRedactor(transport: StdioServer | RemoteServer): Redactor {
-  const secrets = new Set<string>()
-  for (const value of valuesOf(transport)) {
-    for (const part of partsOf(value)) {
-      if (part.length < MIN_SECRET_LENGTH) continue
-      secrets.add(part)
-      secrets.add(JSON.stringify(part).slice(1, -1))
-      secrets.add(orEmpty(() => encodeURIComponent(part)))
+  // Most servers never say anything that has to be redacted.
+  let forms: Forms | undefined
+  return (text) => {
+    forms ??= formsOf(transport)
+    for (const form of forms.written) if (text.includes(form)) text = text.replaceAll(form, REPLACEMENT)
+    return redactPercentEncoded(text, forms.plain)
+  }
+}
+
+/** What is looked for; the longest first, since a secret that holds another one must not be left half readable. */
+interface Forms {
+  /** The secrets themselves. */
+  plain: string[]
+  /** These, and what they become inside of JSON and of base64. */
+  written: string[]
+}
+
+function formsOf(transport: StdioServer | RemoteServer): Forms {
+  const plain = new Set<string>()
+  const written = new Set<string>()
+  for (const part of valuesOf(transport).flatMap(partsOf)) {
+    if (part.length < MIN_SECRET_LENGTH || plain.has(part)) continue
+    plain.add(part)
+    // A space in an address may be a plus sign.
+    const asForm = part.replaceAll(' ', '+')
+    plain.add(asForm)
+    written.add(part).add(asForm).add(JSON.stringify(part).slice(1, -1))
+    if (part.length < MIN_ENCODED_LENGTH) continue
+    // Client ids and secrets are percent-encoded before they become base64, RFC 6749 section 2.3.1.
+    for (const text of new Set([part, orEmpty(() => encodeURIComponent(part))])) {
+      for (const form of base64Forms(text)) written.add(form)
     }
   }
-  // The longest first: a secret that holds another one must not be left half readable.
-  secrets.delete('')
-  const ordered = [...secrets].toSorted((a, b) => b.length - a.length)
-  return (text) => {
-    for (const secret of ordered) if (text.includes(secret)) text = text.replaceAll(secret, REPLACEMENT)
-    return text
-  }
+  return { plain: longestFirst(plain), written: longestFirst(written) }
+}
+
+function longestFirst(texts: ReadonlySet<string>): string[] {
+  return [...texts].toSorted((a, b) => b.length - a.length)
 }
 
 /** A secret that was cut off at this point would no longer be known as one: text is cut generously first, and exactly afterwards. */
@@ -39,15 +62,16 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
 }
 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
+  const { secrets = [] } = transport
   if (transport.type === 'stdio') {
     const { command, args, env, cwd = '' } = transport
-    return [command, ...args, ...Object.values(env), cwd]
+    return [command, ...args, ...Object.values(env), cwd, ...secrets]
   }
   const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
-  const { clientId, clientSecret } = transport.oauth ?? {}
+  const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   const client = clientSecret === undefined ? [] : [clientSecret, basic]
-  return [transport.url, ...host, ...Object.values(transport.headers), ...client]
+  return [transport.url, ...host, ...Object.values(transport.headers), ...client, ...secrets]
 }
 
 /** The value itself and the parts of it that programs print alone. */

@@ -1,6 +1,7 @@
 // What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. Whoever opened the upstreams answers;
 // what nobody answers is not offered, and is declined at once when a server asks for it all the same.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
+import { BridgeError } from '../errors.ts'
 import type { Sdk } from './sdk.ts'
 
 /** Each is passed the name of the server that asks; `params` and results are those of the MCP specification, unchecked. */
@@ -19,6 +20,19 @@ export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities 
     ...(requests.elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(requests.sample && { sampling: {} }),
   }
+}
+
+/** Answers one request of a server that did not come as one. @throws Error when nobody answers such requests */
+export async function answerRequest(
+  { roots, elicit, sample }: UpstreamRequests,
+  server: string,
+  { method, params }: { method: string; params: Record<string, unknown> },
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  if (method === 'elicitation/create' && elicit) return elicit(server, params, signal)
+  if (method === 'sampling/createMessage' && sample) return sample(server, params, signal)
+  if (method === 'roots/list' && roots) return { roots: await roots(server) }
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' asks for something that nobody here can answer`)
 }
 
 /** Lets `requests` answer what the server behind `client` asks for. */

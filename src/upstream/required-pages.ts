@@ -1,6 +1,7 @@
 // Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
 // error, and when it says that the user is done there. It shows nobody anything.
-import { REPLACEMENT, type Redactor } from './redact.ts'
+import { REPLACEMENT } from './encoded-secrets.ts'
+import type { Redactor } from './redact.ts'
 
 /** JSON-RPC error code "URL elicitation required". */
 const URL_ELICITATION_REQUIRED = -32_042

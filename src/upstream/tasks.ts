@@ -1,13 +1,11 @@
 // Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its result.
 // The client package no longer knows these methods; they are spoken by hand.
 import { BridgeError } from '../errors.ts'
+import { pollDelay } from './poll-delay.ts'
 import type { LooseResult } from './sdk.ts'
 
 /** How long the server should keep a finished task's result for us. */
 const KEEP_MS = 60 * 60_000
-const POLL_MS = 1000
-const MIN_POLL_MS = 50
-const MAX_POLL_MS = 30_000
 
 type Request = (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
 
@@ -25,7 +23,7 @@ export async function runAsTask(
   const { taskId } = task
   try {
     while (task.status === 'working' || task.status === 'submitted') {
-      await delay(clamp(task.pollInterval), signal)
+      await pollDelay(task.pollInterval, signal)
       task = taskOf(server, await request('tasks/get', { taskId }, signal))
     }
     // For a failed or cancelled task this answers with its error; one that needs input asks for it while this waits.
@@ -46,22 +44,4 @@ function taskOf(server: string, value: unknown): Task {
   const { taskId, status, pollInterval } = (value ?? {}) as Partial<Task>
   if (typeof taskId === 'string' && typeof status === 'string') return { taskId, status, pollInterval }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was asked to run a task and did not say which it runs`)
-}
-
-function clamp(ms: unknown): number {
-  return typeof ms === 'number' ? Math.min(Math.max(ms, MIN_POLL_MS), MAX_POLL_MS) : POLL_MS
-}
-
-function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finish = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', finish)
-      if (signal?.aborted) reject(new Error('aborted'))
-      else resolve()
-    }
-    const timer = setTimeout(finish, ms)
-    if (signal?.aborted) finish()
-    else signal?.addEventListener('abort', finish)
-  })
 }

@@ -25,7 +25,19 @@ const clientInfo = { name: 'sandbridge-conformance', version: '1' }
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
 const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
 const store = createTokenStore(join(folder, 'tokens.json'))
-const server: RemoteServer = { type: 'http', url: process.argv.at(-1)!, headers: {} }
+const { client_id: clientId, client_secret: clientSecret, issuer } = context
+const server: RemoteServer = {
+  type: 'http',
+  url: process.argv.at(-1)!,
+  headers: {},
+  ...(clientId !== undefined && {
+    signIn: {
+      clientId,
+      ...(clientSecret !== undefined && { clientSecret }),
+      ...(issuer !== undefined && { issuer }),
+    },
+  }),
+}
 const upstreams = createUpstreams({
   definitions: [{ name: 'server', transport: server, source: { client: 'conformance', file: '' } }],
   clientInfo,
@@ -46,7 +58,6 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         throw error
       loginCount += 1
       const { scope } = (error.data ?? {}) as { scope?: string }
-      const { client_id: clientId, client_secret: clientSecret, issuer } = context
       await login({
         name: 'server',
         server,
@@ -57,13 +68,6 @@ async function withLogin<T>(work: () => Promise<T>): Promise<T> {
         showPage: async (page) => void (await fetch(page)),
         ...(scope !== undefined && { scope }),
         clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
-        ...(clientId !== undefined && {
-          client: {
-            clientId,
-            ...(clientSecret !== undefined && { clientSecret }),
-            ...(issuer !== undefined && { issuer }),
-          },
-        }),
       })
     }
   }

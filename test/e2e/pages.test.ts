@@ -56,7 +56,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
     const { bridge, shown } = await bridgeWithUser({ era, servers: { r: { url: server.url } } })
     expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
     expect(shown.map(({ message }) => message)).toEqual([expect.stringMatching(/^MCP server 'r' asks: Sign in/)])
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 })
 
@@ -104,6 +104,27 @@ set(results)`
   expect(shown).toHaveLength(1)
   expect(await bridge.run('await mcp_r.echo(text="x")')).toContain('sandbridge login r')
   expect(server.counts).toMatchObject({ authorize: 0, code: 0 })
+})
+
+it('a permission that the sign-in lacks is an exception that says what to run, or a link that gets it', async () => {
+  const server = await protectedServer()
+  let answer: 'accept' | 'decline' = 'accept'
+  const { bridge, shown } = await bridgeWithUser({ servers: { r: { url: server.url } } }, async (url) => {
+    if (answer === 'accept') await fetch(url)
+    return answer
+  })
+  expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
+  server.twist.neededScope = 'repo:write'
+  answer = 'decline'
+  const attempt =
+    'import mcp.runtime\ntry:\n    print(await mcp_r.echo(text="x"))\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
+  const said = await bridge.run(attempt)
+  expect(said).toContain("UPSTREAM_AUTH_REQUIRED Server 'r' wants more permissions than the login has: repo:write")
+  expect(said).toContain('`sandbridge login r`')
+  answer = 'accept'
+  expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
+  expect(shown).toHaveLength(3)
+  expect(server.asked.at(-1)).toMatchObject({ scope: 'repo:write' })
 })
 
 it('a sign-in that never comes back ends with its cell', async () => {

@@ -8,7 +8,7 @@ export interface Protected {
   /** Access tokens that the MCP server accepts. */
   valid: Set<string>
   refreshTokens: Set<string>
-  counts: { register: number; authorize: number; code: number; refresh: number; client: number }
+  counts: { register: number; authorize: number; code: number; refresh: number; client: number; refused: number }
   /** What the authorization server does differently. */
   twist: {
     state?: string
@@ -17,10 +17,23 @@ export interface Protected {
     keepInvalid?: boolean
     page?: string
     authorizationServer?: string
+    /** Who wants to register itself is turned away, and only REGISTERED is known. */
+    noRegistration?: boolean | 'not offered'
+    /** What a call needs beside a valid token. */
+    neededScope?: string
+    /** The only scopes that users grant. */
+    grantedScope?: string
+    /** Do not say which scope a token has. */
+    silentScope?: boolean
   }
+  /** The addresses and scopes with which users were sent to sign in. */
+  asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
   /** That were asked for with client credentials. */
   scopes: (string | null)[]
 }
+
+/** A client that was registered by hand. */
+export const REGISTERED = { clientId: 'by-hand', clientSecret: 'secret&of the registered+client' }
 
 /** A program that the authorization server knows. */
 export const CLIENT = { clientId: 'a-program', clientSecret: 'secret-of-the-program' }
@@ -29,17 +42,36 @@ export async function protectedServer(): Promise<Protected> {
   const inner = await rawRemote()
   const valid = new Set<string>()
   const refreshTokens = new Set<string>()
-  const codes = new Map<string, { challenge: string; redirectUri: string }>()
-  const counts = { register: 0, authorize: 0, code: 0, refresh: 0, client: 0 }
+  const codes = new Map<string, { challenge: string; redirectUri: string; scope: string }>()
+  /** By token. */
+  const granted = new Map<string, string>()
+  const asked: Protected['asked'] = []
+  const counts = { register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 }
   const twist: Protected['twist'] = {}
   const scopes: (string | null)[] = []
   let base = ''
 
-  const issue = (response: ServerResponse): void => {
+  const issue = (response: ServerResponse, scope: string): void => {
     const [access, refresh] = [randomUUID(), randomUUID()]
     if (!twist.keepInvalid) valid.add(access)
     refreshTokens.add(refresh)
-    json(response, { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: 3600 })
+    granted.set(access, scope).set(refresh, scope)
+    const named = twist.silentScope || !scope ? {} : { scope }
+    json(response, { access_token: access, refresh_token: refresh, token_type: 'Bearer', expires_in: 3600, ...named })
+  }
+
+  /** Whether whoever asks for a token is who may, RFC 6749 section 2.3.1. */
+  const isKnown = (request: IncomingMessage, form: URLSearchParams): boolean => {
+    if (!twist.noRegistration) return true
+    const { clientId, clientSecret } = REGISTERED
+    const encode = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2)
+    const basic = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')
+    const plain = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+    const given = request.headers.authorization ?? ''
+    return (
+      [`Basic ${basic}`, `Basic ${plain}`].includes(given) ||
+      (form.get('client_id') === clientId && form.get('client_secret') === clientSecret)
+    )
   }
 
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse, url: URL, body: string) => void> = {
@@ -50,13 +82,14 @@ export async function protectedServer(): Promise<Protected> {
         issuer: base,
         authorization_endpoint: twist.page ?? `${base}/authorize`,
         token_endpoint: `${base}/token`,
-        registration_endpoint: `${base}/register`,
+        ...(twist.noRegistration === 'not offered' ? {} : { registration_endpoint: `${base}/register` }),
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
       }),
     '/register': (_request, response, _url, body) => {
+      if (twist.noRegistration) return json(response, { error: 'access_denied' }, {}, 403)
       counts.register += 1
       json(response, { ...JSON.parse(body), client_id: `client-${counts.register}` }, {}, 201)
     },
@@ -65,7 +98,12 @@ export async function protectedServer(): Promise<Protected> {
       const query = url.searchParams
       const code = randomUUID()
       const redirectUri = query.get('redirect_uri')!
-      codes.set(code, { challenge: query.get('code_challenge')!, redirectUri })
+      codes.set(code, {
+        challenge: query.get('code_challenge')!,
+        redirectUri,
+        scope: twist.grantedScope ?? query.get('scope') ?? '',
+      })
+      asked.push({ clientId: query.get('client_id'), redirectUri, scope: query.get('scope') })
       const answer = new URLSearchParams({ state: twist.state ?? query.get('state')!, iss: twist.iss ?? base })
       if (twist.error) answer.set('error', twist.error)
       else answer.set('code', code)
@@ -84,11 +122,15 @@ export async function protectedServer(): Promise<Protected> {
         if (!twist.keepInvalid) valid.add(access)
         return json(response, { access_token: access, token_type: 'Bearer', expires_in: 3600 })
       }
+      if (!isKnown(request, form)) {
+        const told = `not ${request.headers.authorization ?? ''} ${form.get('client_secret') ?? ''}`
+        return json(response, { error: 'invalid_client', error_description: told }, {}, 401)
+      }
       if (form.get('grant_type') === 'refresh_token') {
         counts.refresh += 1
         if (!refreshTokens.delete(form.get('refresh_token')!))
           return json(response, { error: 'invalid_grant' }, {}, 400)
-        return issue(response)
+        return issue(response, granted.get(form.get('refresh_token')!) ?? '')
       }
       counts.code += 1
       const grant = codes.get(form.get('code')!)
@@ -98,7 +140,7 @@ export async function protectedServer(): Promise<Protected> {
       if (!grant || grant.challenge !== challenge || grant.redirectUri !== form.get('redirect_uri')) {
         return json(response, { error: 'invalid_request' }, {}, 400)
       }
-      issue(response)
+      issue(response, grant.scope)
     },
   }
 
@@ -112,7 +154,16 @@ export async function protectedServer(): Promise<Protected> {
     else if (!valid.has(token)) {
       const challenge = `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
       response.writeHead(401, { 'www-authenticate': challenge }).end()
+    } else if (body.includes('"tools/call"') && !covers(granted.get(token), twist.neededScope)) {
+      counts.refused += 1
+      const challenge = `Bearer error="insufficient_scope", scope="${twist.neededScope}", resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`
+      response.writeHead(403, { 'www-authenticate': challenge }).end()
     } else await passOn(request, response, inner.url, body)
   })
-  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes }
+  return { url: `${base}/mcp`, valid, refreshTokens, counts, twist, scopes, asked }
+}
+
+function covers(scope: string | undefined, needed: string | undefined): boolean {
+  const has = new Set(scope?.split(' '))
+  return (needed?.split(' ') ?? []).every((one) => has.has(one))
 }

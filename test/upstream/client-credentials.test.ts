@@ -24,9 +24,20 @@ describe('a server with client credentials', () => {
     const upstreams = bridge(server, { scope: 'read write' })
     const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
     expect(results.map(textOf)).toEqual(Array.from({ length: 10 }, () => 'hi'))
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 1 })
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 1, refused: 0 })
     expect(server.scopes).toEqual(['read write'])
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
+  })
+
+  test('without a scope that a call needs says where to add it', async () => {
+    const server = await protectedServer()
+    server.twist.neededScope = 'reports:write'
+    await expect(echo(bridge(server))).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: "Server 'r' wants more permissions than its client credentials have: reports:write",
+      hint: expect.stringContaining('`scope` in the `oauth`'),
+    })
+    expect(server.counts).toMatchObject({ client: 1, refused: 1 })
   })
 
   test('gets a new token when the old one has expired, once for all who need it', async () => {

@@ -1,11 +1,13 @@
+import type { ServerResponse } from 'node:http'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
-import { protectedServer, type Protected } from './authorization-server.ts'
-import { remote } from './remote-server.ts'
+import { protectedServer, REGISTERED, type Protected } from './authorization-server.ts'
+import { bodyOf, freePort, listen, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 
 async function tokenFile(): Promise<string> {
@@ -41,7 +43,7 @@ describe('a server that wants OAuth', () => {
       code: 'UPSTREAM_AUTH_REQUIRED',
       hint: expect.stringContaining('sandbridge login r'),
     })
-    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0 })
+    expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
   })
 
   test('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
@@ -50,7 +52,7 @@ describe('a server that wants OAuth', () => {
     for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await logIn(server, file)).toEqual({ wasNeeded: false })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 
   test('gets a fresh token when the old one has expired, once for all who need it', async () => {
@@ -73,7 +75,7 @@ describe('a server that wants OAuth', () => {
     server.refreshTokens.clear()
     for (let i = 0; i < 3; i += 1)
       await expect(echo(upstreams)).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0 })
+    expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 1, client: 0, refused: 0 })
     await logIn(server, file)
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
@@ -158,6 +160,207 @@ describe('a login', () => {
   test('at a server that is not there says so', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+  })
+})
+
+describe('a call for which the login lacks a scope', () => {
+  const needed = 'repo:read repo:write'
+  const refusal = {
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    message: `Server 'r' wants more permissions than the login has: ${needed}`,
+    hint: 'Ask the user to run `sandbridge login r` in a terminal: it asks for them.',
+  }
+
+  test.each([false, true])(
+    'says what to run, and that login asks for the old and the new (silent: %s)',
+    async (silentScope) => {
+      const [server, file] = [await protectedServer(), await tokenFile()]
+      server.twist.silentScope = silentScope
+      await logIn(server, file, { scope: 'profile' })
+      const upstreams = bridge(server, file)
+      expect(textOf(await echo(upstreams))).toBe('hi')
+
+      server.twist.neededScope = needed
+      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+      expect(await logIn(server, file)).toEqual({ wasNeeded: true })
+      expect(server.asked.map(({ scope }) => scope)).toEqual(['profile', `profile ${needed}`])
+      expect(textOf(await echo(upstreams))).toBe('hi')
+      // What was asked for is not asked for again.
+      expect(await logIn(server, file)).toEqual({ wasNeeded: false })
+    },
+  )
+
+  test('is refused once for each time it is made, and starts no sign-in by itself', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file)
+    server.twist.neededScope = needed
+    const upstreams = bridge(server, file)
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => echo(upstreams)))
+    expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'))
+    expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
+  })
+
+  test('that different tools lack is asked for in one login, whatever is in it', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file)
+    const upstreams = bridge(server, file)
+    for (server.twist.neededScope of ['a', '$(b)', 'a c']) await expect(echo(upstreams)).rejects.toThrow('permissions')
+    await logIn(server, file)
+    expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
+  })
+
+  test('is offered to the user three times at most, when signing in does not help', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
+    await logIn(server, file)
+    const upstreams = bridge(server, file)
+    const { signal } = new AbortController()
+    let count = 0
+    for (; upstreams.canSignIn('r') && count < 10; count += 1) {
+      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+      await upstreams.signIn('r', { showPage: browse, signal })
+    }
+    expect(count).toBe(3)
+    delete server.twist.neededScope
+    await echo(upstreams)
+    expect(upstreams.canSignIn('r')).toBe(true)
+  })
+
+  test('over the older transport is told in the same way', async () => {
+    let events: ServerResponse
+    const server = await listen(async (request, response) => {
+      if (request.method === 'GET') {
+        events = response.writeHead(200, { 'content-type': 'text/event-stream' })
+        events.write('event: endpoint\ndata: /messages\n\n')
+        return
+      }
+      const { id, method, params } = JSON.parse(await bodyOf(request))
+      if (method === 'tools/call') {
+        const challenge = `Bearer error="insufficient_scope", scope="${needed}"`
+        response.writeHead(403, { 'www-authenticate': challenge }).end()
+        return
+      }
+      response.writeHead(202).end()
+      if (method !== 'initialize') return
+      const { protocolVersion } = params
+      const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
+      events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+    })
+    const upstreams = open([remote('r', server, {}, 'sse')], { tokenStore: createTokenStore(await tokenFile()) })
+    await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('a client that was registered by hand', () => {
+  /** An authorization server that takes nobody else, a definition that names the client, and what may be tried with both. */
+  async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.noRegistration = noRegistration
+    const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
+    const definition = { ...remote('r', server.url), transport }
+    const connect = () => open([definition], { tokenStore: createTokenStore(file) })
+    return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
+  }
+
+  test.each([true, 'not offered'] as const)(
+    'is needed where nobody else is taken (%s), and the error says how',
+    async (how) => {
+      const { server, file } = await registered({}, how)
+      await expect(logIn(server, file)).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        hint: expect.stringMatching(/Register a client .*"callbackPort": \d+.* 'r'/),
+      })
+      expect(server.asked).toEqual([])
+    },
+  )
+
+  test('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
+    const { server, file, connect, logIn: signIn } = await registered()
+    expect(await signIn()).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+    const upstreams = connect()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, authorize: 1, code: 1, refresh: 1 })
+    expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
+  })
+
+  test('wins over a document that describes us', async () => {
+    const { server, logIn: signIn } = await registered()
+    await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+  })
+
+  test('is awaited at the address it is registered with, to the letter', async () => {
+    const port = await freePort()
+    const redirectUri = `http://localhost:${port}/oauth/callback`
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+    await signIn()
+    expect(server.asked).toMatchObject([{ redirectUri }])
+  })
+
+  test('with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+    for (const [redirectUri, seen] of [
+      ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
+    ] as const) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+      await signIn()
+      expect(server.asked).toMatchObject([{ redirectUri: expect.stringMatching(seen) }])
+    }
+  })
+
+  test('says so when its port is in use', async () => {
+    const port = Number(new URL(await listen(() => {})).port)
+    const { logIn: signIn } = await registered({ ...REGISTERED, redirectUri: `http://127.0.0.1:${port}/callback` })
+    await expect(signIn()).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringContaining(`port ${port}`),
+    })
+  })
+
+  test('asks for the scopes of its definition', async () => {
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, scope: 'read write' })
+    await signIn()
+    expect(server.asked).toMatchObject([{ scope: 'read write' }])
+  })
+
+  test('sends its secret to no authorization server that it was not registered with', async () => {
+    const evil = await protectedServer()
+    const elsewhere = new URL(evil.url).origin
+    for (const issuer of [undefined, 'https://auth.example']) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, ...(issuer && { issuer }) })
+      server.twist.authorizationServer = elsewhere
+      await expect(signIn()).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        message: `Server 'r' wants its client to sign in at another address, ${elsewhere}`,
+        hint: expect.stringContaining(`"issuer": "${elsewhere}`),
+      })
+    }
+    expect(evil.counts).toMatchObject({ authorize: 0, code: 0 })
+    // The control: named as the issuer, it gets what it asks for.
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, issuer: elsewhere })
+    server.twist.authorizationServer = elsewhere
+    await signIn()
+    expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
+  })
+
+  test('that is not known is refused, and its secret is in nothing that is said', async () => {
+    const wrong = 'wrong-secret-of-the-client'
+    const said: unknown[] = []
+    const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
+    onTestFinished(() => spy.mockRestore())
+    const { logIn: signIn } = await registered({ ...REGISTERED, clientSecret: wrong })
+    const failure = await signIn().catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    const basic = Buffer.from(`${REGISTERED.clientId}:${wrong}`).toString('base64')
+    // The control: the package does repeat what the authorization server said.
+    expect(said.join()).toContain('not Basic [redacted]')
+    for (const text of [JSON.stringify(failure), (failure as Error).message, said.join()]) {
+      expect(text).not.toContain(wrong)
+      expect(text).not.toContain(basic)
+    }
   })
 })
 

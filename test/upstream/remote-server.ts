@@ -162,7 +162,7 @@ export async function everythingOver(mode: 'streamableHttp' | 'sse'): Promise<st
   return `http://127.0.0.1:${port}`
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -402,7 +402,7 @@ describe('failures', () => {
     await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
       code: 'UPSTREAM_AUTH_REQUIRED',
       message: "Server 'r' wants more permissions than the login has: repo:read repo:write",
-      hint: expect.stringContaining('sandbridge login r --scope "repo:read repo:write"'),
+      hint: expect.stringContaining('`sandbridge login r`'),
       data: { scope: 'repo:read repo:write' },
     })
   })

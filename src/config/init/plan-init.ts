@@ -6,7 +6,7 @@ import { nodeFileSystem, readFileText } from '../config-file.ts'
 import type { Place } from '../readers/reader.ts'
 import { join } from '../readers/reader.ts'
 import { launchesBridge } from '../self-server.ts'
-import type { SkippedEntry } from '../server-definition.ts'
+import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
 import type { ServerBody } from '../server-entry.ts'
 import { toServerBody } from '../server-entry.ts'
 import type { Edit } from './edit-document.ts'
@@ -161,8 +161,15 @@ async function planDestination(
 }
 
 /** A definition as our own files hold it; its placeholders are in our syntax already. */
-function toOwnEntry({ transport, description, tools, startTimeoutMs, callTimeoutMs }: ServerBody): ConfigObject {
-  const { type, ...fields } = transport
+function toOwnEntry({
+  transport,
+  description,
+  tools,
+  inputs,
+  startTimeoutMs,
+  callTimeoutMs,
+}: ServerBody): ConfigObject {
+  const { type, ...fields } = transport.type === 'stdio' ? transport : withOauth(transport)
   return JSON.parse(
     JSON.stringify({
       ...(type === 'stdio' ? {} : { type }),
@@ -170,10 +177,15 @@ function toOwnEntry({ transport, description, tools, startTimeoutMs, callTimeout
       description,
       includeTools: tools?.include,
       excludeTools: tools?.exclude,
+      inputs,
       startTimeoutMs,
       callTimeoutMs,
     }),
   ) as ConfigObject
+}
+
+function withOauth({ oauth, signIn, ...fields }: RemoteServer): ConfigObject & { type: string } {
+  return { ...fields, oauth: oauth ? { grant: 'client_credentials', ...oauth } : signIn }
 }
 
 async function isFolder(fileSystem: ConfigFileSystem, folder: string | undefined): Promise<boolean> {

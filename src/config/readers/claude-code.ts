@@ -2,8 +2,9 @@
 // and the places older versions had.
 import type { ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
+import type { ServerEntry } from '../server-entry.ts'
 import type { Place, Reader } from './reader.ts'
-import { entriesOf, inFolderOf, inHome, inProject } from './reader.ts'
+import { entriesOf, inFolderOf, inHome, inProject, withCallback } from './reader.ts'
 
 const SYNTAX = { braces: true }
 
@@ -24,10 +25,14 @@ export const claudeCode: Reader = {
   ],
   entries(document, place) {
     // The narrower scope comes first and so keeps its names, as in Claude Code itself.
-    const local = entriesOf(localServers(document, place), SYNTAX)
-    const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX)
+    const local = entriesOf(localServers(document, place), SYNTAX, toEntry)
+    const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX, toEntry)
     return local === undefined && user === undefined ? undefined : [...(local ?? []), ...(user ?? [])]
   },
+}
+
+function toEntry(raw: ConfigObject): ServerEntry {
+  return { ...raw, oauth: withCallback(raw['oauth'], (port) => port && `http://localhost:${port}/callback`) }
 }
 
 /** The servers that were added for the current directory only. Its key may have the other kind of slash on Windows. */

@@ -29,6 +29,11 @@ function toEntry(raw: ConfigObject): ServerEntry {
     excludeTools: raw['disabled_tools'],
     startTimeoutMs: secondsToMs(raw['startup_timeout_sec']) ?? raw['startup_timeout_ms'],
     callTimeoutMs: secondsToMs(raw['tool_timeout_sec']),
+    oauth: {
+      clientId: valueAt(raw['oauth'], 'client_id'),
+      redirectUri: valueAt(raw['oauth'], 'callback_url'),
+      scopes: raw['scopes'],
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { ConfigLocation, Place, Reader } from './reader.ts'
-import { entriesOf, inHome, inProject, join } from './reader.ts'
+import { entriesOf, inHome, inProject, join, withCallback } from './reader.ts'
 
 export const geminiCli: Reader = {
   client: 'gemini-cli',
@@ -34,6 +34,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
     type: raw['type'] ?? (httpUrl !== undefined ? 'http' : url !== undefined ? 'sse' : undefined),
     url: remote,
     callTimeoutMs: raw['timeout'],
+    oauth: withCallback(raw['oauth'], () => 'http://localhost:7777/oauth/callback'),
   }
 }
 

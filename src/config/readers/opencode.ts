@@ -3,7 +3,7 @@ import type { ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { ConfigLocation, Reader } from './reader.ts'
-import { entriesOf, inProject, inXdgConfig } from './reader.ts'
+import { entriesOf, inProject, inXdgConfig, withCallback } from './reader.ts'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']
 
@@ -40,5 +40,6 @@ function toEntry(raw: ConfigObject): ServerEntry {
     args: Array.isArray(command) ? words.slice(1) : raw['args'],
     env: raw['environment'] ?? raw['env'],
     startTimeoutMs: raw['timeout'],
+    oauth: withCallback(raw['oauth'], (port = '19876') => `http://127.0.0.1:${port}/mcp/oauth/callback`),
   }
 }

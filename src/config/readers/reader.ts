@@ -95,3 +95,11 @@ export function inFolderOf(place: Place, variable: string, file: string, standar
 export function secondsToMs(value: unknown): unknown {
   return typeof value === 'number' ? value * 1000 : value
 }
+
+/** An `oauth` with the address that a client has its users register, by its `callbackPort`, where it does not name one. */
+export function withCallback(oauth: unknown, address: (port: string | undefined) => string | undefined): unknown {
+  if (!isObject(oauth) || oauth['redirectUri'] !== undefined) return oauth
+  const { callbackPort: port } = oauth
+  const isPort = typeof port === 'number' || typeof port === 'string'
+  return { ...oauth, redirectUri: address(isPort ? String(port) : undefined) }
+}

@@ -62,6 +62,7 @@ const stdio = (command: string, args: string[] = [], env: Record<string, string>
 })
 const http = (url: string, headers: Record<string, string> = {}): object => ({ type: 'http', url, headers })
 const sse = (url: string): object => ({ type: 'sse', url, headers: {} })
+const registered = (signIn: object): object => ({ registered: { transport: { ...http(URL_MCP), signIn } } })
 const OFF = 'is disabled in this file'
 const URL_MCP = 'https://example.com/mcp'
 const URL_SSE = 'https://example.com/sse'
@@ -78,6 +79,18 @@ const own = {
     transport: http('https://mcp.linear.app/mcp', { Authorization: 'Bearer ${env:LINEAR_KEY:-none}' }),
     description: 'Issue trackers',
   },
+  registered: {
+    transport: {
+      ...http(URL_MCP),
+      signIn: {
+        clientId: 'own',
+        clientSecret: '${OWN_SECRET}',
+        redirectUri: 'http://127.0.0.1:7000/callback',
+        issuer: 'https://auth.example.com',
+      },
+    },
+    description: 'Issue trackers',
+  },
   off: OFF,
   broken: 'has neither a command nor a url',
   text: 'is not an object',
@@ -85,6 +98,7 @@ const own = {
 
 const claudeUser = {
   sentry: { transport: http('https://mcp.sentry.dev/mcp', { 'X-Key': '${SENTRY_KEY:-k}' }) },
+  ...registered({ clientId: 'cla', scope: 'read write', redirectUri: 'http://localhost:3118/callback' }),
   literal: { transport: stdio('sh', ['-c', 'echo ${$}{env:NOT_EXPANDED} $HOME']) },
 }
 
@@ -106,6 +120,11 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
         },
       },
       remote: { transport: http(URL_MCP, { Authorization: 'Bearer ${env:TOKEN}' }) },
+      ...registered({
+        clientId: '${env:CURSOR_CLIENT}',
+        clientSecret: '${env:CURSOR_SECRET}',
+        scope: 'read write',
+      }),
     },
   ],
   [
@@ -119,8 +138,13 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
           }),
           envFile: '${workspaceFolder}/.env',
         },
+        inputs: [
+          { id: 'key', type: 'promptString', description: 'API key', password: true },
+          { id: 'region', type: 'promptString', description: 'Region' },
+        ],
       },
       events: { transport: sse(URL_SSE) },
+      ...registered({ clientId: 'vsc' }),
     },
   ],
   [
@@ -152,6 +176,7 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
           'X-Org': '${env:FIGMA_ORG}',
         }),
       },
+      ...registered({ clientId: 'cdx', scope: 'read', redirectUri: 'http://127.0.0.1/callback' }),
       off: OFF,
     },
   ],
@@ -169,6 +194,12 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
       },
       events: { transport: sse(URL_SSE) },
       stream: { transport: http(URL_MCP, { A: 'b' }) },
+      ...registered({
+        clientId: 'gem',
+        clientSecret: '${GEM_SECRET}',
+        scope: 'read write',
+        redirectUri: 'http://localhost:7777/oauth/callback',
+      }),
       banned: OFF,
     },
   ],
@@ -181,6 +212,13 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
         startTimeoutMs: 5000,
       },
       remote: { transport: http(URL_MCP, { K: 'Bearer ${env:K}' }) },
+      ...registered({
+        clientId: 'opc',
+        clientSecret: '${env:OPC_SECRET}',
+        scope: 'read',
+        redirectUri: 'http://127.0.0.1:19876/mcp/oauth/callback',
+      }),
+      unregistered: { transport: http(URL_MCP) },
       off: OFF,
     },
   ],
@@ -240,12 +278,22 @@ const CASES: [client: string, fixture: string, expected: Record<string, unknown>
     {
       local: { transport: stdio('npx', ['x'], { K: '${K}' }) },
       some: { transport: http(URL_MCP), tools: { include: ['get_issue'] } },
+      ...registered({ clientId: 'cop', redirectUri: 'http://127.0.0.1:8080/callback' }),
     },
   ],
   [
     'kiro',
     'kiro.json',
-    { local: { transport: stdio('uvx', ['x'], { K: '${K}' }), tools: { exclude: ['drop'] } }, off: OFF },
+    {
+      local: { transport: stdio('uvx', ['x'], { K: '${K}' }), tools: { exclude: ['drop'] } },
+      ...registered({
+        clientId: 'kir',
+        clientSecret: '${KIRO_SECRET}',
+        scope: 'a',
+        redirectUri: 'http://127.0.0.1:7778/oauth/callback',
+      }),
+      off: OFF,
+    },
   ],
   [
     'amp',
@@ -274,9 +322,18 @@ describe('readers', () => {
   })
 
   it('find the local scope of Claude Code on Windows, whichever slash is written', async () => {
-    expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual(['win', 'sentry', 'literal'])
+    expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual([
+      'win',
+      'sentry',
+      'registered',
+      'literal',
+    ])
     const elsewhere = { ...linux, cwd: '/home/ann/app/sub' }
-    expect(Object.keys(await read('claude-code', 'claude.json', elsewhere))).toEqual(['sentry', 'literal'])
+    expect(Object.keys(await read('claude-code', 'claude.json', elsewhere))).toEqual([
+      'sentry',
+      'registered',
+      'literal',
+    ])
   })
 
   it('find a server called "servers" in the older shape of OpenCode', () => {
@@ -307,7 +364,7 @@ describe('readers', () => {
   })
 
   it('take any document at all', () => {
-    const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', '__proto__']
+    const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', 'oauth', '__proto__']
     const tables = ['context_servers', 'extensions', 'mcp_servers', 'amp.mcpServers']
     const { document } = fc.letrec<{ any: unknown; document: Record<string, unknown> }>((tie) => ({
       any: fc.oneof({ maxDepth: 4, depthSize: 'small' }, fc.jsonValue({ maxDepth: 1 }), tie('document'), fc.string()),

@@ -1,6 +1,6 @@
 // Clients whose files have {"mcpServers": …} and differ only in where the files are, which placeholders they know and the name of a field or two.
 import type { ConfigObject } from '../config-document.ts'
-import { valueAt } from '../config-document.ts'
+import { isObject, valueAt } from '../config-document.ts'
 import type { PlaceholderSyntax } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { Place, ConfigLocation, Reader } from './reader.ts'
@@ -43,6 +43,15 @@ export const cursor = reader({
   client: 'cursor',
   locations: (place) => [inHome(place, '.cursor', 'mcp.json'), inProject(place, '.cursor', 'mcp.json')],
   syntax: { env: true, folders: true },
+  // The address that Cursor has its users register leads to Cursor: ours has to be registered beside it.
+  map: (raw) => ({
+    ...raw,
+    oauth: {
+      clientId: valueAt(raw['auth'], 'CLIENT_ID'),
+      clientSecret: valueAt(raw['auth'], 'CLIENT_SECRET'),
+      scopes: valueAt(raw['auth'], 'scopes'),
+    },
+  }),
 })
 
 export const windsurf = reader({
@@ -99,8 +108,20 @@ export const kiro = reader({
     inProject(place, '.kiro', 'settings', 'mcp.json'),
   ],
   syntax: { braces: true },
-  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'] }),
+  map: (raw) => ({ ...raw, excludeTools: raw['disabledTools'], oauth: kiroOauth(raw['oauth']) }),
 })
+
+/** Its address may be a host and a port only. */
+function kiroOauth(oauth: unknown): unknown {
+  if (!isObject(oauth)) return oauth
+  const { redirectUri } = oauth
+  const isShort = typeof redirectUri === 'string' && /^[\w.]+:\d+$/.test(redirectUri)
+  return {
+    ...oauth,
+    scopes: oauth['oauthScopes'],
+    redirectUri: isShort ? `http://${redirectUri}/oauth/callback` : redirectUri,
+  }
+}
 
 export const amp = reader({
   client: 'amp',

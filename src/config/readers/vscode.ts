@@ -1,5 +1,5 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the settings.json of early versions.
-// An input is something VS Code asks its user for; we ask the environment (see expand.ts), and know its default.
+// An input is something VS Code asks its user for; we ask the environment and then the terminal (see expand.ts), and know its default.
 import type { ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import type { Reader } from './reader.ts'
@@ -19,7 +19,10 @@ export const vscode: Reader = {
   entries(document) {
     const home = isObject(document['mcp']) ? document['mcp'] : document
     const inputs = inputDefaults(home)
-    return entriesOf(valueAt(home, 'servers'), { env: true, folders: true, inputs })
+    return entriesOf(valueAt(home, 'servers'), { env: true, folders: true, inputs }, (raw) => ({
+      ...raw,
+      inputs: home['inputs'],
+    }))
   },
 }
 

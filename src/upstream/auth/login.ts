@@ -1,16 +1,16 @@
 // Logs in to a remote server that wants OAuth: opens the user's browser, waits for the authorization server's answer on a loopback port,
 // and stores the tokens for every bridge of this user. The only part of the upstream side that needs a user.
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
-import { OAuthProvider, type OAuthClient } from './oauth-provider.ts'
+import { openCallback, PortTakenError, type Callback } from './callback.ts'
+import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { createRedactor, redactStart } from '../redact.ts'
 import { remoteReason } from '../remote/remote-failure.ts'
 import { loadSdk, type Sdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 export interface LoginOptions {
   name: string
@@ -21,8 +21,6 @@ export interface LoginOptions {
   showPage: (url: URL) => void | Promise<void>
   /** For a browser on another machine: the address it ended up at, as the user copied it. Missing means that there is no such way. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
-  /** A client that was registered by hand, for servers where nobody can register themselves. */
-  client?: OAuthClient
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string
   /** More permissions than the stored login has: the server named them when it refused a call. */
@@ -41,24 +39,37 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   const { server, store, name } = options
   const sdk = await loadSdk()
   const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env ?? process.env })
-  const callback = await openCallback(await knownPort(store, server.url))
+  const callback = await listen(options)
+  const redact = createRedactor(server)
+  const fetch = withoutSecrets(http.fetch, redact)
   const wait = new AbortController()
   const signal = AbortSignal.any([options.signal, wait.signal])
   try {
+    const wanted = await widerScope(options)
     const provider = new OAuthProvider({
+      name,
       store,
       serverUrl: server.url,
-      port: callback.port,
+      callback,
       redirect: options.showPage,
-      ...(options.client && { client: options.client }),
+      client: server.signIn,
+      scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
       ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
-    const init = { authProvider: provider, fetch: http.fetch, requestInit: { headers: server.headers } }
+    const init = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)
-    if (options.scope !== undefined) {
-      const scope = union((await provider.tokens())?.scope, options.scope)
-      // A refresh cannot widen a scope, RFC 6749 section 6.
-      await sdk.auth(provider, { serverUrl: server.url, scope, forceReauthorization: true, fetchFn: http.fetch })
+    if (wanted) {
+      const challenge = await fetch(server.url, { headers: server.headers, signal })
+      await challenge.body?.cancel()
+      const { resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(challenge)
+      await sdk.auth(provider, {
+        serverUrl: server.url,
+        scope: wanted,
+        // A refresh cannot widen a scope, RFC 6749 section 6.
+        forceReauthorization: true,
+        fetchFn: fetch,
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      })
     } else if (await isWelcome(sdk, transport, options.clientInfo, signal)) {
       return { wasNeeded: false }
     }
@@ -75,21 +86,20 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       )
     }
     await transport.finishAuth(parameters)
+    // It was asked for: whether it was granted, the server will say.
+    if (wanted) await store.update(server.url, (grants) => delete grants.missingScope)
     return { wasNeeded: true }
   } catch (error) {
     if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
     if (BridgeError.isInstance(error)) throw error
     // Either may be what a server said, and some repeat what they were sent.
-    const redact = createRedactor(server)
     const reason = remoteReason(error)
     if (reason !== undefined)
       throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be reached: ${redact(reason)}`)
     throw new BridgeError(
       'UPSTREAM_AUTH_REQUIRED',
       `The login at server '${name}' failed: ${redactStart(redact, messageOf(error), 500)}`,
-      {
-        hint: `Run \`sandbridge login ${name}\` again. If it fails in the same way, ask whoever runs the server.`,
-      },
+      { hint: hintFor(name, error, callback) },
     )
   } finally {
     wait.abort()
@@ -116,55 +126,34 @@ async function isWelcome(
   return true
 }
 
-function union(...scopes: (string | undefined)[]): string {
-  return [...new Set(scopes.flatMap((scope) => scope?.split(/\s+/).filter(Boolean) ?? []))].join(' ')
+function hintFor(name: string, error: unknown, { port }: Callback): string {
+  if (/dynamic client registration/i.test(messageOf(error))) {
+    return `Register a client with whoever runs the server, with the address http://127.0.0.1:${port}/callback, and write {"clientId": …, "callbackPort": ${port}} as \`oauth\` into the definition of '${name}'.`
+  }
+  return `Run \`sandbridge login ${name}\` again. If it fails in the same way, ask whoever runs the server.`
 }
 
-/** The port that we are registered with, so that the registration can be used again. */
-async function knownPort(store: TokenStore, serverUrl: string): Promise<number> {
-  const { byIssuer, latest } = await store.read(serverUrl)
-  return (latest === undefined ? undefined : byIssuer[latest]?.port) ?? 0
-}
-
-interface Callback {
-  port: number
-  answer: Promise<URLSearchParams>
-  close(): void
-}
-
-/** Listens for the one request that brings the answer, RFC 8252 section 7.3. Another port is taken when `port` is in use. */
-async function openCallback(port: number): Promise<Callback> {
-  let onAnswer: (parameters: URLSearchParams) => void
-  const answer = new Promise<URLSearchParams>((resolve) => (onAnswer = resolve))
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    if (request.method !== 'GET' || url.pathname !== '/callback') {
-      response.writeHead(404).end()
-      return
-    }
-    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-    response.end('Sandbridge has the answer. You can close this page.\n')
-    onAnswer(url.searchParams)
-  })
-  await bind(server, port).catch(() => bind(server, 0))
-  return {
-    port: (server.address() as AddressInfo).port,
-    answer,
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+/** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use */
+async function listen({ name, server, store }: LoginOptions): Promise<Callback> {
+  const { byIssuer, latest } = await store.read(server.url)
+  // The port that we are registered with, so that the registration can be used again.
+  const port = (latest === undefined ? undefined : byIssuer[latest]?.port) ?? 0
+  try {
+    return await openCallback(server.signIn?.redirectUri, port)
+  } catch (error) {
+    if (!(error instanceof PortTakenError)) throw error
+    throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot begin: ${error.message}`, {
+      hint: 'Another login may be waiting there. End the program that uses the port, and try again.',
+    })
   }
 }
 
-function bind(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+/** All that is granted already, and what is wanted in addition; undefined when nothing is. */
+async function widerScope({ store, server, scope }: LoginOptions): Promise<string | undefined> {
+  const { byIssuer, latest, missingScope } = await store.read(server.url)
+  if (scopeUnion(scope, missingScope) === '') return undefined
+  const granted = latest === undefined ? undefined : byIssuer[latest]?.tokens?.scope
+  return scopeUnion(granted, missingScope, scope)
 }
 
 function parametersOf(address: string): URLSearchParams {

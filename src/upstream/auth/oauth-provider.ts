@@ -9,26 +9,24 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
+import type { SignInClient } from '../../config/server-definition.ts'
+import { BridgeError } from '../../errors.ts'
 import type { Grant, TokenStore } from './token-store.ts'
 
 export interface OAuthProviderOptions {
+  name: string
   store: TokenStore
   serverUrl: string
-  /** The loopback port at which the answer of the authorization server is awaited. */
-  port: number
-  /** A client that was registered by hand. Missing means that we register ourselves. */
-  client?: OAuthClient
+  /** Where the answer of the authorization server is awaited: an address of this machine, and its port. */
+  callback: { url: string; port: number }
+  /** A client that was registered by hand. Without a client id we register ourselves. */
+  client?: SignInClient | undefined
+  /** What to ask for, instead of what the server suggests. */
+  scope?: string | undefined
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string
   /** Shows the user a page. @throws when there is no user */
   redirect: (url: URL) => void | Promise<void>
-}
-
-export interface OAuthClient {
-  clientId: string
-  clientSecret?: string
-  /** The authorization server it was registered with: its secret is sent to no other one. */
-  issuer?: string
 }
 
 export class OAuthProvider implements OAuthClientProvider {
@@ -37,6 +35,7 @@ export class OAuthProvider implements OAuthClientProvider {
   readonly expectedState = randomBytes(24).toString('base64url')
   readonly #options: OAuthProviderOptions
   #codeVerifier = ''
+  #requestedScope: string | undefined
   #discovery: OAuthDiscoveryState | undefined
 
   constructor(options: OAuthProviderOptions) {
@@ -46,7 +45,7 @@ export class OAuthProvider implements OAuthClientProvider {
 
   /** An address, not a name, so that no resolver can lead it elsewhere, RFC 8252 section 8.3. */
   get redirectUrl(): string {
-    return `http://127.0.0.1:${this.#options.port}/callback`
+    return this.#options.callback.url
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -65,23 +64,22 @@ export class OAuthProvider implements OAuthClientProvider {
   }
 
   async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { client } = this.#options
-    if (client) {
-      return {
-        client_id: client.clientId,
-        ...(client.issuer !== undefined && { issuer: client.issuer }),
-        ...(client.clientSecret !== undefined && { client_secret: client.clientSecret }),
-      }
-    }
+    const { client, callback } = this.#options
+    if (client?.clientId !== undefined) return registeredClient(this.#options, client, context?.issuer)
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, port included.
-    return grant.port === this.#options.port ? grant.client : undefined
+    return grant.port === callback.port ? grant.client : undefined
   }
 
-  saveClientInformation(client: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {
-    return this.#change(context?.issuer ?? client.issuer, (grant) => {
+  async saveClientInformation(
+    client: StoredOAuthClientInformation,
+    context?: OAuthClientInformationContext,
+  ): Promise<void> {
+    // What is in a definition is read there, and its secret is kept in no second place.
+    if (this.#options.client?.clientId !== undefined) return
+    await this.#change(context?.issuer ?? client.issuer, (grant) => {
       grant.client = client
-      grant.port = this.#options.port
+      grant.port = this.#options.callback.port
     })
   }
 
@@ -90,13 +88,32 @@ export class OAuthProvider implements OAuthClientProvider {
   }
 
   saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
-    return this.#change(context?.issuer ?? tokens.issuer, (grant) => (grant.tokens = tokens), true)
+    const { callback } = this.#options
+    return this.#change(
+      context?.issuer ?? tokens.issuer,
+      (grant) => {
+        // A scope that is not named is the one that was asked for, RFC 6749 section 5.1, or on a refresh the one there was.
+        const scope = tokens.scope ?? this.#requestedScope ?? grant.tokens?.scope
+        grant.tokens = { ...tokens, ...(scope !== undefined && { scope }) }
+        grant.port ??= callback.port
+      },
+      true,
+    )
   }
 
   /** @throws Error for a page that could be anything but a web page: its address comes from the server, and a browser opens programs, too. */
   async redirectToAuthorization(url: URL): Promise<void> {
     const isLocal = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
     if (url.protocol !== 'https:' && !isLocal) throw new Error('the page to log in at is not reached over https')
+    const { scope } = this.#options
+    if (scope !== undefined) {
+      // Where it is offered, the package asks for this in addition: without it, there may be no refresh.
+      const offline = url.searchParams.get('scope')?.split(' ').includes('offline_access')
+        ? 'offline_access'
+        : undefined
+      url.searchParams.set('scope', scopeUnion(scope, offline))
+    }
+    this.#requestedScope = url.searchParams.get('scope') ?? undefined
     await this.#options.redirect(url)
   }
 
@@ -149,4 +166,37 @@ export class OAuthProvider implements OAuthClientProvider {
       if (isLatest) grants.latest = key
     })
   }
+}
+
+/** @throws BridgeError UPSTREAM_AUTH_REQUIRED: it is the MCP server that names the authorization server, and it could name its own to get at a secret */
+function registeredClient(
+  { name, serverUrl }: OAuthProviderOptions,
+  { clientId = '', clientSecret, issuer }: SignInClient,
+  named: string | undefined,
+): StoredOAuthClientInformation {
+  const isOther =
+    named !== undefined &&
+    (issuer === undefined
+      ? clientSecret !== undefined && new URL(named).origin !== new URL(serverUrl).origin
+      : named.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
+  if (isOther) {
+    throw new BridgeError(
+      'UPSTREAM_AUTH_REQUIRED',
+      `Server '${name}' wants its client to sign in at another address, ${new URL(named).origin}`,
+      {
+        hint: `If that is where the client is registered, ask the user to write "issuer": "${named}" into its \`oauth\`.`,
+      },
+    )
+  }
+  const bound = named ?? issuer
+  return {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    ...(bound !== undefined && { issuer: bound }),
+  }
+}
+
+/** Each scope once, in the order given. */
+export function scopeUnion(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap((scope) => scope?.split(/\s+/).filter(Boolean) ?? []))].join(' ')
 }

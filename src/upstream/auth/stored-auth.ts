@@ -1,16 +1,39 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
 import type { AuthProvider } from '@modelcontextprotocol/client'
-import { OAuthProvider } from './oauth-provider.ts'
+import type { RemoteServer } from '../../config/server-definition.ts'
+import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
+import type { Redactor } from '../redact.ts'
 import { loadSdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+/** Authorizes requests to a server. */
+export interface ServerAuth extends AuthProvider {
+  /** Told when the server refused a request because the token does not have a scope. Never rejects. */
+  onMissingScope?: (scope: string) => Promise<void>
+}
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
 
 /** Refreshes in a row that the server did not honour, after which only another login helps. */
 const MAX_VAIN_REFRESHES = 3
 
-/** @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed */
-export function createStoredAuth(store: TokenStore, serverUrl: string): AuthProvider {
+export interface StoredAuthOptions {
+  name: string
+  /** With its placeholders filled in. */
+  server: RemoteServer
+  store: TokenStore
+  redact: Redactor
+}
+
+/** RFC 6749 section 3.3. */
+const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
+/** More than that is no scope that an authorization server would take in an address. */
+const MAX_SCOPE_CHARS = 1000
+
+/** @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError UPSTREAM_AUTH_REQUIRED */
+export function createStoredAuth({ name, server, store, redact }: StoredAuthOptions): ServerAuth {
+  const { url: serverUrl, signIn: client } = server
   let lastToken: string | undefined
   let vainRefreshes = 0
   let refreshing: Promise<void> | undefined
@@ -32,22 +55,37 @@ export function createStoredAuth(store: TokenStore, serverUrl: string): AuthProv
       return
     }
     if (!grant?.tokens?.refresh_token || vainRefreshes >= MAX_VAIN_REFRESHES) throw new sdk.UnauthorizedError()
+    // A refresh is by the client that the token was given to: a new one would be registered for nothing.
+    if (client?.clientId === undefined && !grant.client) throw new sdk.UnauthorizedError()
     vainRefreshes += 1
     const redirect = (): never => {
       throw new sdk.UnauthorizedError()
     }
-    const provider = new OAuthProvider({ store, serverUrl, port: grant.port ?? 0, redirect })
+    const port = grant.port ?? 0
+    // It is not used in a refresh.
+    const callback = { url: `http://127.0.0.1:${port}/callback`, port }
+    const provider = new OAuthProvider({ name, store, serverUrl, callback, client, redirect })
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
     const outcome = await sdk.auth(provider, {
       serverUrl: context.serverUrl,
-      fetchFn: context.fetchFn,
+      fetchFn: withoutSecrets(context.fetchFn, redact),
       ...(resourceMetadataUrl && { resourceMetadataUrl }),
       ...(scope !== undefined && { scope }),
     })
     if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
   }
 
+  const remember = async (scope: string): Promise<void> => {
+    if (!SCOPE.test(scope) || scope.length > MAX_SCOPE_CHARS) return
+    const { missingScope } = await store.read(serverUrl)
+    const both = scopeUnion(missingScope, scope)
+    const wanted = both.length > MAX_SCOPE_CHARS ? scope : both
+    if (wanted !== missingScope) await store.update(serverUrl, (grants) => (grants.missingScope = wanted))
+  }
+
   return {
+    // The error names it, too, for the case that the file of tokens cannot be written.
+    onMissingScope: (scope) => remember(scope).catch(() => {}),
     token,
     onUnauthorized: (context) => {
       // All requests that were refused with one token share one refresh.

@@ -20,6 +20,8 @@ export interface ServerGrants {
   /** The issuer whose tokens were saved last. */
   latest?: string
   byIssuer: Record<string, Grant>
+  /** What the server refused to do without: the next login asks for it. */
+  missingScope?: string
 }
 
 export interface TokenStore {

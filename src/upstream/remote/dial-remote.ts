@@ -1,6 +1,7 @@
 // Makes the transport to a remote upstream. Loaded when the first one is needed: Node's own HTTPS client takes long to load.
-import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
+import type { ServerAuth } from '../auth/stored-auth.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
@@ -15,7 +16,7 @@ export interface RemoteOptions {
   allowLinkLocal: boolean
   /** Where proxy settings are read from. */
   env: Record<string, string | undefined>
-  authProvider?: AuthProvider
+  authProvider?: ServerAuth
 }
 
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
@@ -33,6 +34,12 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     requestInit: { headers: server.headers },
     fetch: async (input: string | URL, requestInit?: RequestInit) => {
       const response = await http.fetch(input, requestInit)
+      const refusal = response.status === 403 ? options.sdk.extractWWWAuthenticateParams(response) : undefined
+      if (refusal?.error === 'insufficient_scope') {
+        await options.authProvider?.onMissingScope?.(refusal.scope ?? '')
+        // The package knows what this means on the newer transport only.
+        if (via === 'sse') throw new options.sdk.InsufficientScopeError({ requiredScope: refusal.scope ?? '' })
+      }
       // Only the server's own answers: those of an authorization server mean other things.
       const failure = new URL(input).pathname === url.pathname ? failureOf(response) : undefined
       if (!failure) return response

@@ -1,0 +1,58 @@
+// What the user answered for inputs, for the life of this process: each is asked for once, one at a time, and written nowhere.
+import { BridgeError } from '../errors.ts'
+import { inputVariable, missingInputs } from './inputs.ts'
+import type { ServerDefinition, ServerInput } from './server-definition.ts'
+
+/** Asks the user. Undefined when there is no answer. */
+export type AskInput = (server: string, input: ServerInput) => Promise<string | undefined>
+
+export class InputAnswers {
+  readonly #ask: AskInput | undefined
+  /** By file and id. */
+  readonly #answers = new Map<string, string | undefined>()
+  #asking: Promise<unknown> = Promise.resolve()
+
+  /** @param ask missing means that nobody is there to be asked */
+  constructor(ask?: AskInput) {
+    this.#ask = ask
+  }
+
+  /**
+   * Asks for what a definition still needs, where somebody can be asked.
+   * @returns what is known of its inputs by now
+   * @throws BridgeError CONFIG_INVALID for an input that nobody can be asked for
+   */
+  async forServer(
+    definition: ServerDefinition,
+    env: Record<string, string | undefined>,
+  ): Promise<(id: string) => string | undefined> {
+    for (const input of missingInputs(definition, env)) {
+      if (input.type === 'command') throw notAskable(definition.name, input.id)
+      // Another server may be asking for the same one at this moment.
+      this.#asking = this.#asking.then(() => this.#answer(definition, input))
+      await this.#asking
+    }
+    return (id) => this.#answers.get(keyOf(definition, id))
+  }
+
+  async #answer(definition: ServerDefinition, input: ServerInput): Promise<void> {
+    const key = keyOf(definition, input.id)
+    if (!this.#ask || this.#answers.has(key)) return
+    // No answer is one, too: nobody is asked again.
+    const answer = await this.#ask(definition.name, input).catch(() => undefined)
+    this.#answers.set(key, answer || undefined)
+  }
+}
+
+/** An id is unique in its file. */
+function keyOf({ source }: ServerDefinition, id: string): string {
+  return JSON.stringify([source.file, id])
+}
+
+function notAskable(server: string, id: string): BridgeError {
+  return new BridgeError(
+    'CONFIG_INVALID',
+    `${server}: the input "${id}" is the result of a command inside VS Code, which nobody can be asked for.`,
+    { hint: `Set the environment variable ${inputVariable(id)}.` },
+  )
+}

@@ -1,0 +1,77 @@
+// Listens on loopback for the one request that brings the answer of an authorization server, RFC 8252 section 7.3. It judges no answer.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Callback {
+  /** Where the browser is to be sent. */
+  url: string
+  port: number
+  answer: Promise<URLSearchParams>
+  close(): void
+}
+
+/** The port that a client is registered with is in use. */
+export class PortTakenError extends Error {}
+
+/**
+ * @param registered the address that a client was registered with by hand: it is kept to, and without a port any will do
+ * @param port to take when no address is registered; another one is taken when it is in use
+ * @throws PortTakenError
+ */
+export async function openCallback(registered: string | undefined, port: number): Promise<Callback> {
+  const address = loopbackAddress(registered)
+  const path = address?.pathname ?? '/callback'
+  let onAnswer: (parameters: URLSearchParams) => void
+  const answer = new Promise<URLSearchParams>((resolve) => (onAnswer = resolve))
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    if (request.method !== 'GET' || url.pathname !== path) {
+      response.writeHead(404).end()
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+    response.end('Sandbridge has the answer. You can close this page.\n')
+    onAnswer(url.searchParams)
+  })
+  // Browsers try every address that `localhost` has.
+  const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
+  if (address?.port) {
+    await bind(server, Number(address.port), host).catch(() => {
+      throw new PortTakenError(`port ${address.port}, where the answer is awaited, is in use`)
+    })
+  } else await bind(server, port, host).catch(() => bind(server, 0, host))
+  const bound = (server.address() as AddressInfo).port
+  return {
+    url: addressWithPort(registered, address, bound),
+    port: bound,
+    answer,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** Some authorization servers compare texts, so what was registered is left exactly as it was written. */
+function addressWithPort(registered: string | undefined, address: URL | undefined, port: number): string {
+  if (!address) return `http://127.0.0.1:${port}/callback`
+  if (address.port) return registered!
+  return `http://${address.hostname}:${port}${address.pathname}`
+}
+
+function loopbackAddress(text: string | undefined): URL | undefined {
+  if (text === undefined || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const isLoopback = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+  return isLoopback ? url : undefined
+}
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

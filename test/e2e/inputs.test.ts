@@ -1,0 +1,92 @@
+// This file verifies that commands ask for the inputs of servers in a terminal, and that nothing asks where there is none.
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome, published, ROOT } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const inputs = [
+  { id: 'api-key', type: 'promptString', description: 'the API key', password: true },
+  { id: 'account', type: 'promptString', description: 'your account' },
+  { id: 'zone', type: 'pickString', description: 'a zone', options: ['eu', 'us'] },
+  { id: 'found', type: 'command', command: 'some.command' },
+]
+const server = (env: Record<string, string>) => ({ ...published.everything(), env, inputs })
+const servers = {
+  asks: server({ A_KEY: '${input:api-key}', ACCOUNT: '${input:account}', ZONE: '${input:zone}' }),
+  command: server({ FOUND: '${input:found}' }),
+}
+const code =
+  'env = str(await mcp_asks.get_env())\nprint([word for word in ("k3y-of-ann", "ann-1", "us") if word in env])'
+
+const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
+const hasPython = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0
+
+/** Runs a command in a terminal, typing an answer to each text that it shows. */
+const inTerminal = (steps: [shown: string, typed: string][], args: string[], env: Record<string, string> = {}) =>
+  runProgram('python3', [DRIVER, JSON.stringify(steps), process.execPath, CLI, ...args], {
+    ...bridgeEnv(makeHome(servers)),
+    TERM: 'xterm',
+    ...env,
+  })
+
+describe('in a terminal', () => {
+  beforeEach((context) => {
+    if (!hasPython) context.skip('a terminal is made with python3, which is not here')
+  })
+
+  it('each is asked for in its own way, and what is secret is not shown', async () => {
+    const steps: [string, string][] = [
+      ['Value: ', 'k3y-of-ann\r'],
+      ['Value: ', 'ann-1\r'],
+      ['1 to 2: ', 'fr\r'],
+      ['1 to 2: ', '2\r'],
+    ]
+    const { code: exitCode, stdout } = await inTerminal(steps, ['exec', '-c', code])
+    expect(stdout).toContain('Server \'asks\' needs the API key (input "api-key").')
+    expect(stdout).toContain('  1. eu\r\n  2. us\r\n')
+    expect(stdout).toContain("['k3y-of-ann', 'ann-1', 'us']")
+    // Only what the cell itself printed.
+    expect(stdout.split('k3y-of-ann')).toHaveLength(2)
+    expect(exitCode).toBe(0)
+  })
+
+  it('a person may take longer than the cell', async () => {
+    const slow = `import time\n${code}`
+    const steps: [string, string][] = [['Value: ', 'ann-1\r']]
+    const env = { MCP_INPUT_API_KEY: 'k3y-of-ann', MCP_INPUT_ZONE: 'us', IN_TERMINAL_WAIT: '6' }
+    const { stdout } = await inTerminal(steps, ['exec', '-t', '5', '-c', slow], env)
+    expect(stdout).toContain("['k3y-of-ann', 'ann-1', 'us']")
+  })
+
+  it('no answer is an error that names the variable, and Ctrl-C ends the command', async () => {
+    const env = { MCP_INPUT_ACCOUNT: 'ann-1', MCP_INPUT_ZONE: 'us' }
+    const none = await inTerminal([['Value: ', '\r']], ['exec', '-c', code], env)
+    expect(none.stdout).toContain('needs the input "api-key"')
+    expect(none.stdout).toContain('Set the environment variable MCP_INPUT_API_KEY')
+    const ended = await inTerminal([['Value: ', '\u0003']], ['exec', '-c', code], env)
+    expect(ended.code).toBe(130)
+  })
+})
+
+it('where there is no terminal, a command asks nobody, and says what to set', async () => {
+  const {
+    code: exitCode,
+    stdout,
+    stderr,
+  } = await runProgram(process.execPath, [CLI, 'exec', '-c', code], bridgeEnv(makeHome(servers)), {
+    input: 'k3y-of-ann\n',
+  })
+  expect(exitCode).toBe(1)
+  expect(stdout + stderr).toContain('Set the environment variable MCP_INPUT_API_KEY')
+  expect(stdout + stderr).not.toContain('Value:')
+})
+
+it('over stdio nobody is asked, and what only VS Code can find is said to be so', async () => {
+  const bridge = await startBridge({ servers })
+  expect(await bridge.run('await mcp_asks.get_env()')).toContain('Set the environment variable MCP_INPUT_API_KEY')
+  const said = await bridge.run('await mcp_command.get_env()')
+  expect(said).toContain('the input "found" is the result of a command inside VS Code')
+  expect(said).toContain('MCP_INPUT_FOUND')
+})
