@@ -70,6 +70,13 @@ const SERVERS: Published[] = [
     tool: ['create_issue', '**arguments'],
     isModern: false,
   },
+  {
+    package: '@modelcontextprotocol/server-sequential-thinking',
+    file: 'dist/index.js',
+    toolCount: 1,
+    tool: ['sequentialthinking', '*, thought: str, nextThoughtNeeded: bool'],
+    isModern: false,
+  },
 ]
 
 /** Skips the test, with the reason, where the servers are not installed. */
@@ -119,6 +126,14 @@ describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) =
     expectTools(server, await upstreams.listTools(server.package))
     expect(upstreams.logged.join('\n')).toContain('era="modern"')
   })
+})
+
+it('the reference server for sequential thinking is called', async (ctx) => {
+  const server = SERVERS.find(({ package: name }) => name.endsWith('sequential-thinking'))!
+  const upstreams = open([definitionOf(server, ctx)])
+  const thought = { thought: 'a first one', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }
+  const { structuredContent } = await upstreams.callTool(server.package, 'sequentialthinking', thought)
+  expect(structuredContent).toMatchObject({ thoughtNumber: 1, totalThoughts: 2, thoughtHistoryLength: 1 })
 })
 
 it('schemas that cost every tool of a server in a strict client cost nothing here', async (ctx) => {
