@@ -3,7 +3,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
+import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts'
 import { readSnapshot } from '../../src/sandbox/pyodide/snapshot.ts'
 import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
@@ -47,7 +47,8 @@ export async function weakenedBundle(bundle: string, { changes = [], newSnapshot
 export async function weakenedSandbox(bundle: string, weakening: Weakening): Promise<Sandbox> {
   const folder = await weakenedBundle(bundle, weakening)
   const flags = flagsWithout(folder, weakening.withoutFlags ?? [])
-  const sandbox = spawnSandbox([process.execPath, ...flags, ...childArguments(folder, 'serve', memory)])
+  const command = [process.execPath, ...flags, ...childArguments(folder, 'serve', memory)]
+  const sandbox = spawnSandbox(underMemoryCap(command, memory))
   void sandbox.exited.then(() => rm(folder, { recursive: true, force: true }))
   return sandbox
 }
