@@ -1,10 +1,10 @@
 // Decides what `sandbridge init` would change, and says it in words that hold no secret. Nothing is written here.
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { isObject, parseDocument, valueAt } from '../config-document.ts'
-import type { ConfigFileSystem } from '../config-file.ts'
+import type { ConfigFileSystem, FileText } from '../config-file.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
 import type { Place } from '../readers/reader.ts'
-import { join } from '../readers/reader.ts'
+import { entriesOf, join } from '../readers/reader.ts'
 import { launchesBridge } from '../self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
 import type { ServerBody } from '../server-entry.ts'
@@ -48,7 +48,7 @@ export interface PlanInitOptions {
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
   const plan: InitPlan = { changes: [], skipped: [], registered: [] }
   for (const target of targetsOf(options.place)) {
-    if (options.clients !== undefined && !options.clients.includes(target.reader.client)) continue
+    if (options.clients !== undefined && !options.clients.includes(target.client)) continue
     await planOne(target, options, plan)
   }
   return plan
@@ -56,12 +56,12 @@ export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
 
 async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan): Promise<void> {
   const { fileSystem = nodeFileSystem, place, command } = options
-  const { file, format, reader } = target
+  const { client, format } = target
+  const { file, read } = await fileOf(target, fileSystem)
   const skip = (reason: string, name?: string): void => {
     plan.skipped.push({ file, reason, ...(name === undefined ? {} : { name }) })
   }
 
-  const read = await readFileText(fileSystem, file)
   if ('reason' in read) return skip(read.reason)
   if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return
   const before = 'text' in read ? read.text : undefined
@@ -74,18 +74,19 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const diff: string[] = []
   const isRegistered = [...servers.values()].some((body) => launchesBridge(body.transport, []))
   if (isRegistered) {
-    plan.registered.push(reader.client)
+    plan.registered.push(client)
   } else if (valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
     return skip('is the name of another server; rename that one first', BRIDGE_NAME)
   } else {
-    const entry = target.entry(command)
+    const entry = target.entry(command, table)
     edits.push({ path: [...table, BRIDGE_NAME], value: entry })
     diff.push(`+ ${[...table, BRIDGE_NAME].join('.')}: ${JSON.stringify(entry)}`)
   }
 
-  if (options.move) {
+  // What is not read in its old place is not moved to a new one.
+  if (options.move && target.reader !== undefined) {
     const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, [])))
-    const destination = await planDestination(reader.client, moved, options, plan)
+    const destination = await planDestination(client, moved, options, plan)
     for (const name of destination?.names ?? []) {
       edits.push({ path: [...table, name] })
       diff.push(`- ${[...table, name].join('.')}  (moved to ${destination?.change.file})`)
@@ -96,22 +97,37 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const edited = await editDocument(before ?? '', format, edits)
   if ('reason' in edited) {
     // A move is one act: what cannot leave here does not come there.
-    plan.changes = plan.changes.filter((change) => change.client !== destinationClient(reader.client))
+    plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
     return skip(edited.reason)
   }
-  plan.changes.push({ client: reader.client, file, format, before, after: edited.text, edits, diff })
+  plan.changes.push({ client, file, format, before, after: edited.text, edits, diff })
+}
+
+async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ file: string; read: FileText }> {
+  for (const file of target.files) {
+    const read = await readFileText(fileSystem, file)
+    if (!('absent' in read)) return { file, read }
+  }
+  return { file: target.files[0], read: { absent: true } }
 }
 
 /** The servers of the user in a client's file that could be started: not those of a single project. */
 function serversOf(target: Target, document: ConfigObject, place: Place): Map<string, ServerBody> {
   const table = valueAt(document, ...target.table(document))
   const bodies = new Map<string, ServerBody>()
-  for (const { name, entry } of target.reader.entries(document, { ...place, cwd: '' }) ?? []) {
+  const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
+  for (const { name, entry } of entries ?? []) {
     if (entry === undefined || !isObject(table) || !Object.hasOwn(table, name)) continue
     const made = toServerBody(entry)
     if ('body' in made) bodies.set(name, made.body)
   }
   return bodies
+}
+
+/** A program and its arguments, which some clients keep in one list. */
+function withoutList(raw: ConfigObject): ConfigObject {
+  const { command } = raw
+  return Array.isArray(command) ? { ...raw, command: command[0] as unknown, args: command.slice(1) } : raw
 }
 
 const destinationClient = (client: string): string => `mcps:${client}`

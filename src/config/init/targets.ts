@@ -1,5 +1,8 @@
 // Where and how this bridge is registered in each client: the file of its user, the path of the table of servers in it, and the shape of an entry.
-// Paths come from the readers, so that what is written is also read.
+// The shapes are those of the library add-mcp, which registers servers in other clients' files for a living, and so are whole clients that
+// we do not read. Where we do read a client, the path is the reader's, so that what is written is also read.
+import { homedir } from 'node:os'
+import { type AgentConfig, agents } from 'add-mcp'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import { READERS } from '../readers/index.ts'
@@ -16,12 +19,15 @@ export interface BridgeCommand {
 }
 
 export interface Target {
-  reader: Reader
+  client: string
+  /** None for a client in which we register and whose servers we do not look for. */
+  reader?: Reader
   format: ConfigFormat
-  file: string
+  /** The file is the first of these that is there, or else the first. */
+  files: [string, ...string[]]
   /** The keys that lead to the table of servers. */
   table: (document: ConfigObject) => string[]
-  entry: (command: BridgeCommand) => ConfigObject
+  entry: (command: BridgeCommand, table: string[]) => ConfigObject
   /** The folder that shows that the client is on the machine when its file is not there yet; none when it shares its folder. */
   folder: string | undefined
 }
@@ -34,47 +40,62 @@ const FOLDERS: Record<string, (place: Place) => string | undefined> = {
   'gemini-cli': () => undefined,
 }
 
-const plain = ({ command, args }: BridgeCommand): ConfigObject => ({ command, args })
-const shape = (key: string, entry: Shape['entry'] = plain): Shape => ({ table: () => [key], entry })
+/** What the library calls a client, where it is not what we call it. */
+const LIBRARY_NAMES: Record<string, string> = { 'copilot-cli': 'github-copilot-cli', kiro: 'kiro-cli' }
 
-const SHAPES: Record<string, Shape> = {
-  'claude-code': shape('mcpServers', (command) => ({ type: 'stdio', ...plain(command), env: {} })),
-  'claude-desktop': shape('mcpServers'),
-  cursor: shape('mcpServers'),
-  vscode: shape('servers', (command) => ({ type: 'stdio', ...plain(command) })),
-  windsurf: shape('mcpServers'),
-  codex: shape('mcp_servers'),
-  'gemini-cli': shape('mcpServers'),
-  opencode: {
-    table: (document) => (isNewOpencode(document) ? ['mcp', 'servers'] : ['mcp']),
-    entry: ({ command, args }) => ({ type: 'local', command: [command, ...args] }),
-  },
-  zed: shape('context_servers', (command) => ({ source: 'custom', ...plain(command), env: {} })),
-  antigravity: shape('mcpServers'),
-  goose: shape('extensions', ({ command, args }) => ({
-    type: 'stdio',
-    name: BRIDGE_NAME,
-    enabled: true,
-    cmd: command,
-    args,
-    envs: {},
-    timeout: 300,
-  })),
-  'copilot-cli': shape('mcpServers', (command) => ({ type: 'local', ...plain(command), tools: ['*'] })),
-  kiro: shape('mcpServers'),
-  amp: shape('amp.mcpServers'),
-  'lm-studio': shape('mcpServers'),
+/** Clients that the library does not know. */
+const OTHER_SHAPES: Record<string, Shape> = {
+  amp: { table: () => ['amp.mcpServers'], entry: ({ command, args }) => ({ command, args }) },
+  'lm-studio': { table: () => ['mcpServers'], entry: ({ command, args }) => ({ command, args }) },
 }
 
 /** The clients in which this bridge can be registered, whether they are on the machine or not. */
 export function targetsOf(place: Place): Target[] {
-  return READERS.flatMap((reader) => {
-    const found = Object.hasOwn(SHAPES, reader.client) ? SHAPES[reader.client] : undefined
-    const file = reader.locations(place).find(({ scope }) => scope === 'user')?.path
-    if (found === undefined || file === undefined) return []
-    const folder = Object.hasOwn(FOLDERS, reader.client) ? FOLDERS[reader.client]?.(place) : join(place, file, '..')
-    return [{ ...found, reader, format: reader.format, file, folder }]
+  const library = new Map<string, AgentConfig>(Object.entries(agents))
+  const known = READERS.flatMap((reader): Target[] => {
+    const { client, format } = reader
+    // Cline keeps a list for each editor it runs in.
+    if (client === 'cline') return []
+    const name = LIBRARY_NAMES[client] ?? client
+    const agent = library.get(name)
+    const shape = agent === undefined ? OTHER_SHAPES[client] : shapeOf(agent)
+    const files = filesOf(reader, place)
+    if (shape === undefined || files === undefined) return []
+    library.delete(name)
+    const folder = Object.hasOwn(FOLDERS, client) ? FOLDERS[client]?.(place) : join(place, files[0], '..')
+    return [{ ...shape, client, reader, format, files, folder }]
   })
+  // The library finds its paths for this machine and its user, and for no other.
+  if (place.platform !== process.platform || place.home !== homedir()) return known
+  return [...known, ...[...library.values()].map((agent) => unread(agent, place))]
+}
+
+/** The file of a client's user, and those beside it that differ in their extension alone. */
+function filesOf(reader: Reader, place: Place): [string, ...string[]] | undefined {
+  const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))
+  if (first === undefined) return undefined
+  return [first, ...more.filter((file) => withoutExtension(file) === withoutExtension(first))]
+}
+
+const withoutExtension = (file: string): string => file.replace(/\.\w+$/, '')
+
+/** A client that only the library knows. */
+function unread(agent: AgentConfig, place: Place): Target {
+  const file = agent.resolveConfigPath?.(agent, { local: false, cwd: place.cwd }) ?? agent.configPath
+  const format = agent.format === 'json' ? 'jsonc' : agent.format
+  return { ...shapeOf(agent), client: agent.name, format, files: [file], folder: join(place, file, '..') }
+}
+
+function shapeOf(agent: AgentConfig): Shape {
+  const table = agent.configKey.split('.')
+  return {
+    table: (document) => (agent.name === 'opencode' && isNewOpencode(document) ? ['mcp', 'servers'] : table),
+    entry: (command, keys) => {
+      const made = agent.transformConfig(BRIDGE_NAME, command, { local: false, configKey: keys.join('.') })
+      // Without the keys that it leaves undefined.
+      return JSON.parse(JSON.stringify(made)) as ConfigObject
+    },
+  }
 }
 
 function isNewOpencode(document: ConfigObject): boolean {

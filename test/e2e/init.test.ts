@@ -1,0 +1,84 @@
+// `sandbridge init` in every client there is, against the library that registers servers in other clients' files for a living.
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parseDocument } from '../../src/config/config-document.ts'
+import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+const FORMATS: Record<string, 'toml' | 'yaml'> = { '.toml': 'toml', '.yaml': 'yaml' }
+
+/** Registers a server in every client it knows, as a program of its own: it looks for the home folder once, when it is loaded. */
+const LIBRARY = `
+import { getAgentTypes, upsertServer } from 'add-mcp'
+for (const agent of getAgentTypes()) {
+  const { success, path, error } = upsertServer(agent, 'sandbridge', { command: 'npx', args: ['-y', 'sandbridge'] })
+  if (!success) throw new Error(agent + ': ' + error)
+  console.log(path)
+}`
+
+/** Every file below a folder, as what it holds. */
+async function documentsIn(home: string): Promise<Record<string, unknown>> {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+  const documents = files
+    .filter((file) => !file.includes('MCPs'))
+    .map(async (file) => {
+      const parsed = await parseDocument(await readFile(file, 'utf8'), FORMATS[path.extname(file)] ?? 'jsonc')
+      return [path.relative(home, file), 'document' in parsed ? parsed.document : parsed.reason] as const
+    })
+  return Object.fromEntries(await Promise.all(documents))
+}
+
+const emptyHome = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'init-e2e-'))
+
+/** What the library writes on a machine with every client it knows. */
+async function libraryHome(): Promise<string> {
+  const home = await emptyHome()
+  const { code, stderr } = await runProgram(
+    process.execPath,
+    ['--input-type=module', '--eval', LIBRARY],
+    bridgeEnv(home),
+    { cwd: ROOT },
+  )
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  return home
+}
+
+describe('on a machine with every client', () => {
+  it('writes what the library writes, and takes all of it back', async () => {
+    const expected = await documentsIn(await libraryHome())
+    expect(Object.keys(expected).length).toBeGreaterThan(20)
+
+    const home = await emptyHome()
+    for (const file of Object.keys(expected)) await mkdir(path.join(home, path.dirname(file)), { recursive: true })
+    await mkdir(path.join(home, '.claude'))
+    // Gemini CLI shares its folder with another client, and OpenCode has two names for its file: theirs have to be there.
+    const there = { '.gemini/settings.json': {}, '.config/opencode/opencode.jsonc': {} }
+    for (const file of Object.keys(there)) await writeFile(path.join(home, file), '{}')
+
+    const init = (...options: string[]) => runProgram(process.execPath, [CLI, 'init', ...options], bridgeEnv(home))
+    expect((await init('--yes')).code).toBe(0)
+    expect(await documentsIn(home)).toEqual(expected)
+    const again = await init('--yes', '--move')
+    expect(again.stdout.match(/registered already/g)).toHaveLength(Object.keys(expected).length)
+    expect(again.stdout).toContain('There is nothing to change.')
+
+    expect((await init('--undo')).code).toBe(0)
+    expect(await documentsIn(home)).toEqual(there)
+  })
+
+  it('leaves the servers of a client that it does not read where they are', async () => {
+    const home = await emptyHome()
+    const file = path.join(home, '.kimi-code/mcp.json')
+    await mkdir(path.dirname(file))
+    await writeFile(file, '{"mcpServers": {"other": {"command": "x"}}}')
+    const { stdout } = await runProgram(process.execPath, [CLI, 'init', '--yes', '--move'], bridgeEnv(home))
+    expect(stdout).toContain(`kimi-code: ${file}`)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      mcpServers: { other: { command: 'x' }, sandbridge: { command: 'npx', args: ['-y', 'sandbridge'] } },
+    })
+  })
+})
