@@ -3,8 +3,10 @@ import type { UpstreamTool } from '../upstream/upstream.ts'
 import { isRecord } from './signature/json-schema.ts'
 import { pythonNames } from './signature/python-name.ts'
 import { signatureOf, type Signature } from './signature/signature.ts'
-import type { ServerMethod } from './server-methods.ts'
 import { DESCRIPTION_LIMIT, oneLine } from './search/text.ts'
+
+/** What any server can be asked beside its own tools: see server-methods.ts. */
+export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt'
 
 export class CatalogTool {
   /** True name of its server. */

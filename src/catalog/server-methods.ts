@@ -1,9 +1,7 @@
 // What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()` and `get_prompt(name, …)`.
 // They look like tools, so that they have signatures, docs and checked arguments; a tool of the same name wins, and `_resources` and so on always mean these. Pure.
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { CatalogTool } from './catalog-tool.ts'
-
-export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt'
+import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
 
 const listOf = (properties: Record<string, unknown>, required: string[]) => ({
   type: 'object',

@@ -6,10 +6,12 @@ import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../render/terminal-text.ts'
 import type { CellResult } from './cell-result.ts'
-import type { OnPreparing } from './kernel-pool.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from './time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
+
+/** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
+export type OnPreparing = (message: string) => void
 
 export interface CellRequest {
   code: string

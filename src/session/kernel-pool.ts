@@ -3,10 +3,8 @@ import { BridgeError } from '../errors.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, SandboxLimits } from '../sandbox/provider.ts'
+import type { OnPreparing } from './cell-run.ts'
 import { warmUp } from './warm-up.ts'
-
-/** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
-export type OnPreparing = (message: string) => void
 
 interface KernelPoolOptions {
   /** Chosen at the first need, because looking for engines takes time. */
