@@ -19,6 +19,13 @@ describe('runtime.session()', () => {
     expect(text).toMatch(/^outputTokenCount: 5000$/m)
     expect(text).toMatch(/^True$/m)
   })
+
+  it('tells the memory that is used, which grows with it', async () => {
+    const bridge = await startBridge()
+    const used = 'runtime.session().memoryUsedBytes'
+    const code = `before = ${used}\nkept = bytearray(100 << 20)\nbefore > 10 << 20, ${used} - before > 50 << 20, ${used} < 600 << 20`
+    expect(await bridge.run(code)).toBe('(True, True, True)')
+  })
 })
 
 describe('runtime.reset()', () => {
