@@ -202,7 +202,8 @@ def _unavailable(name):
     from difflib import get_close_matches
 
     error = registry.not_found(name, ServerNotFound)
-    near = get_close_matches(name, [*registry.by_alias, *registry.names], 1)
+    unloaded = {*registry.unloaded, *registry.unloaded.values()}
+    near = [] if name in unloaded else get_close_matches(name, [*registry.by_alias, *registry.names, *unloaded], 1)
     error.hint = f"Did you mean {near[0]}? {error.hint}" if near else error.hint
     return error
 

@@ -32,6 +32,20 @@ describe('an upstream that', () => {
     expect(await bridge.run('1')).toBe('1')
   })
 
+  it('hangs when a search wants to read its tools is named as not searched', async () => {
+    const bridge = await startBridge({
+      servers: { slow: raw('hang'), dead: { command: 'no-such-command' }, good: raw('good') },
+    })
+    const code = 'found = await runtime.search_tool_docs("echo")\n[doc.server for doc in found][:1]'
+    expect(await bridge.run(code)).toMatch(
+      /^\['good'\]\n[\s\S]*Not searched: slow \(it has not answered yet\), dead \(Server 'dead' could not be started: its command was not found\)\. Search again later\./,
+    )
+    // A reader is told once a cell, and not of servers that the search was not for.
+    expect(
+      await bridge.run('for n in range(3):\n    found = await runtime.search_tool_docs("x", servers="good")'),
+    ).toBe('(no output)')
+  })
+
   it('dies in the middle of a call fails that call once, and is started again by the next', async () => {
     const bridge = await startBridge({ servers: { frail: raw('dies', '2') } })
     expect(await bridge.run('await mcp_frail.echo(text="one")')).toBe("'one'")

@@ -129,6 +129,7 @@ class Registry(Mapping):
 
     def __init__(self):
         self.names = ()
+        self.unloaded = {}  # aliases by name, of servers that a cell reaches only when its call names them
         self.by_alias = {}
         self._by_name = {}
         self._listed = None
@@ -137,11 +138,13 @@ class Registry(Mapping):
         """Take a new list of servers (None: the one before). False when nothing changes."""
         if servers is None and self._listed is not None:
             return False
-        listed = [(server["name"], server["alias"], server.get("description", "")) for server in servers or ()]
+        listed = list(servers or ())
         if listed == self._listed:
             return False
         self._listed = listed
-        proxies = [ServerProxy(*server) for server in listed]
+        loaded = [server for server in listed if server.get("loaded", True)]
+        self.unloaded = {server["name"]: server["alias"] for server in listed if server not in loaded}
+        proxies = [ServerProxy(server["name"], server["alias"], server.get("description", "")) for server in loaded]
         self.names = tuple(proxy._server for proxy in proxies)
         self._by_name = {proxy._server: proxy for proxy in proxies}
         self.by_alias = {proxy._alias: proxy for proxy in proxies}
@@ -149,6 +152,12 @@ class Registry(Mapping):
 
     def not_found(self, name, kind):
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
+        wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]
+        if wanted:
+            names = ", ".join(f'"{server}"' for server in (*self.names, *wanted))
+            hint = f"Run again with servers=[{names}]: a cell gets only the servers that its call names."
+        elif self.unloaded:
+            hint = f"{hint.rstrip('.')}. To be named in servers=[…]: {', '.join(self.unloaded)}"
         return kind(f"Server {name!r} is not available", hint=hint)
 
     def __getitem__(self, name):
