@@ -59,10 +59,16 @@ describe('an upstream that', () => {
   })
 
   it('returns more than a frame holds is an error that says so', async () => {
-    const bridge = await startBridge({ servers: { big: raw('big') } })
-    const text = await bridge.run(caught('await mcp_big.big(bytes=68_000_000)'), { timeout: 100 })
-    expect(text).toMatch(/^(FRAME_TOO_LARGE|UPSTREAM_\w+) /)
-    expect(await bridge.run('1')).toBe('1')
+    const bridge = await startBridge({ servers: { big: raw('big'), spaced: raw('big-spaced', 'id-first') } })
+    for (const name of ['big', 'spaced']) {
+      const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
+      expect(text).toMatch(
+        new RegExp(
+          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Ask for less`,
+        ),
+      )
+    }
+    expect(await bridge.run('len(await mcp_spaced.big(bytes=3))')).toBe('3')
   })
 
   it('has broken schemas loses only those', async () => {
