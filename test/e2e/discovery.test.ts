@@ -162,6 +162,36 @@ describe('a wrong call', () => {
   })
 })
 
+describe('an import of a tool that does not exist', () => {
+  it('is refused before the cell runs, with what may be meant, when the tools are known', async () => {
+    await bridge.run('await runtime.list_tools("everything")')
+    const { text, isError } = await bridge.call({
+      code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
+    })
+    expect(isError).toBe(true)
+    expect(text).toMatch(/line 2[\s\S]*ToolNotFound: [\s\S]*get_summ[\s\S]*Did you mean[\s\S]*get_sum/)
+    expect(text).not.toMatch(/^ran/m)
+    const isImportError =
+      'try:\n    exec("from mcp.servers.everything import echo")\nexcept ImportError:\n    print("no")\nelse:\n    print("yes")'
+    expect(await bridge.run(isImportError)).toBe('yes')
+  })
+
+  it('starts no server to find out', async () => {
+    const fresh = await startBridge({ servers: { everything: published.everything() } })
+    const code = 'from mcp.servers.everything import get_summ\nawait runtime.list_servers()'
+    expect(await fresh.run(code)).toBe('[]')
+  })
+})
+
+it.each([
+  ['runtime.discovered_servers()', /leave out the `await`/],
+  ['runtime.describe_server("everything")', /leave out the `await`/],
+])('await %s has a hint', async (call, expected) => {
+  const { text, isError } = await bridge.call({ code: `await ${call}` })
+  expect(isError).toBe(true)
+  expect(text).toMatch(expected)
+})
+
 describe('servers=[…]', () => {
   it('limits a run to those, by every way in', async () => {
     const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`

@@ -5,6 +5,7 @@ costs nothing; docs are fetched when someone asks for them (dir, help, repr, ins
 servers changes.
 """
 
+import builtins
 from collections.abc import Mapping
 
 from ..values import native
@@ -14,6 +15,9 @@ from .errors import MCPError, ServerNotFoundKey
 
 # What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
 METHODS = ("resources", "read_resource", "prompts", "get_prompt")
+
+
+_OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "LOADED_MCP_SERVERS"))
 
 
 class ServerProxy:
@@ -26,7 +30,8 @@ class ServerProxy:
 
     def __getattr__(self, name):
         if name == "__all__":
-            return [doc["toolAlias"] for doc in self._tool_docs()]
+            # A tool called `print` must not take the place of Python's own for the rest of the session.
+            return [alias for alias in dir(self) if not hasattr(builtins, alias) and alias not in _OWN_NAMES]
         if name == "__name__":
             return f"mcp.servers.{self._alias}"  # it is that module, too
         if name.startswith("__") and name.endswith("__"):
@@ -35,7 +40,7 @@ class ServerProxy:
 
     def __dir__(self):
         try:
-            return sorted(self.__all__)
+            return sorted(doc["toolAlias"] for doc in self._tool_docs())
         except MCPError:
             return []
 
