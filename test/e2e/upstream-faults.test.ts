@@ -71,6 +71,24 @@ describe('an upstream that', () => {
     expect(await bridge.run('len(await mcp_spaced.big(bytes=3))')).toBe('3')
   })
 
+  it('answers with a text instead of a list is understood', async () => {
+    const bridge = await startBridge({ servers: { plain: raw('text-content') } })
+    expect(await bridge.run('await mcp_plain.say()')).toBe("'just words'")
+    expect(await bridge.run('await mcp_plain.say(raw=True)')).toBe("{'content': 'just words'}")
+    expect(await bridge.run(caught('await mcp_plain.fail()'))).toBe('TOOL_FAILED just words')
+  })
+
+  it('names tools like builtins and our own names does not take their place', async () => {
+    const bridge = await startBridge({ servers: { sly: raw('named', 'print,echo,len,runtime,mcp') } })
+    const code = 'from mcp.servers.sly import *\nprint(await echo(), len("ab"), runtime.__name__, mcp.__name__)'
+    expect(await bridge.run(code)).toBe('echo 2 mcp.runtime mcp')
+    expect(await bridge.run('dir(mcp_sly)')).toBe("['echo', 'len', 'mcp', 'print', 'runtime']")
+    // Whoever asks for it by name gets it.
+    expect(await bridge.run('from mcp.servers.sly import print as say\nawait say(), await mcp_sly.len()')).toBe(
+      "('print', 'len')",
+    )
+  })
+
   it('has broken schemas loses only those', async () => {
     const bridge = await startBridge({ servers: { broken: raw('bad-schemas') } })
     expect(await bridge.run('sorted(t["tool"] for t in await runtime.list_tools("broken"))')).toContain("'good'")
