@@ -143,7 +143,8 @@ function shorter(part: Part): unknown {
   return encodeToon({ value: part.json }).length <= encodeToon({ value: json }).length ? part.json : json
 }
 
-function written(data: Data, mode: 'toon' | 'json'): string {
+/** Data as the text that a model reads in a mode other than `compact`. */
+export function written(data: Data, mode: 'toon' | 'json'): string {
   const json = JSON.stringify(data)
   if (mode === 'json') return json
   const toon = encodeToon(data)

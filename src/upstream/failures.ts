@@ -19,6 +19,8 @@ export interface Circumstances {
   /** Its definition has client credentials. */
   isProgram?: boolean
   exit?: ProcessExit | undefined
+  /** What it sent that made us end it. */
+  endedFor?: string | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
 }
@@ -96,6 +98,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
       sessionLost: isSessionLost(error),
       retryAfterMs: retryAfterOf(error),
     }
+  }
+  if (about.endedFor !== undefined) {
+    const text = `was ended during ${what}, whose effect is unknown: it sent ${about.endedFor}, which names no request that it answers`
+    return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {

@@ -92,6 +92,7 @@ async function attempt(
     remote: via !== 'stdio',
     isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
+    endedFor: link?.endedFor?.(),
     lastWords: link?.lastWords?.(),
   })
   // A process that we end after a timeout exits, too, but that is not why it failed.

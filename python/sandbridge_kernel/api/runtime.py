@@ -63,13 +63,16 @@ __all__ = [
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers this cell may reach; with `detailed`, records of name, alias, description and state. Starts none."""
-    return bridge.ask_sync("discovered_servers") if detailed else list(registry.names)
+    """The names of all servers; with `detailed`, records of name, alias, description and state. Starts none.
+
+    Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
+    """
+    return bridge.ask_sync("discovered_servers") if detailed else [*registry.names, *registry.unloaded]
 
 
 def list_loaded_server_metadata():
     """A record for every server that this cell may reach, as `discovered_servers(detailed=True)` gives them."""
-    return bridge.ask_sync("discovered_servers")
+    return [server for server in bridge.ask_sync("discovered_servers") if server["state"] != "not-loaded"]
 
 
 async def list_servers():
