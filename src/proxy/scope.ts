@@ -2,6 +2,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
+import { shortName } from '../short-name.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
@@ -21,7 +22,7 @@ export class Scope {
     const names = this.servers.map((server) => server.name)
     const shown = names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
     const hint = names.length > 0 ? `Available: ${shown}` : 'No server is available to this cell.'
-    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is not available`, { hint })
+    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${shortName(name)}' is not available`, { hint })
   }
 }
 

@@ -1,0 +1,25 @@
+// An error of the bridge's own → the MCP tool result that the model reads, within its budget: a message may quote what the model had sent, at any length. Pure.
+import { BridgeError, messageOf } from '../errors.ts'
+import { cutMiddle } from './cut-middle.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import type { RenderedResult, RenderOptions } from './render-result.ts'
+
+/** Of a message and of a hint: each is a sentence or two, and more is somebody's data. */
+const MAX_TOKENS = 500
+
+export function renderFailure(
+  error: unknown,
+  { outputTokens, textOnly }: Pick<RenderOptions, 'outputTokens' | 'textOnly'>,
+): RenderedResult {
+  const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
+  const short = (text: string) => cutMiddle(text, share, () => '…')
+  const isOurs = BridgeError.isInstance(error)
+  const message = short(isOurs ? error.message : `sandbridge failed: ${messageOf(error)}`)
+  const hint = isOurs && error.hint !== '' ? short(error.hint) : undefined
+  const text = hint === undefined ? message : `${message}\n${hint}`
+  const content = [{ type: 'text' as const, text }]
+  if (!isOurs) return { isError: true, content }
+  const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }
+  const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= outputTokens
+  return { isError: true, content, ...(bothFit && !textOnly && { structuredContent: data }) }
+}
