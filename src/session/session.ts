@@ -213,21 +213,17 @@ export class Session {
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
     if (exit.reason !== 'disposed') {
-      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#goneOrBack()}`)
+      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#checkpoints.aftermath()}`)
     }
-  }
-
-  #goneOrBack(): string {
-    return this.#checkpoints.outlook() === undefined
-      ? 'variables of earlier cells are gone.'
-      : 'its files are gone, variables come back where they could be kept.'
   }
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
-      this.#news.push(`The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#goneOrBack()}`)
+      this.#news.push(
+        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.aftermath()}`,
+      )
       this.#kernel = undefined
       void kernel.dispose()
     }, idleTimeoutMs)
