@@ -215,6 +215,10 @@ it('tells what is printed and then the value, too, once', () => {
   expect(render({ stdout: 'same\n', value: { 'text/plain': 'same' } }).text).toBe('same')
   expect(render({ displays: [{ 'text/plain': 'a' }, { 'text/plain': 'a' }, { 'text/plain': 'b' }] }).text).toBe('a\nb')
   expect(render({ stdout: 'a\na\n' }).text).toBe('a\na')
+  const value = { 'text/plain': "'a text with some words'" }
+  expect(render({ stdout: 'hello\na text with some words\n', value }).text).toBe('hello\na text with some words')
+  expect(render({ stdout: 'hello\n', value }).text).toBe("hello\n'a text with some words'")
+  expect(render({ stderr: 'a text with some words\n', value }).text).toContain(value['text/plain'])
 })
 
 it('strips colours and shows a progress bar in its last state', () => {
