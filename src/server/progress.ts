@@ -42,7 +42,12 @@ export class ProgressReporter {
     onProgress: ({ done, total, message }) => {
       this.#done = done
       this.#total = total
-      this.#state = message ?? (total === undefined ? String(done) : `${done} of ${total}`)
+      this.#state =
+        message ??
+        [done, total]
+          .filter((number) => number !== undefined)
+          .map(withoutNoise)
+          .join(' of ')
       this.#schedule()
     },
     onToolCall: ({ name, number, total }) => {
@@ -92,10 +97,21 @@ export class ProgressReporter {
       .join('\n')
     this.#printed = ''
     this.#state = undefined
-    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : this.#value + STEP
+    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : nextAfter(this.#value)
     const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
     await this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
   }
+}
+
+/** A little more, without the digits that adding up leaves behind: 5.002 and not 5.002000000000001. */
+function nextAfter(value: number): number {
+  const rounded = Number((value + STEP).toFixed(3))
+  return rounded > value ? rounded : value + STEP
+}
+
+/** 0.3 for 0.1 + 0.2. */
+function withoutNoise(number: number): string {
+  return String(Number(number.toPrecision(12)))
 }
 
 /** The lines at the end of a text; of a bar that moves, the last state. */
