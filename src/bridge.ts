@@ -23,7 +23,8 @@ import { type Asker, Questions } from './questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { Session } from './session/session.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
-import { checkSavedTool } from './state/check-saved-tool.ts'
+import { checkSavedTool, findProblems } from './state/check-saved-tool.ts'
+import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
@@ -59,6 +60,7 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly savedTools: SavedToolStore
+  readonly loadableTools: LoadableTools
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
@@ -127,6 +129,14 @@ export class Bridge {
       size: settings.poolCount,
       log,
     })
+    const { runtime, image, packages } = settings
+    this.loadableTools = new LoadableTools({
+      store: this.savedTools,
+      environment: [VERSION, runtime, image, packages],
+      file: path.join(settings.cacheDir, 'loadable-tools.json'),
+      findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
+      log,
+    })
   }
 
   openSession(): Session {
@@ -177,7 +187,7 @@ export class Bridge {
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, upstreams, questions, artifacts, savedTools, settings: facts } = this
+    const { catalog, upstreams, questions, artifacts, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -188,6 +198,7 @@ export class Bridge {
       questions,
       artifacts,
       savedTools,
+      loadableTools,
       facts,
       checkSavedTool: checkTool,
       scope,
@@ -213,13 +224,14 @@ export class Bridge {
   }
 
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
-  checkSavedTool(tool: SavedToolContent): Promise<void> {
-    return checkSavedTool(this.#pool, this.savedTools, tool)
+  async checkSavedTool(tool: SavedToolContent): Promise<void> {
+    await checkSavedTool(this.#pool, this.savedTools, tool)
+    await this.loadableTools.remember(tool)
   }
 
   async capabilitySummary(): Promise<string> {
     const { servers, unloaded } = scopeFor(this.catalog, undefined, this.settings.load)
-    return capabilitySummary(servers, await savedToolLines(this.savedTools), this.settings, unloaded)
+    return capabilitySummary(servers, await savedToolLines(this.loadableTools), this.settings, unloaded)
   }
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */

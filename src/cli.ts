@@ -1,7 +1,16 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command } from 'commander'
+import { endWithoutReader } from './lost-reader.ts'
 import { VERSION } from './version.ts'
+
+endWithoutReader()
+
+const TOOLS_HELP = `
+The functions that cells have kept, as with \`sandbridge saved\`:
+  sandbridge tools saved [name]   list them, or print the source of one
+  sandbridge tools export <file>  write all of them to a file
+  sandbridge tools import <file>  add those of a file`
 
 const program = new Command('sandbridge')
   .description('One MCP tool, run_python, whose sandboxed code calls the tools of all your MCP servers.')
@@ -40,10 +49,11 @@ program
 
 program
   .command('tools')
-  .description('list the tools of a server, or show one of them in full')
-  .argument('<server>')
-  .argument('[tool]')
+  .description('list the tools of a server, or show one of them in full; or the functions that cells have kept')
+  .argument('<server>', 'its name; or saved, export or import, where no server has that name')
+  .argument('[tool]', 'the name of a tool')
   .option('--json', 'print JSON')
+  .addHelpText('after', TOOLS_HELP)
   .action(async (server: string, tool: string | undefined, options: object) =>
     (await import('./commands/tools.ts')).tools(server, tool, options),
   )

@@ -16,9 +16,9 @@ interface SavedOptions {
 const MAX_FILE_CHARS = 64 * 1024 * 1024
 const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
 
-/** Sets the exit code to 1 when one of them is broken. */
+/** Sets the exit code to 1 when one of them is broken. Starts a sandbox when there are some that are not known to load. */
 export async function listSaved({ json }: SavedOptions): Promise<void> {
-  const { tools, broken } = await openStore().list()
+  const { tools, broken } = await withBridge((bridge) => bridge.loadableTools.list())
   if (broken.length > 0) process.exitCode = 1
   if (json) return printJson([...tools, ...broken])
   const lines = [

@@ -6,7 +6,7 @@ const GUIDE = `Find a tool      print(await runtime.search_tool_docs("create an 
 All of a server  print(await runtime.query_tool_docs("github"))      # detail="full" adds parameters and JSON Schemas
 Call it          issue = await mcp_github.create_issue(owner="o", repo="r", title="t")
                  or mcp_servers["github"].create_issue(...), or from mcp.servers.github import create_issue
-Many at once     a, b = await asyncio.gather(mcp_github.get_me(), mcp_files.list_directory(path="/"))
+Many at once     import asyncio; a, b = await asyncio.gather(mcp_github.get_me(), mcp_files.list_directory(path="/"))
 Its result       a native value: issue.number or issue["number"]; raw=True gives the untouched MCP result
 Not tools        await mcp_docs.resources(), .read_resource(uri), .prompts(), .get_prompt(name, topic="x"); search_tool_docs finds these, too
 When it fails    try: ... except runtime.MCPError as error: print(error)

@@ -5,6 +5,7 @@ import { BridgeError } from '../errors.ts'
 import type { Asker, Questions } from '../questions.ts'
 import type { Session } from '../session/session.ts'
 import type { Artifact, ArtifactStore } from '../state/artifact-store.ts'
+import type { LoadableTools } from '../state/loadable-tools.ts'
 import type { SavedToolContent } from '../state/saved-tool.ts'
 import type { SavedToolStore } from '../state/saved-tool-store.ts'
 import type { Uploads } from '../state/uploads.ts'
@@ -18,6 +19,7 @@ export interface ProxyOptions {
   questions: Questions
   artifacts: ArtifactStore
   savedTools: SavedToolStore
+  loadableTools: LoadableTools
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */

@@ -108,10 +108,10 @@ const methods = {
     }
   }),
 
-  capability_summary: method(z.object({}), async (_, { catalog, scope, savedTools, facts }) =>
+  capability_summary: method(z.object({}), async (_, { catalog, scope, loadableTools, facts }) =>
     capabilitySummary(
       catalog.servers().filter((server) => scope.has(server.name)),
-      await savedToolLines(savedTools),
+      await savedToolLines(loadableTools),
       facts,
       scope.unloaded,
     ),

@@ -2,8 +2,10 @@
 import * as z from 'zod'
 import { CatalogTool } from '../catalog/catalog-tool.ts'
 import type { Detail, ToolDoc } from '../catalog/tool-doc.ts'
+import { oneLine } from '../catalog/search/text.ts'
+import type { LoadableTools } from '../state/loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../state/saved-tool.ts'
-import { parseSavedTool, type SavedToolStore } from '../state/saved-tool-store.ts'
+import { type BrokenTool, parseSavedTool } from '../state/saved-tool-store.ts'
 import { type CallContext, method } from './method.ts'
 
 const name = z.string().max(1_000)
@@ -20,8 +22,8 @@ export const savedToolMethods = {
     savedTools.find(wanted, number ?? undefined),
   ),
 
-  list_saved_tools: method(z.object({}), async (_, { savedTools }) => {
-    const { tools, broken } = await savedTools.list()
+  list_saved_tools: method(z.object({}), async (_, { loadableTools }) => {
+    const { tools, broken } = await loadableTools.list()
     return [...tools.map(shown), ...broken]
   }),
 
@@ -36,15 +38,16 @@ export const savedToolMethods = {
   }),
 }
 
-/** Search the tools of servers and, unless only some servers are asked for, the saved ones, in one ranking. */
+/** Search the tools of servers and, unless only some servers are asked for, the saved ones, in one ranking. The cell is told of those that are broken. */
 export async function searchTools(
   query: string,
   options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
-  { catalog, savedTools, signal }: CallContext,
+  { catalog, loadableTools, session, signal }: CallContext,
 ): Promise<ToolDoc[]> {
   const { withSaved, ...rest } = options
   if (!withSaved) return catalog.search(query, rest, signal)
-  const { tools } = await savedTools.list()
+  const { tools, broken } = await loadableTools.list()
+  if (broken.length > 0) session.tellOnce(brokenNote(broken))
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   catalog.setOtherTools(tools.map(asCatalogTool))
   const found = await catalog.search(query, { ...rest, withOthers: true }, signal)
@@ -55,12 +58,23 @@ export async function searchTools(
 }
 
 /** As the names of a session's servers and tools are listed in the summary. */
-export async function savedToolLines(savedTools: SavedToolStore): Promise<string[]> {
-  const { tools, broken } = await savedTools.list()
+export async function savedToolLines(loadableTools: LoadableTools): Promise<string[]> {
+  const { tools, broken } = await loadableTools.list()
+  // The broken ones first: the end of a long list is not shown.
   return [
+    ...broken.map((tool) => `${tool.name} is broken: ${oneLine(tool.problem, MAX_PROBLEM_CHARS)}`),
     ...tools.map((tool) => savedToolLine(tool)),
-    ...broken.map((tool) => `${tool.name} is broken: ${tool.problem}`),
   ]
+}
+
+const MAX_PROBLEM_CHARS = 200
+const MAX_NAMED = 5
+
+function brokenNote(broken: BrokenTool[]): string {
+  const names = broken.slice(0, MAX_NAMED).map((tool) => tool.name)
+  const more = broken.length - names.length
+  const all = names.join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return `Not searched, because they are broken: ${all} (saved tools). What is wrong: print(runtime.list_saved_tools())`
 }
 
 function savedToolDoc(tool: SavedTool): ToolDoc {

@@ -3,6 +3,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
+import { shortName } from '../short-name.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
@@ -27,7 +28,9 @@ export class Scope {
 
   /** The error for a server that a cell may not reach. Unless it may know of it, a cell must not learn whether there is such a server. */
   unavailable(name: string): BridgeError {
-    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is not available`, { hint: this.#hint(name) })
+    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${shortName(name)}' is not available`, {
+      hint: this.#hint(name),
+    })
   }
 
   #hint(name: string): string {

@@ -4,6 +4,7 @@ import type { CellError, CellResult } from '../session/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from './cut-middle.ts'
 import { estimateTokens, surelyFits } from './estimate-tokens.ts'
+import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from './terminal-text.ts'
 
 export interface Part {
@@ -83,11 +84,12 @@ function openingOf({ kind }: Part): string {
 /** What was printed and is then the value, too, or is displayed twice, is told once. */
 function withoutRepeats(parts: Part[]): Part[] {
   const seen = new Set<string>()
+  const printed = parts.find(({ kind }) => kind === 'stdout')?.text ?? ''
   return parts.filter(({ kind, text }) => {
     const key = text.trim()
     if (seen.has(key) && (kind === 'value' || kind === 'display')) return false
     seen.add(key)
-    return true
+    return !(kind === 'value' && wasPrintedLast(printed, text))
   })
 }
 

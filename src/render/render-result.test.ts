@@ -136,6 +136,36 @@ describe('the budget', () => {
     expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)
   })
 
+  it.each([
+    ['names in another script', '報'.repeat(60), 6_000],
+    ['long names', 'quarterly-report-of-the-northern-region-final', 1_500],
+    ['names so long that none has room', '報'.repeat(300), 1_500],
+  ])('links to what a cell saved have a share, and leave the text alone: %s', (_, name, outputTokens) => {
+    const artifacts = Array.from({ length: 50 }, (_gone, index) => ({
+      name: `${name}${index}`,
+      version: 1,
+      sizeBytes: 2,
+      contentType: 'text/plain',
+      sha256: '',
+      createdAt: '',
+      uri: `sandbridge://artifacts/${encodeURIComponent(name)}${index}`,
+    }))
+    for (const mode of ['compact', 'toon', 'json'] as const) {
+      const rendered = render({ ...kept, stdout: 'the answer\n', artifacts }, mode, outputTokens)
+      const links = rendered.content.filter((block) => block.type === 'resource_link')
+      expect(rendered.text).toContain('the answer')
+      expect(rendered.text).toContain(
+        `${50 - links.length} ${links.length > 0 ? 'more ' : ''}artifacts were saved: print(`,
+      )
+      expect(countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 0.25 * 1.1)
+      expect(tokensOf(rendered) + countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 1.1)
+    }
+    // Where they fit all are there, and nothing is said.
+    const few = render({ stdout: 'x', artifacts: artifacts.slice(0, 1) }, 'compact', 20_000)
+    expect(few.content.map((block) => block.type)).toEqual(['text', 'resource_link'])
+    expect(few.text).toBe('x')
+  })
+
   it('shows the short parts whole beside a long one', () => {
     const error = { name: 'ValueError', message: 'm', traceback: 'Traceback\n  Cell 1, line 2\nValueError: m' }
     const { text } = render(
@@ -185,6 +215,10 @@ it('tells what is printed and then the value, too, once', () => {
   expect(render({ stdout: 'same\n', value: { 'text/plain': 'same' } }).text).toBe('same')
   expect(render({ displays: [{ 'text/plain': 'a' }, { 'text/plain': 'a' }, { 'text/plain': 'b' }] }).text).toBe('a\nb')
   expect(render({ stdout: 'a\na\n' }).text).toBe('a\na')
+  const value = { 'text/plain': "'a text with some words'" }
+  expect(render({ stdout: 'hello\na text with some words\n', value }).text).toBe('hello\na text with some words')
+  expect(render({ stdout: 'hello\n', value }).text).toBe("hello\n'a text with some words'")
+  expect(render({ stderr: 'a text with some words\n', value }).text).toContain(value['text/plain'])
 })
 
 it('strips colours and shows a progress bar in its last state', () => {

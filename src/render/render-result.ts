@@ -1,6 +1,7 @@
 // A cell's result → the MCP tool result that the model reads, within its budget. Says how the cell ended in the same words everywhere. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../session/cell-result.ts'
+import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from './cut-middle.ts'
 import { estimateTokens, fitsTokens } from './estimate-tokens.ts'
@@ -10,10 +11,7 @@ import { plainText } from './terminal-text.ts'
 
 export type OutputMode = 'compact' | 'toon' | 'json'
 
-export type ContentBlock =
-  | { type: 'text'; text: string }
-  | MediaBlock
-  | { type: 'resource_link'; uri: string; name: string; mimeType: string; size: number; description: string }
+export type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
 
 export interface RenderedResult {
   content: ContentBlock[]
@@ -41,12 +39,13 @@ const MAX_NAME_CHARS = 100
 export function renderResult(result: CellResult, options: RenderOptions): RenderedResult {
   const { outputTokens, textOnly } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
-  const resourceLinks = links(result)
-  const budget = outputTokens - (resourceLinks.length > 0 ? estimateTokens(JSON.stringify(resourceLinks)) : 0)
-  const { text, data } = withinBudget(result, partsOf(result, notesOf(result, media.notes)), options, budget)
+  const saved = linksTo(result.artifacts ?? [], outputTokens)
+  const budget = outputTokens - saved.tokens
+  const notes = notesOf(result, [...media.notes, ...saved.notes])
+  const { text, data } = withinBudget(result, partsOf(result, notes), options, budget)
   const bothFit = fitsTokens(text + JSON.stringify(data), budget)
   return {
-    content: [{ type: 'text', text }, ...media.blocks, ...resourceLinks],
+    content: [{ type: 'text', text }, ...media.blocks, ...saved.links],
     ...(bothFit && !textOnly && { structuredContent: data }),
     isError: result.status !== 'ok',
   }
@@ -170,18 +169,3 @@ function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult):
   if (status === 'killed') return [state]
   return []
 }
-
-/** What the cell has saved, so that a client can offer it to its user. */
-function links({ artifacts = [] }: CellResult): ContentBlock[] {
-  const newest = new Map(artifacts.map((artifact) => [artifact.name, artifact]))
-  return [...newest.values()].slice(0, MAX_LINKS).map(({ uri, name, contentType, sizeBytes, version }) => ({
-    type: 'resource_link' as const,
-    uri,
-    name,
-    mimeType: contentType,
-    size: sizeBytes,
-    description: `Saved by this cell, version ${version}`,
-  }))
-}
-
-const MAX_LINKS = 50

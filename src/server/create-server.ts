@@ -16,8 +16,10 @@ import type { Bridge } from '../bridge.ts'
 import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { type OutputMode, renderResult, written } from '../render/render-result.ts'
+import { renderFailure } from '../render/render-failure.ts'
+import { type RenderOptions, renderResult } from '../render/render-result.ts'
 import { TimeLimit } from '../session/time-limit.ts'
+import { shortName } from '../short-name.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
@@ -93,15 +95,19 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params
     if (name !== RUN_PYTHON_TOOL.name) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool '${name}'; the only one is run_python`)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no tool '${shortName(name)}'; the only one is run_python`,
+      )
     }
     const { mcpReq } = context
     const state = mcpReq.requestState<string>()
+    const quirks = quirksFor(context)
     let run: OpenRun
     try {
-      run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirksFor(context))
+      run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirks)
     } catch (error) {
-      return failure(error, parts.settings.outputMode)
+      return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
@@ -139,7 +145,7 @@ export function createServer(parts: ServerParts): Server {
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${uri}'`, { uri })
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
     return { contents: [{ uri, mimeType, text: await (await converse()).bridge.capabilitySummary() }] }
@@ -153,8 +159,9 @@ async function runPython(
   { settings, log, converse, byHandle = false }: ServerParts,
   args: unknown,
   run: OpenRun,
-  { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
+  quirks: ClientQuirks,
 ): Promise<CallToolResult> {
+  const limits = limitsOf({ settings }, quirks)
   try {
     const { session: handle, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await converse()
@@ -174,24 +181,20 @@ async function runPython(
         // The handle reaches nobody. Whoever holds the session lets go of it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')
       }
-      const outputTokens = Math.min(settings.outputTokenCount, maxOutputTokens)
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
-      return { ...renderResult(result, { mode: settings.outputMode, outputTokens, textOnly, ...way }) }
+      return { ...renderResult(result, { ...limits, ...way }) }
     })
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
-    return failure(error, settings.outputMode)
+    return { ...renderFailure(error, limits) }
   }
 }
 
-function failure(error: unknown, mode: OutputMode): CallToolResult {
-  if (!BridgeError.isInstance(error)) {
-    return { isError: true, content: [{ type: 'text', text: `sandbridge failed: ${messageOf(error)}` }] }
-  }
-  const { code, message, hint } = error
-  const structuredContent = { status: 'error', error: { code, message, ...(hint && { hint }) } }
-  const plain = hint ? `${message}\n${hint}` : message
-  const text = mode === 'compact' ? plain : written(structuredContent, mode)
-  return { isError: true, content: [{ type: 'text', text }], structuredContent }
+/** How a result is written, what it may cost, and whether it may hold data. */
+function limitsOf(
+  { settings }: Pick<ServerParts, 'settings'>,
+  { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
+): Pick<RenderOptions, 'mode' | 'outputTokens' | 'textOnly'> {
+  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), textOnly }
 }

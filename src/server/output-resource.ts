@@ -2,6 +2,7 @@
 import type { ReadResourceResult } from '@modelcontextprotocol/server'
 import { OUTPUT_URI_TEMPLATE } from '../session/output-store.ts'
 import type { Session } from '../session/session.ts'
+import { shortName } from '../short-name.ts'
 
 export const OUTPUT_TEMPLATE = {
   uriTemplate: OUTPUT_URI_TEMPLATE,
@@ -25,5 +26,5 @@ export function readOutputResource(sessions: Iterable<Session>, uri: string): Re
     if (cell === undefined) continue
     return { contents: [{ uri, mimeType: OUTPUT_TEMPLATE.mimeType, text: outputs.read(cell) }] }
   }
-  throw new Error(`There is no output '${uri}' in this session; another session's is gone with it`)
+  throw new Error(`There is no output '${shortName(uri)}' in this session; another session's is gone with it`)
 }

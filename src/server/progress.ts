@@ -10,7 +10,6 @@ const INTERVAL_MS = 100
 const MAX_CHARS = 1_000
 /** The value must rise with each notification; this little does not show beside the cell's own numbers. */
 const STEP = 0.001
-const STEP_DIGITS = 3
 
 interface Notification {
   progress: number
@@ -94,15 +93,16 @@ export class ProgressReporter {
       .join('\n')
     this.#printed = ''
     this.#state = undefined
-    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : stepped(this.#value)
+    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : nextAfter(this.#value)
     const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
     await this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
   }
 }
 
-/** The next value above this one. Rounded, since sums of steps have many digits that say nothing. */
-function stepped(value: number): number {
-  return Number((value + STEP).toFixed(STEP_DIGITS))
+/** A little more, without the digits that adding up leaves behind: 5.002 and not 5.002000000000001. */
+function nextAfter(value: number): number {
+  const rounded = Number((value + STEP).toFixed(3))
+  return rounded > value ? rounded : value + STEP
 }
 
 /** The lines at the end of a text; of a bar that moves, the last state. */

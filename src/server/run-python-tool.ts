@@ -2,6 +2,7 @@
 // Where a client's requests stand alone (MCP 2026-07-28 over HTTP), one argument more says which session a call belongs to.
 // The definition is what every conversation pays for. Anything longer belongs into the capability summary.
 import { BridgeError } from '../errors.ts'
+import { shortName } from '../short-name.ts'
 
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',
@@ -55,7 +56,7 @@ export function parseRunPythonArguments(args: unknown, limits: TimeLimits, byHan
   const [surplus] = Object.keys(byHandle ? rest : others)
   if (surplus !== undefined) {
     const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
-    throw invalid(`Unknown argument '${surplus}'. run_python takes ${names}`)
+    throw invalid(`Unknown argument '${shortName(surplus)}'. run_python takes ${names}`)
   }
   return {
     code: parseCode(code),

@@ -40,13 +40,31 @@ export class CheckpointKeeper {
     return this.#latest?.data
   }
 
-  /** What becomes of the variables when the kernel ends now, in one sentence; undefined when all of them are gone. */
+  /** What becomes of the variables when the kernel ends under a cell, in a sentence or two; undefined when all of them are gone. */
   outlook(): string | undefined {
-    if (!this.#latest || this.#restores >= MAX_RESTORES || this.#latest.kept.length === 0) return undefined
-    const { kept, lost } = this.#latest
-    const gone = lost.length === 0 ? '' : ` Lost: ${listed(lost)}.`
-    return `As they were before this cell, these come back with the next one: ${listed(kept)}.${gone}`
+    const carried = this.#carried()
+    return (
+      carried &&
+      `As they were before this cell, these come back with the next one: ${listed(carried.kept)}.${losses(carried)}`
+    )
   }
+
+  /** What has become of them when the kernel ended between two cells. The kernel that restores them names those that are back. */
+  aftermath(): string {
+    const carried = this.#carried()
+    if (!carried) return 'variables of earlier cells are gone.'
+    return `its files are gone, variables come back where they could be kept.${losses(carried)}`
+  }
+
+  /** Undefined when nothing will be restored. */
+  #carried(): Checkpoint | undefined {
+    if (!this.#latest || this.#restores >= MAX_RESTORES || this.#latest.kept.length === 0) return undefined
+    return this.#latest
+  }
+}
+
+function losses({ lost }: Checkpoint): string {
+  return lost.length === 0 ? '' : ` Lost: ${listed(lost)}.`
 }
 
 function listed(all: string[]): string {

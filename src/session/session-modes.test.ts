@@ -5,7 +5,7 @@ import { createLog } from '../log.ts'
 import { KernelPool } from './kernel-pool.ts'
 import { Session } from './session.ts'
 
-function open(options: { fresh?: boolean; checkpoint?: boolean }) {
+function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: number }) {
   const sandboxes: FakeSandbox[] = []
   const log = createLog('error', () => {})
   const start = async () => {
@@ -63,6 +63,27 @@ describe('a session', () => {
     expect(result.notes.join()).toMatch(/come back with the next one: x/)
     expect((await run(1, done)).frame).toMatchObject({ restore: 'AA==' })
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
+  })
+
+  it('that ended between two cells tells the next one what was lost', async () => {
+    const lost = ['area (function of a cell)', 'Point (class of a cell)']
+    const expected = /variables come back.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
+    const idle = open({ checkpoint: true, idleTimeoutMs: 1 })
+    await idle.run(0, idle.done)
+    idle.session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost })
+    await vi.waitFor(() => expect(idle.sandboxes[0]!.disposed).toBe(true))
+    expect((await idle.run(1, idle.done)).result.notes).toEqual([expect.stringMatching(expected)])
+
+    const died = open({ checkpoint: true })
+    await died.run(0, died.done)
+    died.session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost })
+    died.sandboxes[0]!.end({ reason: 'out-of-memory' })
+    expect((await died.run(1, died.done)).result.notes).toEqual([expect.stringMatching(expected)])
+
+    const allGone = open({ checkpoint: true, idleTimeoutMs: 1 })
+    await allGone.run(0, allGone.done)
+    await vi.waitFor(() => expect(allGone.sandboxes[0]!.disposed).toBe(true))
+    expect((await allGone.run(1, allGone.done)).result.notes).toEqual([expect.stringMatching(/cells are gone\.$/)])
   })
 
   it('takes no checkpoint that it did not ask for', () => {

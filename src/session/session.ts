@@ -58,8 +58,9 @@ export class Session {
   #last: Promise<unknown> = Promise.resolve()
   #queued = 0
   #idleTimer: NodeJS.Timeout | undefined
-  /** What happened to the variables since the last cell, to be told with the next one. */
+  /** What is to be told with the cell that runs, or the next one: for the most part, what happened to the variables since the last. */
   #news: string[] = []
+  readonly #toldOnce = new Set<string>()
   #closed = false
   #takenAt = 0
   #running: CellRequest | undefined
@@ -113,6 +114,13 @@ export class Session {
       idleTimeoutSeconds: idleTimeoutMs / 1000,
       ...limits,
     }
+  }
+
+  /** A note for the running cell's result, unless an earlier one had it. */
+  tellOnce(note: string): void {
+    if (this.#toldOnce.has(note)) return
+    this.#toldOnce.add(note)
+    this.#news.push(note)
   }
 
   /** Give the next cell a sandbox of its own. The running one keeps what it has to its end. */
@@ -205,21 +213,17 @@ export class Session {
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
     if (exit.reason !== 'disposed') {
-      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#goneOrBack()}`)
+      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#checkpoints.aftermath()}`)
     }
-  }
-
-  #goneOrBack(): string {
-    return this.#checkpoints.outlook() === undefined
-      ? 'variables of earlier cells are gone.'
-      : 'its files are gone, variables come back where they could be kept.'
   }
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
-      this.#news.push(`The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#goneOrBack()}`)
+      this.#news.push(
+        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.aftermath()}`,
+      )
       this.#kernel = undefined
       void kernel.dispose()
     }, idleTimeoutMs)

@@ -1,11 +1,13 @@
-// Finds out whether a saved tool loads: imports it in a sandbox that no session has touched, and ends that sandbox.
+// Finds out whether saved tools load: imports them in a sandbox that no session has touched, and ends that sandbox.
 import { BridgeError } from '../errors.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { KernelPool } from '../session/kernel-pool.ts'
-import { SAVED_TOOLS_MODULE, type SavedToolContent } from './saved-tool.ts'
+import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent } from './saved-tool.ts'
 import type { SavedToolStore } from './saved-tool-store.ts'
 
 const CHECK_TIMEOUT_MS = 15_000
+const MAX_PROBLEM_CHARS = 2_000
 
 /** @throws BridgeError STATE_REFUSED with what Python said, and what KernelPool.take throws */
 export async function checkSavedTool(
@@ -14,6 +16,57 @@ export async function checkSavedTool(
   content: SavedToolContent,
 ): Promise<void> {
   const kernel = await pool.take()
+  try {
+    const problem = await problemIn(kernel, store, content)
+    if (problem === undefined) return
+    throw new BridgeError(
+      'STATE_REFUSED',
+      `'${content.name}' was not saved, because a fresh sandbox cannot load it: ${problem.text}`,
+      { hint: 'Import what it needs inside the function or at the top of a cell, and save it again.' },
+    )
+  } finally {
+    await kernel.dispose()
+  }
+}
+
+/**
+ * What is wrong with each of these tools, by name; undefined for what loads. They share a sandbox, one after the other, as in a session that imports them.
+ * Those that there is no time for are left out.
+ * @throws BridgeError as KernelPool.take does
+ */
+export async function findProblems(
+  pool: KernelPool,
+  store: SavedToolStore,
+  tools: SavedTool[],
+): Promise<Map<string, string | undefined>> {
+  const problems = new Map<string, string | undefined>()
+  const startedAt = performance.now()
+  let kernel: Kernel | undefined
+  try {
+    for (const tool of tools) {
+      if (performance.now() - startedAt > CHECK_TIMEOUT_MS) break
+      kernel ??= await pool.take()
+      const problem = await problemIn(kernel, store, tool)
+      problems.set(tool.name, problem && `it cannot be loaded: ${problem.text}`)
+      if (problem?.ended) kernel = undefined
+    }
+    return problems
+  } finally {
+    await kernel?.dispose()
+  }
+}
+
+interface Problem {
+  text: string
+  /** The sandbox is gone. */
+  ended: boolean
+}
+
+async function problemIn(
+  kernel: Kernel,
+  store: SavedToolStore,
+  content: SavedToolContent,
+): Promise<Problem | undefined> {
   const timer = setTimeout(() => void kernel.dispose(), CHECK_TIMEOUT_MS)
   try {
     const done = await kernel.run({
@@ -22,14 +75,14 @@ export async function checkSavedTool(
       servers: [],
       observer: { onOutput: () => {}, onDisplay: () => {}, onCall: onlySavedTools(store, content) },
     })
-    if (done.status === 'ok') return
-    throw notLoaded(content, done.error?.message || (done.error?.name ?? done.status))
+    if (done.status === 'ok') return undefined
+    const text = done.error?.message || (done.error?.name ?? done.status)
+    return { text: text.slice(0, MAX_PROBLEM_CHARS), ended: false }
   } catch (error) {
     if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
-    throw notLoaded(content, `the sandbox ended, or it took longer than ${CHECK_TIMEOUT_MS / 1000} s`)
+    return { text: `the sandbox ended, or it took longer than ${CHECK_TIMEOUT_MS / 1000} s`, ended: true }
   } finally {
     clearTimeout(timer)
-    await kernel.dispose()
   }
 }
 
@@ -45,14 +98,4 @@ function onlySavedTools(store: SavedToolStore, candidate: SavedToolContent): Cal
 
 function isNamed(params: unknown): params is { name: string } {
   return typeof params === 'object' && params !== null && 'name' in params && typeof params.name === 'string'
-}
-
-function notLoaded({ name }: SavedToolContent, reason: string): BridgeError {
-  return new BridgeError(
-    'STATE_REFUSED',
-    `'${name}' was not saved, because a fresh sandbox cannot load it: ${reason.slice(0, 2_000)}`,
-    {
-      hint: 'Import what it needs inside the function or at the top of a cell, and save it again.',
-    },
-  )
 }

@@ -11,6 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => closeTestBridge(bridge))
 
+const LONG = 'z'.repeat(100_000)
+
 describe('run_python with', () => {
   it.each([
     ['no code', {}, /'code' is missing/],
@@ -25,10 +27,14 @@ describe('run_python with', () => {
     ['a timeout of a billion', { code: '1', timeout: 1e9 }, /'timeout' is 1000000000.*at most 120/],
     ['a timeout that is a word', { code: '1', timeout: 'ten' }, /'timeout' must be a number of seconds.*"ten"/],
     ['an argument it does not know', { code: '1', language: 'js' }, /Unknown argument 'language'/],
+    ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
+    ['an endless name of an argument', { code: '1', ['y'.repeat(100_000)]: 1 }, /Unknown argument 'y+…'/],
+    ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
   ])('%s', async (_, args, expected) => {
-    const { isError, text } = await bridge.call(args)
+    const { isError, text, structured } = await bridge.call(args)
     expect(isError).toBe(true)
     expect(text).toMatch(expected)
+    expect(text.length + JSON.stringify(structured ?? '').length).toBeLessThan(1_000)
     expect(await bridge.run('kept')).toBe("'yes'")
   })
 })

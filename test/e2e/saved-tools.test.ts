@@ -234,9 +234,18 @@ it('a broken one is told of and left out, and the others work', async () => {
     path.join(folder, '../../unloadable/1/tool.json'),
     JSON.stringify({ ...good, name: 'unloadable', imports: ['import no_such_module'] }),
   )
-  expect(await bridge.run('runtime.list_saved_tools()')).toMatch(/torn \(version 1\) is broken: .*damaged/)
-  expect(await bridge.run('await runtime.search_tool_docs("entropy of a text", limit=1)')).toContain('letter_entropy')
-  expect(await bridge.run('runtime.capability_summary()')).toMatch(/- torn is broken/)
+  const listed = await bridge.run('runtime.list_saved_tools()')
+  expect(listed).toMatch(/torn \(version 1\) is broken: .*damaged/)
+  expect(listed).toMatch(/unloadable \(version 1\) is broken: it cannot be loaded: .*No module named 'no_such_module'/)
+  const found = await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')
+  expect(found).toMatch(/import letter_entropy;[^]*\n\[Not searched, because they are broken: torn, unloadable /)
+  expect(found).not.toMatch(/import unloadable/)
+  // Told once.
+  expect(await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')).not.toMatch(/broken/)
+  const summary = await bridge.run('runtime.capability_summary()')
+  expect(summary).toMatch(/- torn is broken: .*damaged/)
+  expect(summary).toMatch(/- unloadable is broken: .*no_such_module/)
+  expect(summary).not.toMatch(/import unloadable/)
   expect(await failure('from user_tools import torn')).toMatch(/'torn' is damaged on disk.*delete_tool/)
   expect(await failure('from user_tools import unloadable')).toMatch(
     /cannot be loaded here: ModuleNotFoundError.*show_tool/,
@@ -250,6 +259,7 @@ describe('sandbridge saved', () => {
     const { code, stdout } = await sandbridge('saved')
     expect(stdout).toContain('from user_tools import letter_entropy; ')
     expect([code, stdout]).toEqual([1, expect.stringContaining('torn is broken')])
+    expect(stdout).toMatch(/^unloadable is broken: .*no_such_module/m)
     expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
     expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
     expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/no saved tool 'nowhere'/)

@@ -1,0 +1,25 @@
+// An error of the bridge's own → the MCP tool result that the model reads, within its budget: a message may quote what the model had sent, at any length. Pure.
+import { BridgeError, messageOf } from '../errors.ts'
+import { cutMiddle } from './cut-middle.ts'
+import { fitsTokens } from './estimate-tokens.ts'
+import { type RenderedResult, type RenderOptions, written } from './render-result.ts'
+
+/** Of a message and of a hint: each is a sentence or two, and more is somebody's data. */
+const MAX_TOKENS = 500
+
+export function renderFailure(
+  error: unknown,
+  { mode, outputTokens, textOnly }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'textOnly'>,
+): RenderedResult {
+  const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
+  const short = (text: string) => cutMiddle(text, share, () => '…')
+  const isOurs = BridgeError.isInstance(error)
+  const message = short(isOurs ? error.message : `sandbridge failed: ${messageOf(error)}`)
+  const hint = isOurs && error.hint !== '' ? short(error.hint) : undefined
+  if (!isOurs) return { isError: true, content: [{ type: 'text', text: message }] }
+  const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }
+  const plain = hint === undefined ? message : `${message}\n${hint}`
+  const text = mode === 'compact' ? plain : written(data, mode)
+  const bothFit = fitsTokens(text + JSON.stringify(data), outputTokens)
+  return { isError: true, content: [{ type: 'text', text }], ...(bothFit && !textOnly && { structuredContent: data }) }
+}

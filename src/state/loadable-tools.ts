@@ -1,0 +1,115 @@
+// Which saved tools can still be imported. Each was loaded before it was kept; but packages go, helpers are deleted, files are copied from elsewhere.
+// What has loaded once is remembered, in a file of hashes, for as long as nothing changes that it depends on; what has not is tried again by the next bridge.
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { SavedTool, SavedToolContent } from './saved-tool.ts'
+import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
+
+/** The most hashes that are kept: those of a few environments. */
+const MAX_KEPT = 5_000
+
+interface LoadableToolsOptions {
+  store: SavedToolStore
+  /** What the sandboxes are made of: anything that decides what can be imported. */
+  environment: unknown
+  file: string
+  /** What is wrong with each that does not load, by name; those that there was no time for are left out. @throws BridgeError SANDBOX_* */
+  findProblems: (tools: SavedTool[]) => Promise<Map<string, string | undefined>>
+  log: Log
+}
+
+export class LoadableTools {
+  readonly #options: LoadableToolsOptions
+  /** By hash: what is wrong with it, undefined for what loads. */
+  readonly #known = new Map<string, string | undefined>()
+  #loaded: Promise<void> | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: LoadableToolsOptions) {
+    this.#options = options
+  }
+
+  /** The newest version of every tool that can be imported, and what is wrong with the others. Starts a sandbox only for tools that nothing is known of. */
+  list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
+    const listing = this.#last.then(() => this.#list())
+    this.#last = listing.catch(() => {})
+    return listing
+  }
+
+  /** It has just been loaded in a fresh sandbox. */
+  async remember(content: SavedToolContent): Promise<void> {
+    const { tools } = await this.#options.store.list()
+    await this.#learn(new Map([[this.#hash(content, byName(tools)), undefined]]))
+  }
+
+  async #list(): Promise<{ tools: SavedTool[]; broken: BrokenTool[] }> {
+    const { store, findProblems, log } = this.#options
+    const { tools, broken } = await store.list()
+    this.#loaded ??= this.#read()
+    await this.#loaded
+    const hashes = new Map(tools.map((tool) => [tool.name, this.#hash(tool, byName(tools))]))
+    const unknown = tools.filter(({ name }) => !this.#known.has(hashes.get(name)!))
+    if (unknown.length > 0) {
+      try {
+        const problems = await findProblems(unknown)
+        await this.#learn(new Map([...problems].map(([name, problem]) => [hashes.get(name)!, problem])))
+      } catch (error) {
+        if (!BridgeError.isInstance(error)) throw error
+        log.warning('The saved tools could not be checked', { error })
+      }
+    }
+    const problemOf = ({ name }: SavedTool) => this.#known.get(hashes.get(name)!)
+    const unloadable = tools.flatMap((tool) => {
+      const problem = problemOf(tool)
+      return problem === undefined ? [] : [{ name: tool.name, version: tool.version, problem }]
+    })
+    return { tools: tools.filter((tool) => problemOf(tool) === undefined), broken: [...broken, ...unloadable] }
+  }
+
+  /** Of all that decides whether a tool loads, the saved tools that it imports included. */
+  #hash(tool: SavedToolContent, others: ReadonlyMap<string, SavedTool>): string {
+    const reached = new Map<string, SavedToolContent>([[tool.name, tool]])
+    // What is added on the way is looked at, too.
+    for (const { imports } of reached.values()) {
+      const names = new Set(imports.join(' ').match(/\w+/g))
+      for (const other of others.values()) {
+        if (names.has(other.name) && !reached.has(other.name)) reached.set(other.name, other)
+      }
+    }
+    const parts = [...reached.values()].map(({ name, source, imports }) => [name, source, imports])
+    return createHash('sha256')
+      .update(JSON.stringify([this.#options.environment, parts]))
+      .digest('base64url')
+  }
+
+  async #learn(verdicts: Map<string, string | undefined>): Promise<void> {
+    for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
+    const { file } = this.#options
+    const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
+    const temporary = `${file}.${process.pid}.tmp`
+    try {
+      await mkdir(path.dirname(file), { recursive: true })
+      await writeFile(temporary, JSON.stringify(loadable.slice(-MAX_KEPT)), { mode: 0o600 })
+      await rename(temporary, file)
+    } catch {
+      // It costs the next bridge a look.
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const hashes: unknown = JSON.parse(await readFile(this.#options.file, 'utf8'))
+      if (!Array.isArray(hashes)) return
+      for (const hash of hashes) if (typeof hash === 'string') this.#known.set(hash, undefined)
+    } catch {
+      // None yet, or damaged: everything in it can be found out again.
+    }
+  }
+}
+
+function byName(tools: SavedTool[]): Map<string, SavedTool> {
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}

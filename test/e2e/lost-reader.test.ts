@@ -1,0 +1,30 @@
+// This file verifies that a command whose output is cut by its reader, as by `| head -1`, ends without a stack trace.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+
+/** Runs a command and closes its stdout after the first piece, or before there is one. */
+async function cutShort(home: string, args: string[], readsFirst: boolean) {
+  const child = spawn(process.execPath, [CLI, ...args], { env: bridgeEnv(home), stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  if (readsFirst) await once(child.stdout, 'data')
+  child.stdout.destroy()
+  const stderr = await text(child.stderr)
+  const [code] = (await exited) as [number | null]
+  return { code, stderr }
+}
+
+it.each([
+  ['artifacts', ['artifacts'], false],
+  ['artifacts --json', ['artifacts', '--json'], false],
+  ['servers', ['servers', '--sources'], false],
+  ['saved', ['saved'], false],
+  ['doctor', ['doctor'], false],
+  ['exec', ['exec', '-c', 'while True: print("x" * 10_000)', '-t', '100'], true],
+])('sandbridge %s', { timeout: 120_000 }, async (_, args, readsFirst) => {
+  const { code, stderr } = await cutShort(makeHome(), args, readsFirst)
+  expect(stderr).not.toMatch(/EPIPE|at .*\.js:\d+/)
+  expect([141, 143]).toContain(code)
+})
