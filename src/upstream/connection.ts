@@ -9,7 +9,7 @@ import type {
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
-import { requestFailure, type Circumstances, type Failure } from './failures.ts'
+import { isSessionLost, REMOTE_HINT, requestFailure, type Circumstances, type Failure } from './failures.ts'
 import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
@@ -36,17 +36,18 @@ export interface ConnectionParts {
   /** A shorter way for its tool calls, where there is one. */
   direct: DirectCalls | undefined
   about: () => Circumstances
-  onFailure: (failure: Failure) => void
 }
 
 export class Connection {
-  /** The server has forgotten us: only a new handshake helps. */
-  sessionLost = false
   readonly #parts: ConnectionParts
   readonly #client: Client
   /** Tools with parameters that are repeated in HTTP headers. */
   readonly #withHeaders = new Map<string, UpstreamTool>()
   #taskTools = new Set<string>()
+  readonly #failures = new WeakMap<object, Failure>()
+  #sessionLost = false
+  #openCount = 0
+  #onIdle: (() => void) | undefined
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
@@ -67,6 +68,17 @@ export class Connection {
 
   get instructions(): string | undefined {
     return this.#client.getInstructions()
+  }
+
+  /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
+  failureOf(error: unknown): Failure | undefined {
+    return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
+  }
+
+  /** Resolves when no request is in flight. One may wait for this at a time. */
+  idle(): Promise<void> {
+    if (this.#openCount === 0) return Promise.resolve()
+    return new Promise((resolve) => (this.#onIdle = resolve))
   }
 
   /** @throws BridgeError */
@@ -134,7 +146,7 @@ export class Connection {
   /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
   async close(): Promise<void> {
     const { link } = this.#parts
-    if (!this.sessionLost) await link.sayGoodbye?.()
+    if (!this.#sessionLost) await link.sayGoodbye?.()
     await link.transport.close().catch(() => {})
     link.release?.()
   }
@@ -151,7 +163,7 @@ export class Connection {
     return awaitTask(result, {
       ...options,
       server,
-      request: (method, body, signal) => this.#request(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
+      request: (method, body, signal) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
       answer: (method, body, signal) => answerRequest(requests, server, { method, params: body }, signal),
     })
   }
@@ -181,7 +193,7 @@ export class Connection {
     if (this.#taskTools.has(name) && this.#runsTasks) {
       const { signal, ...rest } = options
       const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
-        this.#request(method, body, { ...rest, ...(abort && { signal: abort }) })
+        this.#requestOfTask(method, body, { ...rest, ...(abort && { signal: abort }) })
       return runAsTask(request, this.#parts.about().server, params, signal)
     }
     const definition = this.#withHeaders.get(name)
@@ -208,6 +220,17 @@ export class Connection {
     return this.#client.request({ method, params }, looseResult, options)
   }
 
+  /** A server that forgets us has forgotten nothing of what the task has done: the call must not be made again. */
+  async #requestOfTask(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
+    try {
+      return await this.#request(method, params, options)
+    } catch (error) {
+      if (method === 'tools/call' || !isSessionLost(error)) throw error
+      const text = `Server '${this.server}' has forgotten the session, and with it a task whose effect is unknown`
+      throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
+    }
+  }
+
   /** Turns what a request throws into a BridgeError. */
   async #guard<T>(
     what: string,
@@ -215,15 +238,19 @@ export class Connection {
     tool: string | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
+    this.#openCount += 1
     try {
       return await work()
     } catch (error) {
       const about = this.#parts.about()
       if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
       const failure = requestFailure(error, what, about, tool)
-      if (failure.sessionLost) this.sessionLost = true
-      this.#parts.onFailure(failure)
+      if (failure.sessionLost) this.#sessionLost = true
+      this.#failures.set(failure.error, failure)
       throw failure.error
+    } finally {
+      this.#openCount -= 1
+      if (this.#openCount === 0) this.#onIdle?.()
     }
   }
 }

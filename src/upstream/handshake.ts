@@ -3,7 +3,7 @@ import type { Client, Implementation } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import type { Link } from './dial.ts'
 import { DirectCalls } from './direct-calls.ts'
-import type { Circumstances, Failure } from './failures.ts'
+import type { Circumstances } from './failures.ts'
 import { routeProgress } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
@@ -36,8 +36,6 @@ export interface HandshakeOptions {
   onMessage: (message: ServerMessage) => void
   /** The user is done at a page that the server had sent them to. */
   onPageFinished: (id: string) => void
-  /** A request failed, and is about to throw its error. */
-  onFailure: (failure: Failure) => void
   /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
   onClose: () => void
   onError: (message: string) => void
@@ -76,8 +74,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.onclose = options.onClose
   const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
   const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
-  const { about, onFailure } = options
-  const connection = new Connection({ client, link, progress, direct, requests, about, onFailure })
+  const { about } = options
+  const connection = new Connection({ client, link, progress, direct, requests, about })
   connection.subscribe(options.onError)
   return connection
 }
