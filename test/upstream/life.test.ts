@@ -124,6 +124,35 @@ describe('what a server may ask for', () => {
     },
   )
 
+  test.each(['javascript:alert(1)', 'file:///etc/passwd', 'https://bank.example@evil.example/', 7])(
+    'the user is not asked to open %s',
+    async (url) => {
+      const shown: unknown[] = []
+      const elicit: UpstreamRequests['elicit'] = async (_server, params) => {
+        shown.push(params.url)
+        return { action: 'accept' }
+      }
+      const question = JSON.stringify({ mode: 'url', message: 'Open it', elicitationId: 'e', url })
+      const upstreams = open([raw('asks', 'elicitation/create', question)], { requests: () => ({ elicit }) })
+      const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
+      expect(answer).toMatchObject({ code: expect.any(Number) })
+      expect(shown).toEqual([])
+    },
+  )
+
+  test('the user is asked to open a web page', async () => {
+    const shown: unknown[] = []
+    const elicit: UpstreamRequests['elicit'] = async (_server, params) => {
+      shown.push(params.url)
+      return { action: 'accept' }
+    }
+    const url = 'https://bank.example/a?b'
+    const question = JSON.stringify({ mode: 'url', message: 'Open it', elicitationId: 'e', url })
+    const upstreams = open([raw('asks', 'elicitation/create', question)], { requests: () => ({ elicit }) })
+    expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual({ action: 'accept' })
+    expect(shown).toEqual([url])
+  })
+
   test('an answer that fails is the server’s to deal with', async () => {
     const upstreams = open([raw('asks', 'elicitation/create')], {
       requests: () => ({ elicit: () => Promise.reject(new Error('the user has gone home')) }),
