@@ -278,6 +278,28 @@ describe('calls', () => {
   })
 })
 
+describe('a server that lives on without', () => {
+  test('its output is ended, and started again on the next use', async () => {
+    const upstreams = open([raw('closes-pipes')])
+    const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
+    await expect(upstreams.callTool('closes-pipes', 'stdout', {})).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: "Server 'closes-pipes' lost its connection during the call of 'stdout', whose effect is unknown.",
+    })
+    expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
+    await until(() => !isAlive(Number(first)))
+  })
+
+  test('its input, too', async () => {
+    const upstreams = open([raw('closes-pipes')])
+    const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
+    await upstreams.callTool('closes-pipes', 'stdin', {})
+    await expect(upstreams.callTool('closes-pipes', 'echo', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    await until(() => upstreams.state('closes-pipes') !== 'running')
+    expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
+  })
+})
+
 describe('changed tool lists', () => {
   test('a burst of announcements leads to one new list', async () => {
     const upstreams = open([raw('changes')])
