@@ -1,5 +1,6 @@
 // Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
 import type { Client, Implementation } from '@modelcontextprotocol/client'
+import { boundInstructions } from './bounded-instructions.ts'
 import { Connection } from './connection.ts'
 import type { Link } from './dial.ts'
 import { DirectCalls } from './direct-calls.ts'
@@ -34,6 +35,8 @@ export interface HandshakeOptions {
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
   onMessage: (message: ServerMessage) => void
+  /** The server's instructions were too long, and were cut. */
+  onInstructionsCut: (chars: number) => void
   /** The user is done at a page that the server had sent them to. */
   onPageFinished: (id: string) => void
   /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
@@ -48,6 +51,7 @@ export interface HandshakeOptions {
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests } = options
   if (options.era !== 'legacy') keepRawResults(link.transport)
+  const instructions = boundInstructions(link.transport)
   const progress = routeProgress(link.transport)
   const client = new sdk.Client(options.clientInfo, {
     capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
@@ -71,6 +75,9 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await closeLink(link)
     throw error
   }
+  instructions.stop()
+  const chars = instructions.cutFrom()
+  if (chars !== undefined) options.onInstructionsCut(chars)
   client.onclose = options.onClose
   const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
   const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined

@@ -74,7 +74,8 @@ export class ManagedUpstream {
     this.#redact = createRedactor(definition.transport)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skippedCount }) => {
+      onList: ({ tools, skippedCount, isCut }) => {
+        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
         if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
@@ -254,6 +255,7 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
+      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>

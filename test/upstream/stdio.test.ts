@@ -144,6 +144,16 @@ describe('what servers write', () => {
     expect(upstreams.logged.join('')).toContain('skippedCount=4')
   })
 
+  test('instructions are cut to what may be kept, and results are not', async () => {
+    const upstreams = open([raw('long-winded')])
+    const result = await upstreams.callTool('long-winded', 'x', {})
+    expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
+    expect(result).toEqual({ content: [], instructions: 'i'.repeat(1_000_000) })
+    expect(upstreams.logged.join('')).toContain(
+      'warning Instructions that are too long were cut server="long-winded" chars=1000000',
+    )
+  })
+
   test('a result is passed on as it is, whatever its tool promised', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')
