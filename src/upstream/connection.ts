@@ -22,6 +22,13 @@ import type { CallOptions, ToolResult, UpstreamTool } from './upstream.ts'
 /** How long one page of a tool list, or the answer to a ping, may take. */
 const LIST_TIMEOUT_MS = 60_000
 const PING_TIMEOUT_MS = 10_000
+/** A server that does not answer to a log level is used without. */
+const LOG_LEVEL_TIMEOUT_MS = 2000
+
+/** What a server is asked to log: it is shown when a call fails. */
+const LOG_LEVEL = 'warning'
+/** Where a request of the 2026-07-28 revision names the level for itself. */
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 /** JSON-RPC error codes with which a server says that a tool must be called in another way. */
 const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
@@ -84,7 +91,9 @@ export class Connection {
   /** @throws BridgeError */
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
-    const params = { name: tool, arguments: args, ...(route && { _meta: { progressToken: route.token } }) }
+    const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
+    const meta = (route || levels) && { ...levels, ...(route && { progressToken: route.token }) }
+    const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
     try {
       return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#toEnd(params, options))
     } finally {
@@ -129,6 +138,12 @@ export class Connection {
   async ping(): Promise<void> {
     if (this.era === 'modern') return
     await this.#guard('a ping', undefined, undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
+  }
+
+  /** Servers of the legacy era are told once what to log; the others with every call. Never rejects. */
+  async setLogLevel(): Promise<void> {
+    if (this.era === 'modern' || !this.capabilities.logging) return
+    await this.#request('logging/setLevel', { level: LOG_LEVEL }, requestOptions(LOG_LEVEL_TIMEOUT_MS)).catch(() => {})
   }
 
   /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */

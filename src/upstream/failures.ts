@@ -21,6 +21,8 @@ export interface Circumstances {
   exit?: ProcessExit | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
+  /** What it logged last, redacted; empty when that was nothing. */
+  logged?: string
 }
 
 /** A failure as a BridgeError, and what its handling depends on beside it. */
@@ -87,7 +89,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${rpc.message}`
+    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withLastWords(rpc.message, about)}`
     return { error: unreachable(text, REMOTE_HINT), isOutage: true }
   }
   if (rpc) {
@@ -117,7 +119,8 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
   const unknown = hadNoEffect(error) ? '' : ', whose effect is unknown'
-  const text = `Server '${server}' failed during ${what}${unknown}: ${remoteReason(error) ?? wordsOf(error, about)}`
+  const why = withLastWords(remoteReason(error) ?? wordsOf(error, about), about)
+  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
   return {
     error: unreachable(text, hint),
@@ -209,9 +212,14 @@ function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
 }
 
-function lastWords({ lastWords: words, redact }: Circumstances): string {
-  if (!words) return ''
-  return ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}`
+function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
+  const written = words ? ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}` : ''
+  return logged ? `${written} It logged: ${logged}` : written
+}
+
+function withLastWords(reason: string, about: Circumstances): string {
+  const words = lastWords(about)
+  return words === '' ? reason : `${reason}.${words}`
 }
 
 /** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */

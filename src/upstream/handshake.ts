@@ -84,6 +84,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const { about } = options
   const connection = new Connection({ client, link, progress, direct, requests, about })
   connection.subscribe(options.onError)
+  // Waited for: some servers lose answers when they are asked two things at once.
+  await connection.setLogLevel()
   return connection
 }
 

@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts'
 import type { Circumstances } from './failures.ts'
 import { FinishedPages } from './required-pages.ts'
 import type { ServerMessage } from './handshake.ts'
+import { LastLogged } from './last-logged.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createRedactor, redactStart, type Redactor } from './redact.ts'
 import type { UpstreamRequests } from './requests.ts'
@@ -19,7 +20,7 @@ import type { Verdicts } from './verdicts.ts'
 
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
-const KEPT_MESSAGES_COUNT = 100
+const LOGGED_CHARS = 1000
 /** Changes come in bursts: they are told of this long after the first. */
 const OFFERINGS_DELAY_MS = 200
 
@@ -55,7 +56,7 @@ export class ManagedUpstream {
   readonly #circuit: Circuit
   readonly #tools: ToolCache
   readonly #shutdown = new AbortController()
-  readonly #messages: ServerMessage[] = []
+  readonly #lastLogged: LastLogged
   #redact: Redactor
   #connection: Connection | undefined
   /** Sessions that their server has forgotten, with requests in flight. */
@@ -72,6 +73,7 @@ export class ManagedUpstream {
     this.definition = definition
     this.#options = options
     this.#redact = createRedactor(definition.transport)
+    this.#lastLogged = new LastLogged(options.now)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount, isCut }) => {
@@ -91,11 +93,6 @@ export class ManagedUpstream {
 
   get instructions(): string | undefined {
     return this.#instructions
-  }
-
-  /** The latest log messages of the server, oldest first, redacted. */
-  get messages(): readonly ServerMessage[] {
-    return this.#messages
   }
 
   get isProcess(): boolean {
@@ -125,7 +122,8 @@ export class ManagedUpstream {
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
-      throw new BridgeError('UPSTREAM_TIMEOUT', text)
+      const logged = this.#lastLogged.text()
+      throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
     }
   }
 
@@ -237,6 +235,7 @@ export class ManagedUpstream {
     const { definition } = this
     const transport = await this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
+    this.#lastLogged.clear()
     let connection: Connection | undefined
     const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
     connection = await openUpstream({
@@ -257,6 +256,7 @@ export class ManagedUpstream {
       onMessage: (message) => this.#keepMessage(message),
       onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
+      logged: () => this.#lastLogged.text(),
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
         this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
@@ -332,11 +332,11 @@ export class ManagedUpstream {
   }
 
   #keepMessage({ level, logger, data }: ServerMessage): void {
-    const shown = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
-    const message = { level, ...(logger !== undefined && { logger }), data: redactStart(this.#redact, shown, 4096) }
-    this.#messages.push(message)
-    if (this.#messages.length > KEPT_MESSAGES_COUNT) this.#messages.shift()
-    this.#log('debug', 'A server says', { level, data: message.data })
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+    const from = logger === undefined ? '' : ` ${logger}:`
+    const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
+    this.#lastLogged.add(shown)
+    this.#log('debug', 'A server says', { message: shown })
   }
 
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {

@@ -170,3 +170,16 @@ test('a bridge that ends does not wait for the calls of a forgotten session', as
   await upstreams.close()
   expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
 })
+
+test('what the server logged last is told with the failure', async () => {
+  const params = { level: 'error', data: 'the database is gone' }
+  const message = { jsonrpc: '2.0', method: 'notifications/message', params }
+  const server = await rawRemote(({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`data: ${JSON.stringify(message)}\n\n`)
+  })
+  expect(await outcome(open([remote('r', server.url)]))).toBe(
+    "Server 'r' failed during the call of 'echo', whose effect is unknown: the connection broke before the answer came. " +
+      'It logged: [error] the database is gone',
+  )
+})
