@@ -180,6 +180,7 @@ export class Bridge {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, upstreams, questions, artifacts, savedTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
+    const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const context = {
@@ -193,14 +194,16 @@ export class Bridge {
       scope,
       asker,
       session,
+      notes,
       savedArtifacts,
       uploads,
     }
     const result = await session.run({
       ...request,
-      servers: scope.servers,
+      servers: scope.visible,
       onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
+    result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
     return {
@@ -216,7 +219,8 @@ export class Bridge {
   }
 
   async capabilitySummary(): Promise<string> {
-    return capabilitySummary(this.catalog.servers(), await savedToolLines(this.savedTools), this.settings)
+    const { servers, unloaded } = scopeFor(this.catalog, undefined, this.settings.load)
+    return capabilitySummary(servers, await savedToolLines(this.savedTools), this.settings, unloaded)
   }
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */

@@ -156,6 +156,13 @@ program
   .action(async (variant: string) => (await import('./commands/image.ts')).imageBuild(variant))
 
 try {
+  const [first] = process.argv.slice(2)
+  const names = ['help', ...program.commands.map((command) => command.name())]
+  if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {
+    // Commander would take it for an argument of `run`.
+    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    throw unknownCommand(first, names)
+  }
   await program.parseAsync()
 } catch (error) {
   const { reportFailure } = await import('./commands/report-failure.ts')

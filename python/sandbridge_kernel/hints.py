@@ -17,7 +17,7 @@ _MAX_PACKAGES = 15
 def advice(error):
     """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
     try:
-        for find in (_coroutine, _event_loop, _module, _network, _host_file):
+        for find in (_coroutine, _plain_call, _event_loop, _server_name, _module, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -30,6 +30,22 @@ def _coroutine(error):
     if not isinstance(error, (TypeError, AttributeError)) or "'coroutine'" not in str(error):
         return None
     return {"hint": "A coroutine stands where its result should: write `await` before the call that made it."}
+
+
+def _plain_call(error):
+    if not isinstance(error, TypeError) or not re.search(r"can't be (used in 'await' expression|awaited)", str(error)):
+        return None
+    return {"hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."}
+
+
+def _server_name(error):
+    name = getattr(error, "name", None)
+    if not isinstance(error, NameError) or not isinstance(name, str) or not name.startswith("mcp_"):
+        return None
+    from .api.errors import ServerNotFound
+    from .api.servers import registry
+
+    return {"hint": registry.not_found(name.removeprefix("mcp_"), ServerNotFound).hint}
 
 
 def _event_loop(error):

@@ -7,7 +7,7 @@ import builtins
 from types import CodeType, FunctionType
 
 from .api import bridge, runtime
-from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, from_reply
+from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
 from .api.servers import METHODS, Registry, ServerProxy, ToolProxy, registry
 from .seen_calls import Source
 
@@ -89,7 +89,8 @@ class _Checker:
                 if not call.branch and not self._may_not_exist():
                     found.append((call.node, _unavailable(target[1])))
             elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
-                sent.append((call, seen))
+                sent.append((call.node, call.branch, seen))
+        sent.extend(self._imports()[: _MAX_CALLS - len(sent)])
         found.extend(self._judged(sent))
         return sorted(found, key=lambda problem: (problem[0].lineno, problem[0].col_offset))
 
@@ -97,16 +98,30 @@ class _Checker:
         if not sent:
             return
         try:
-            problems = bridge.ask_sync("check_calls", calls=[seen for _, seen in sent])
+            problems = bridge.ask_sync("check_calls", calls=[seen for _, _, seen in sent])
         except MCPError:
             return  # what cannot be checked now is checked when it is called
         for problem in problems if isinstance(problems, list) else ():
-            call = sent[problem["call"]][0]
+            node, branch, _ = sent[problem["call"]]
             error = from_reply(problem)
             # A cell that finds out what there is may know better than to come here.
-            if isinstance(error, ServerNotFound) and call.branch or not isinstance(error, ArgumentsError) and self._may_not_exist():
+            if isinstance(error, ServerNotFound) and branch or not isinstance(error, ArgumentsError) and self._may_not_exist():
                 continue
-            yield call.node, error
+            if isinstance(node, ast.ImportFrom):
+                if not isinstance(error, ToolNotFound):
+                    continue  # it is about a call
+                error = ToolNotFoundImport(error.message, hint=error.hint, data=error.data)
+            yield node, error
+
+    def _imports(self):
+        """Tools that are imported by name, where a failure would end the cell. Whether one exists is the bridge's to say: any name can be imported."""
+        bindings = [binding for found in self._source.bindings.values() for binding in found if binding.certain]
+        imports = [(binding.node, _imported(binding.node, binding.alias)) for binding in bindings if isinstance(binding.node, ast.ImportFrom)]
+        return [
+            (node, False, {"server": target[1], "tool": target[2], "partial": True})
+            for node, target in imports
+            if target is not None and target[0] == "tool"
+        ]
 
     def _may_not_exist(self):
         return self._source.looks and self._source.branches
@@ -202,7 +217,8 @@ def _unavailable(name):
     from difflib import get_close_matches
 
     error = registry.not_found(name, ServerNotFound)
-    near = get_close_matches(name, [*registry.by_alias, *registry.names], 1)
+    unloaded = {*registry.unloaded, *registry.unloaded.values()}
+    near = [] if name in unloaded else get_close_matches(name, [*registry.by_alias, *registry.names, *unloaded], 1)
     error.hint = f"Did you mean {near[0]}? {error.hint}" if near else error.hint
     return error
 

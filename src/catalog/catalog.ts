@@ -127,6 +127,18 @@ export class Catalog {
     })
   }
 
+  /** What the configuration itself says of a server, in one line; may be empty. */
+  configuredDescription(server: string): string {
+    return this.#record(server).configuredDescription
+  }
+
+  /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
+  unsearched(servers: Iterable<string>): { name: string; reason: string }[] {
+    const records = [...servers].map((server) => this.#record(server))
+    const unknown = records.filter((record) => record.tools === undefined)
+    return unknown.map(({ name, failure }) => ({ name, reason: failure?.reason ?? 'it has not answered yet' }))
+  }
+
   /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
   resolveServer(nameOrAlias: string): string | undefined {
     if (this.#records.has(nameOrAlias)) return nameOrAlias

@@ -71,13 +71,17 @@ export class ServerRecord {
 
   /** One line: from the config, else from the server's instructions, else the names of its tools. */
   get description(): string {
-    const own = oneLine(this.#definition.description, DESCRIPTION_LIMIT)
+    const own = this.configuredDescription
     if (own !== '') return own
     const said = firstSentence(this.#load().instructions, DESCRIPTION_LIMIT)
     if (said !== '') return said
     const names = (this.tools ?? []).map((tool) => tool.alias)
     if (names.length === 0) return ''
     return oneLine(`${names.length} tools: ${names.slice(0, 12).join(', ')}`, DESCRIPTION_LIMIT)
+  }
+
+  get configuredDescription(): string {
+    return oneLine(this.#definition.description, DESCRIPTION_LIMIT)
   }
 
   get offerings(): CatalogOffering[] {

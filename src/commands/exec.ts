@@ -42,7 +42,7 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
       {
         code,
         ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
-        ...(options.timeout !== undefined && { timeout: Number(options.timeout) }),
+        ...(options.timeout !== undefined && { timeout: secondsOf(options.timeout) }),
       },
       bridge.settings,
     )
@@ -79,11 +79,30 @@ async function readCode(file: string | undefined, code: string | undefined): Pro
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read`, {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${file}' cannot be read: ${whyNot(cause)}`, {
       cause,
       hint: 'Pass -c CODE to run code directly.',
     })
   }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is none of that name',
+  ENOTDIR: 'a part of its path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+}
+
+function whyNot(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+  return REASONS[code] ?? code
+}
+
+/** The number that a text is, else the text itself, for the error that names it. */
+function secondsOf(given: string): number | string {
+  const seconds = given.trim() === '' ? NaN : Number(given)
+  return Number.isFinite(seconds) ? seconds : given
 }
 
 function splitNames(names: string): string[] {

@@ -64,18 +64,25 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   }
 }
 
+interface Location extends ConfigLocation {
+  /** Why it cannot be listed. */
+  reason?: string
+  /** What it means that there is no file. */
+  absent?: string
+}
+
 /** The files at a reader's locations: a folder becomes its `*.json` files, or the reason why it cannot be listed. */
-async function filesOf(
-  reader: Reader,
-  place: Place,
-  fileSystem: ConfigFileSystem,
-): Promise<(ConfigLocation & { reason?: string })[]> {
+async function filesOf(reader: Reader, place: Place, fileSystem: ConfigFileSystem): Promise<Location[]> {
   const lists = reader.locations(place).map(async (location) => {
     if (location.kind !== 'folder') return [location]
     const listed = await listJsonFiles(fileSystem, location.path)
     if ('absent' in listed) return []
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
-    return listed.names.map((name) => ({ path: join(place, location.path, name), scope: location.scope }))
+    return listed.names.map((name) => ({
+      path: join(place, location.path, name),
+      scope: location.scope,
+      absent: 'leads to no file: it is a broken symbolic link',
+    }))
   })
   const files = (await Promise.all(lists)).flat()
   // In the home folder, a user's file and a project's are the same one: it is the user's.
@@ -96,7 +103,7 @@ async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServ
 
 async function readOne(
   reader: Reader,
-  location: ConfigLocation & { reason?: string },
+  location: Location,
   place: Place,
   options: DiscoverOptions,
 ): Promise<FileServers> {
@@ -109,7 +116,10 @@ async function readOne(
   if (location.reason !== undefined) return nothing(location.reason)
 
   const read = await readFileText(options.fileSystem ?? nodeFileSystem, file)
-  if ('absent' in read) return location.expected ? nothing('does not exist') : nothing()
+  if ('absent' in read) {
+    const reason = location.expected ? 'does not exist' : location.absent
+    return reason === undefined ? nothing() : nothing(reason)
+  }
   if ('reason' in read) return nothing(read.reason)
   const parsed = await parseDocument(read.text, reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)

@@ -121,9 +121,13 @@ export function folder(
   return {
     ...words,
     defaultText,
-    allowed: 'a path',
+    allowed: 'a path outside of /proc',
     whenMissing: standard,
-    parse: (text, context) => absolutePath(text, context.home),
+    parse: (text, context) => {
+      const full = absolutePath(text, context.home)
+      // Node tries for ever to make a folder there: the file system says ENOENT, as it does where a parent is missing.
+      return /^\/(proc|dev\/fd)(\/|$)/.test(full) ? undefined : full
+    },
   }
 }
 

@@ -100,7 +100,8 @@ export const SETTINGS = {
   load: choice(
     {
       variable: 'MCP_BRIDGE_LOAD',
-      meaning: 'Whether a cell may use every server (`lazy`) or only those its call names (`explicit`).',
+      meaning:
+        'Whether a cell may use every server (`lazy`) or only those its call names (`explicit`), the others being listed by name and description.',
     },
     ['lazy', 'explicit'],
     'lazy',

@@ -161,6 +161,8 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'
+  // The embedded sandbox ends itself when Python has left, with whatever code.
+  if (exit.reason === 'exited' && (exit.signal !== null || exit.code === 137)) return 'Python ended itself'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'it was killed from outside'
   return `its process exited with code ${exit.code}`

@@ -17,6 +17,8 @@ export interface VisibleServer {
   name: string
   alias: string
   description?: string
+  /** The cell only learns that there is such a server: another one could reach it by naming it. */
+  loaded?: false
 }
 
 export interface RunFrame {

@@ -13,8 +13,9 @@ When it fails    try: ... except runtime.MCPError as error: print(error)
 
 Top-level await works. The value of a last expression is shown; print() what else you need, and only that: filter and summarise here.
 There is no network; servers are started on first use.
-runtime: discovered_servers(detailed=True), list_servers(), list_tools(server), query_tool_docs(server, tool, detail), search_tool_docs(query, limit, servers),
-describe_server(server), call_tool(server, tool, arguments); the asynchronous ones have a _sync form, such as runtime.search_tool_docs_sync(...).
+With await       runtime: search_tool_docs(query, limit, servers), query_tool_docs(server, tool, detail), list_tools(server), list_servers(),
+                 call_tool(server, tool, arguments); each has a plain form, such as runtime.search_tool_docs_sync(...)
+Plain calls      runtime: discovered_servers(detailed=True), describe_server(server), capability_summary(), and all below
 
 Keep a file      runtime.save_artifact("report.csv", data_or_path); later, in any session: runtime.open_artifact("report.csv").read(), runtime.artifacts()
 Keep a function  runtime.save_tool(func); later, in any session: from user_tools import func. runtime: list_saved_tools(), show_tool(name), delete_tool(name)
@@ -35,27 +36,41 @@ interface SummarisedServer {
   description?: string | undefined
 }
 
-/** The guide, then the servers there are and the saved tools: a line each. */
+/**
+ * The guide, then the servers there are and the saved tools: a line each.
+ * @param unloaded servers that a cell only reaches when its call names them
+ */
 export function capabilitySummary(
   servers: SummarisedServer[],
   savedTools: string[] = [],
   facts: SandboxFacts = USUAL,
+  unloaded: SummarisedServer[] = [],
 ): string {
-  const lines = servers.map(({ name, alias, description }) => {
-    const variable = `mcp_${alias}`
-    return `- ${variable}${alias === name ? '' : ` (${name})`}${description ? `: ${description}` : ''}`
-  })
   const saved = savedTools.slice(0, MAX_SAVED_SHOWN).map((line) => `- ${line}`)
   const more = savedTools.length - saved.length
   if (more > 0) saved.push(`- and ${more} more: runtime.list_saved_tools()`)
   return [
     `${introduction(facts)}\n\n${GUIDE}`,
-    servers.length === 0 ? 'No MCP server is available.' : `Servers (${servers.length}):\n${lines.join('\n')}`,
+    ...(servers.length > 0 ? [`Servers (${servers.length}):\n${serverLines(servers)}`] : []),
+    ...(unloaded[0] ? [`${toBeNamed(unloaded[0].name)} (${unloaded.length}):\n${serverLines(unloaded)}`] : []),
+    ...(servers.length + unloaded.length === 0 ? ['No MCP server is available.'] : []),
     ...(saved.length > 0 ? [`Saved tools (${savedTools.length}):\n${saved.join('\n')}`] : []),
   ].join('\n\n')
 }
 
 const MAX_SAVED_SHOWN = 20
+
+function serverLines(servers: SummarisedServer[]): string {
+  const lines = servers.map(({ name, alias, description }) => {
+    const variable = `mcp_${alias}`
+    return `- ${variable}${alias === name ? '' : ` (${name})`}${description ? `: ${description}` : ''}`
+  })
+  return lines.join('\n')
+}
+
+function toBeNamed(example: string): string {
+  return `Servers for a run that names them, as in servers=${JSON.stringify([example])}`
+}
 
 function introduction({ session, mount, packages }: SandboxFacts): string {
   const stays =

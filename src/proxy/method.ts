@@ -30,6 +30,8 @@ export interface CallContext extends ProxyOptions {
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
   session: Session
+  /** What the reader of the cell's result should know, a sentence each. */
+  notes: Set<string>
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads

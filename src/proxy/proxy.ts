@@ -9,6 +9,7 @@ import { type CallContext, method } from './method.ts'
 import { callServerMethod } from './resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
 import { withUser } from './with-user.ts'
@@ -39,12 +40,15 @@ const methods = {
     },
   ),
 
-  discovered_servers: method(z.object({}), (_, { catalog, scope }) =>
-    catalog
+  discovered_servers: method(z.object({}), (_, { catalog, scope }) => [
+    ...catalog
       .servers()
       .filter((server) => scope.has(server.name))
       .map(({ name: serverName, alias, description, state }) => ({ name: serverName, alias, description, state })),
-  ),
+    ...scope.unloaded.map(({ name: serverName, alias, description = '' }) => {
+      return { name: serverName, alias, description, state: 'not-loaded' }
+    }),
+  ]),
 
   list_servers: method(z.object({}), (_, { upstreams, scope }) =>
     scope.servers.map((server) => server.name).filter((serverName) => upstreams.state(serverName) === 'running'),
@@ -73,11 +77,14 @@ const methods = {
       servers: z.array(name).nullish(),
       detail,
     }),
-    ({ query, limit, servers, detail: wanted }, context) => {
-      const { catalog, scope } = context
+    async ({ query, limit, servers, detail: wanted }, context) => {
+      const { catalog, scope, notes } = context
       const within =
         servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
-      return searchTools(query, { limit, servers: within, withSaved: !servers, detail: wanted }, context)
+      const found = await searchTools(query, { limit, servers: within, withSaved: !servers, detail: wanted }, context)
+      const note = unsearchedNote(catalog.unsearched(within), servers ? [] : scope.unloaded)
+      if (note) notes.add(note)
+      return found
     },
   ),
 
@@ -106,6 +113,7 @@ const methods = {
       catalog.servers().filter((server) => scope.has(server.name)),
       await savedToolLines(savedTools),
       facts,
+      scope.unloaded,
     ),
   ),
 

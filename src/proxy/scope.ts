@@ -1,28 +1,53 @@
-// Which upstreams one cell may reach. Decided once, before it runs, from what the client asked for and how the bridge is set. Pure.
+// Which upstreams one cell may reach, and which it may only know of. Decided once, before it runs, from what the client asked for and how the
+// bridge is set. Pure.
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
+  /** Those that the cell did not name where it has to: it knows their names and what the configuration says of them, and reaches none. */
+  readonly unloaded: VisibleServer[]
   readonly #names: ReadonlySet<string>
 
-  constructor(servers: VisibleServer[]) {
+  constructor(servers: VisibleServer[], unloaded: VisibleServer[] = []) {
     this.servers = servers
+    this.unloaded = unloaded
     this.#names = new Set(servers.map((server) => server.name))
+  }
+
+  /** All that the cell knows of. */
+  get visible(): VisibleServer[] {
+    return [...this.servers, ...this.unloaded]
   }
 
   has(name: string): boolean {
     return this.#names.has(name)
   }
 
-  /** The error for a server that a cell may not reach, whether it exists or not: a cell must not learn the difference. */
+  /** The error for a server that a cell may not reach. Unless it may know of it, a cell must not learn whether there is such a server. */
   unavailable(name: string): BridgeError {
-    const names = this.servers.map((server) => server.name)
-    const shown = names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
-    const hint = names.length > 0 ? `Available: ${shown}` : 'No server is available to this cell.'
-    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is not available`, { hint })
+    return new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is not available`, { hint: this.#hint(name) })
   }
+
+  #hint(name: string): string {
+    const names = this.servers.map((server) => server.name)
+    const known = this.unloaded.find((server) => [server.name, server.alias, `mcp_${server.alias}`].includes(name))
+    if (known)
+      return `Run again with servers=[${[...names, known.name].map((one) => JSON.stringify(one)).join(', ')}]: ${ONLY_NAMED}.`
+    const others = this.unloaded.map((server) => server.name)
+    const available = names.length > 0 ? `Available: ${shown(names)}` : 'No server is available to this cell.'
+    return others.length > 0
+      ? `${available}${names.length > 0 ? '.' : ''} To be named in servers=[…]: ${shown(others)}`
+      : available
+  }
+}
+
+/** Why a server is not there for a cell that did not name it. */
+export const ONLY_NAMED = 'a cell gets only the servers that its call names'
+
+function shown(names: string[]): string {
+  return names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
 }
 
 /**
@@ -30,15 +55,27 @@ export class Scope {
  * @throws BridgeError PROXY_SERVER_UNAVAILABLE for a name that is not configured
  */
 export function scopeFor(catalog: Catalog, requested: string[] | undefined, load: 'lazy' | 'explicit'): Scope {
-  const all = catalog
-    .servers()
-    .map(({ name, alias, description }) => ({ name, alias, ...(description && { description }) }))
-  if (!requested) return new Scope(load === 'explicit' ? [] : all)
+  const entries = catalog.servers()
+  const all = entries.map(({ name, alias, description }) => visible(name, alias, description))
+  if (!requested && load === 'lazy') return new Scope(all)
   const byName = new Map(all.map((server) => [server.name, server]))
-  const chosen = requested.map((wanted) => {
+  const chosen = (requested ?? []).map((wanted) => {
     const server = byName.get(catalog.resolveServer(wanted) ?? '')
     if (!server) throw new Scope(all).unavailable(wanted)
     return server
   })
-  return new Scope([...new Set(chosen)])
+  const servers = [...new Set(chosen)]
+  if (load === 'lazy') return new Scope(servers)
+  const named = new Set(servers.map((server) => server.name))
+  const others = entries.filter(({ name }) => !named.has(name))
+  // Only the configuration's own words: a description from the server itself may tell of its tools.
+  const unloaded = others.map((one) => ({
+    ...visible(one.name, one.alias, catalog.configuredDescription(one.name)),
+    loaded: false as const,
+  }))
+  return new Scope(servers, unloaded)
+}
+
+function visible(name: string, alias: string, description: string): VisibleServer {
+  return { name, alias, ...(description && { description }) }
 }

@@ -12,7 +12,7 @@ const MAX_MESSAGE_CHARS = 4_000
  */
 export function resultForSandbox(server: string, tool: string, result: ToolResult, raw: boolean): ToolResult {
   if (raw) return result
-  const content = Array.isArray(result.content) ? result.content : []
+  const content = blocksOf(result.content)
   const { structuredContent } = result
   if (result.isError) {
     throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content), {
@@ -23,6 +23,12 @@ export function resultForSandbox(server: string, tool: string, result: ToolResul
   return structuredContent === undefined
     ? { content }
     : { content: content.filter((block) => !isText(block)), structuredContent }
+}
+
+/** Some servers answer with a text where the specification has a list of blocks. */
+function blocksOf(content: unknown): unknown[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content : []
 }
 
 function failureMessage(server: string, tool: string, content: unknown[]): string {

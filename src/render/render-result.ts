@@ -3,7 +3,7 @@ import { encode as encodeToon } from '@toon-format/toon'
 import type { CellResult } from '../session/cell-result.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from './cut-middle.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens, fitsTokens } from './estimate-tokens.ts'
 import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
 import { PythonPositions } from './python-positions.ts'
 import { plainText } from './terminal-text.ts'
@@ -44,7 +44,7 @@ export function renderResult(result: CellResult, options: RenderOptions): Render
   const resourceLinks = links(result)
   const budget = outputTokens - (resourceLinks.length > 0 ? estimateTokens(JSON.stringify(resourceLinks)) : 0)
   const { text, data } = withinBudget(result, partsOf(result, notesOf(result, media.notes)), options, budget)
-  const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= budget
+  const bothFit = fitsTokens(text + JSON.stringify(data), budget)
   return {
     content: [{ type: 'text', text }, ...media.blocks, ...resourceLinks],
     ...(bothFit && !textOnly && { structuredContent: data }),
@@ -77,8 +77,8 @@ function withinBudget(
     const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
     const data = { ...dataOf(result, shown, mode), ...handle }
     const text = mode === 'compact' ? (joinParts(shown) || '(no output)') + wayBack : written(data, mode)
+    if (fitsTokens(text, tokens)) return { text, data }
     const over = estimateTokens(text) - tokens
-    if (over <= 0) return { text, data }
     // What a part costs as JSON, with its quotes escaped, is known only when it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
   }
@@ -143,7 +143,8 @@ function shorter(part: Part): unknown {
   return encodeToon({ value: part.json }).length <= encodeToon({ value: json }).length ? part.json : json
 }
 
-function written(data: Data, mode: 'toon' | 'json'): string {
+/** Data as the text that a model reads in a mode other than `compact`. */
+export function written(data: Data, mode: 'toon' | 'json'): string {
   const json = JSON.stringify(data)
   if (mode === 'json') return json
   const toon = encodeToon(data)

@@ -16,7 +16,7 @@ import type { Bridge } from '../bridge.ts'
 import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { renderResult } from '../render/render-result.ts'
+import { type OutputMode, renderResult, written } from '../render/render-result.ts'
 import { TimeLimit } from '../session/time-limit.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
@@ -101,7 +101,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirksFor(context))
     } catch (error) {
-      return failure(error)
+      return failure(error, parts.settings.outputMode)
     }
     run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
@@ -181,18 +181,17 @@ async function runPython(
     })
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
-    return failure(error)
+    return failure(error, settings.outputMode)
   }
 }
 
-function failure(error: unknown): CallToolResult {
+function failure(error: unknown, mode: OutputMode): CallToolResult {
   if (!BridgeError.isInstance(error)) {
     return { isError: true, content: [{ type: 'text', text: `sandbridge failed: ${messageOf(error)}` }] }
   }
   const { code, message, hint } = error
-  return {
-    isError: true,
-    content: [{ type: 'text', text: hint ? `${message}\n${hint}` : message }],
-    structuredContent: { status: 'error', error: { code, message, ...(hint && { hint }) } },
-  }
+  const structuredContent = { status: 'error', error: { code, message, ...(hint && { hint }) } }
+  const plain = hint ? `${message}\n${hint}` : message
+  const text = mode === 'compact' ? plain : written(structuredContent, mode)
+  return { isError: true, content: [{ type: 'text', text }], structuredContent }
 }

@@ -69,7 +69,8 @@ function parseCode(code: unknown): string {
   if (code === undefined) throw invalid("'code' is missing: pass the Python source to run")
   if (typeof code !== 'string') throw invalid(`'code' must be a string of Python source, not ${describe(code)}`)
   if (code.trim() === '') throw invalid("'code' is empty: pass the Python source to run")
-  return code
+  // A byte order mark, as Windows editors write it, is none of Python's source; `compile` refuses it in a text.
+  return code.startsWith('\uFEFF') ? code.slice(1) : code
 }
 
 function parseSession(session: unknown): string {

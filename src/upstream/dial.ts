@@ -11,6 +11,8 @@ export interface Link {
   transport: Transport
   /** How the process ended, once it has. */
   exit?: () => ProcessExit | undefined
+  /** What the process sent that made us end it. */
+  endedFor?: () => string | undefined
   /** What the other side wrote last beside the protocol. Not redacted. */
   lastWords?: () => string
   /** Sends what is polite to send before the transport is closed. Never rejects. */
@@ -22,5 +24,11 @@ export interface Link {
 /** @param cwd where a server without a `cwd` of its own is started */
 export function dialProcess(server: StdioServer, cwd: string | undefined): Link {
   const transport = new StdioTransport(server, cwd)
-  return { via: 'stdio', transport, exit: () => transport.exit, lastWords: () => transport.lastWords() }
+  return {
+    via: 'stdio',
+    transport,
+    exit: () => transport.exit,
+    endedFor: () => transport.endedFor,
+    lastWords: () => transport.lastWords(),
+  }
 }

@@ -19,6 +19,8 @@ export interface Circumstances {
   /** Its definition has client credentials. */
   isProgram?: boolean
   exit?: ProcessExit | undefined
+  /** What it sent that made us end it. */
+  endedFor?: string | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
   /** What it logged last, redacted; empty when that was nothing. */
@@ -108,6 +110,10 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${wordsOf(error, about)}`)
   }
   if (remote) return remoteFailure(error, what, about)
+  if (about.endedFor !== undefined) {
+    const text = `was ended during ${what}, whose effect is unknown: it sent ${about.endedFor}, which names no request that it answers`
+    return fail('FRAME_TOO_LARGE', text)
+  }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
     error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`),

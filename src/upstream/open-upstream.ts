@@ -94,6 +94,7 @@ async function attempt(
     remote: via !== 'stdio',
     isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
+    endedFor: link?.endedFor?.(),
     lastWords: link?.lastWords?.(),
     logged: options.logged(),
   })

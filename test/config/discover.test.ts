@@ -72,6 +72,7 @@ describe('bad files', () => {
     expect(names(found)).toEqual(['bom', 'comments', 'good', 'utf16'])
     expect(reasons(found)).toEqual({
       'missing.json': 'does not exist',
+      'dangling.json': 'leads to no file: it is a broken symbolic link',
       'deep.json': 'is nested too deeply',
       'deep-entry.json': 'is nested too deeply',
       'empty.json': 'has no "mcpServers"',

@@ -1,6 +1,8 @@
 // This file verifies that no argument costs a session: each wrong one is a clear error, and the next cell runs.
+import { decode } from '@toon-format/toon'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {
@@ -38,4 +40,25 @@ it('a server that cannot start is an exception that names it, and its command st
   expect(
     await bridge.run('try:\n    await mcp_gone.anything()\nexcept runtime.MCPError as error:\n    print(error.code)'),
   ).toBe('UPSTREAM_UNREACHABLE')
+})
+
+it('code with a byte order mark runs', async () => {
+  expect(await bridge.run('\uFEFF1 + 1')).toBe('2')
+})
+
+it.each([
+  ['json', (text: string) => JSON.parse(text) as unknown],
+  ['toon', (text: string) => decode(text) as unknown],
+])('in the output mode %s, errors before a run are written in that form, too', async (mode, parse) => {
+  const formal = await startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: mode } })
+  for (const [args, code] of [
+    [{ code: 5 }, 'TOOL_ARGUMENTS_INVALID'],
+    [{ code: '1', servers: ['nope'] }, 'PROXY_SERVER_UNAVAILABLE'],
+  ] as const) {
+    const { isError, text, structured } = await formal.call(args)
+    expect(isError).toBe(true)
+    expect(parse(text)).toMatchObject({ status: 'error', error: { code } })
+    expect(parse(text)).toEqual(structured)
+  }
+  expect(parse((await formal.call({ code: '1/0' })).text)).toMatchObject({ error: { name: 'ZeroDivisionError' } })
 })

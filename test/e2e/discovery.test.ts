@@ -162,6 +162,36 @@ describe('a wrong call', () => {
   })
 })
 
+describe('an import of a tool that does not exist', () => {
+  it('is refused before the cell runs, with what may be meant, when the tools are known', async () => {
+    await bridge.run('await runtime.list_tools("everything")')
+    const { text, isError } = await bridge.call({
+      code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
+    })
+    expect(isError).toBe(true)
+    expect(text).toMatch(/line 2[\s\S]*ToolNotFound: [\s\S]*get_summ[\s\S]*Did you mean[\s\S]*get_sum/)
+    expect(text).not.toMatch(/^ran/m)
+    const isImportError =
+      'try:\n    exec("from mcp.servers.everything import echo")\nexcept ImportError:\n    print("no")\nelse:\n    print("yes")'
+    expect(await bridge.run(isImportError)).toBe('yes')
+  })
+
+  it('starts no server to find out', async () => {
+    const fresh = await startBridge({ servers: { everything: published.everything() } })
+    const code = 'from mcp.servers.everything import get_summ\nawait runtime.list_servers()'
+    expect(await fresh.run(code)).toBe('[]')
+  })
+})
+
+it.each([
+  ['runtime.discovered_servers()', /leave out the `await`/],
+  ['runtime.describe_server("everything")', /leave out the `await`/],
+])('await %s has a hint', async (call, expected) => {
+  const { text, isError } = await bridge.call({ code: `await ${call}` })
+  expect(isError).toBe(true)
+  expect(text).toMatch(expected)
+})
+
 describe('servers=[…]', () => {
   it('limits a run to those, by every way in', async () => {
     const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
@@ -187,11 +217,85 @@ describe('servers=[…]', () => {
   })
 })
 
-it('MCP_BRIDGE_LOAD=explicit gives a cell only what it names', async () => {
-  const strict = await startBridge({
-    servers: { everything: published.everything() },
-    env: { MCP_BRIDGE_LOAD: 'explicit' },
+describe('MCP_BRIDGE_LOAD=explicit', () => {
+  const env = { MCP_BRIDGE_LOAD: 'explicit' }
+  const code = (call: string) => `try:\n    print(${call})\nexcept Exception as error:\n    print(error)`
+
+  it('lists the servers that a run can name, and starts none', async () => {
+    const strict = await startBridge({
+      servers: {
+        everything: published.everything(),
+        'my-files': { ...published.filesystem(folder), description: 'Files of the test' },
+      },
+      env,
+    })
+    expect(await strict.run('runtime.discovered_servers()')).toBe("['everything', 'my-files']")
+    expect(await strict.run('[dict(s) for s in runtime.discovered_servers(detailed=True)]')).toBe(
+      "[{'name': 'everything', 'alias': 'everything', 'description': '', 'state': 'not-loaded'}, " +
+        "{'name': 'my-files', 'alias': 'my_files', 'description': 'Files of the test', 'state': 'not-loaded'}]",
+    )
+    const summary = await strict.run('print(runtime.capability_summary())')
+    expect(summary).toContain(
+      'Servers for a run that names them, as in servers=["everything"] (2):\n- mcp_everything\n- mcp_my_files (my-files): Files of the test',
+    )
+    const { contents } = await strict.client.readResource({
+      uri: 'resource://mcp-server-code-execution-mode/capabilities',
+    })
+    expect(contents[0]).toMatchObject({ text: summary })
+    const searched = await strict.run('print(await runtime.search_tool_docs("echo a message"))')
+    expect(searched).toMatch(/^\(no tools\)\n[\s\S]*everything, my-files[\s\S]*runtime\.discovered_servers\(\)/)
+    expect(await strict.run('LOADED_MCP_SERVERS, list(mcp_servers), runtime.list_loaded_server_metadata()')).toBe(
+      '((), [], [])',
+    )
+    // What was just listed can be called by the run that names it.
+    expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
+    expect(await strict.run('await runtime.list_servers()', { servers: ['everything', 'my-files'] })).toBe(
+      "['everything']",
+    )
   })
-  expect(await strict.run('runtime.discovered_servers()')).toMatch(/^[[(][\])]$/)
-  expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
+
+  it('gives a run what it names, and of the others their names and configured descriptions alone', async () => {
+    const strict = await startBridge({
+      servers: { everything: published.everything(), memory: published.memory('/dev/null') },
+      env,
+    })
+    // Its tools, its instructions and that it runs are known to the bridge from here on.
+    expect(
+      await strict.run('len(await runtime.list_tools("everything")) > 5', { servers: ['everything', 'memory'] }),
+    ).toBe('True')
+    for (const call of [
+      'await runtime.call_tool("everything", "echo", {"message": "x"})',
+      'await runtime.call_tool("ever" + "ything", "echo", {"message": "x"})',
+      'mcp_servers["everything"]',
+      'mcp_everything.echo',
+      'mcp_everything',
+      'await runtime.query_tool_docs("everything")',
+      'await runtime.list_tools("everything")',
+      'runtime.describe_server("everything")',
+      'await runtime.search_tool_docs("echo", servers="everything")',
+    ]) {
+      for (const servers of [[], ['memory']]) {
+        const { text } = await strict.call({ code: code(call), servers })
+        expect(text, call).toMatch(/Server 'everything' is not available|name 'mcp_everything' is not defined/)
+        if (text.includes('not available'))
+          expect(text).toContain(
+            `Run again with servers=${JSON.stringify([...servers, 'everything']).replace(',', ', ')}`,
+          )
+      }
+    }
+    const imported = await strict.call({ code: 'from mcp.servers.everything import echo' })
+    expect(imported.text).toContain('Run again with servers=["everything"]')
+    const unnamed = await strict.call({ code: 'mcp_everything' })
+    expect(unnamed.text).toContain('Run again with servers=["everything"]')
+    const nothing = await strict.call({
+      code: 'print([dict(s) for s in runtime.discovered_servers(True)], runtime.capability_summary(), await runtime.search_tool_docs("echo a message"), await runtime.list_servers(), dir(mcp.servers))',
+      servers: ['memory'],
+    })
+    expect(nothing.isError).toBe(false)
+    expect(nothing.text).toContain(
+      "{'name': 'everything', 'alias': 'everything', 'description': '', 'state': 'not-loaded'}",
+    )
+    expect(nothing.text).not.toMatch(/echo\(|get_sum|13 tools|"echo"|'echo'/)
+    expect(nothing.text).toMatch(/\['memory'\] \['memory'\]/)
+  })
 })

@@ -35,12 +35,42 @@ it('prints JSON when asked', async () => {
 
 it.each([
   [[], /a file of Python, or -c CODE/],
-  [['no-such-file.py'], /no-such-file\.py' cannot be read/],
-  [['-t', 'ten', '-c', '1'], /timeout/],
+  [['no-such-file.py'], /no-such-file\.py' cannot be read: there is none of that name/],
+  [[home], /cannot be read: it is a folder/],
+  [['-t', 'ten', '-c', '1'], /'timeout' must be a number of seconds, .* not the string "ten"/],
   [['-s', 'nope', '-c', '1'], /Server 'nope' is not available/],
 ])('says what is wrong with %j', async (args, expected) => {
   const { code, stderr, stdout } = await exec(args)
   expect(code).toBe(2)
   expect(stderr).toMatch(expected)
   expect(stdout).toBe('')
+})
+
+it('runs a file with a byte order mark, as CPython does', async () => {
+  const file = path.join(home, 'marked.py')
+  writeFileSync(file, '\uFEFFprint("marked")')
+  expect(await exec([file])).toEqual({ code: 0, stdout: 'marked\n', stderr: '' })
+})
+
+it.each([
+  [['serach', 'x'], /^sandbridge: There is no command 'serach'\nDid you mean `sandbridge search`\?/],
+  [['bogus', '--json'], /^sandbridge: There is no command 'bogus'\nSee `sandbridge --help`\.\n$/],
+])('says that there is no command of that name: %j', async (args, expected) => {
+  const { code, stderr, stdout } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+  expect(stderr).toMatch(expected)
+  expect([code, stdout]).toEqual([2, ''])
+})
+
+it('says that a cell ended its Python itself', async () => {
+  const { stdout, code } = await exec(['-c', 'import os\nos._exit(3)'])
+  expect(code).toBe(1)
+  expect(stdout).toContain('Python ended itself')
+  expect(stdout).not.toContain('137')
+})
+
+it('refuses a cache folder in /proc, where Node would try for ever to make it', async () => {
+  const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: '/proc/nope' })
+  const { code, stderr } = await runProgram(process.execPath, [CLI, 'exec', '-c', '1'], env)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/MCP_BRIDGE_CACHE_DIR.*"\/proc\/nope".*outside of \/proc/)
 })

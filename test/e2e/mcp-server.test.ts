@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { published, type ServerEntry } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const CAPABILITIES = 'resource://mcp-server-code-execution-mode/capabilities'
@@ -50,11 +51,13 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 })
 
-it('lists the same bytes with 0 and with 300 upstream servers', async () => {
-  const many: Record<string, ServerEntry> = {}
-  for (let index = 0; index < 300; index += 1) many[`server-${index}`] = { command: 'no-such-command' }
-  const [none, all] = [await startBridge(), await startBridge({ servers: many })]
-  const list = async (bridge: typeof none) => JSON.stringify((await bridge.client.listTools()).tools)
+it('lists the same bytes with no upstream tools and with 300', async () => {
+  const [none, all] = [
+    await startBridge(),
+    await startBridge({ servers: { many: fixtureServer('raw.mjs', 'many', '300') } }),
+  ]
+  expect(await all.run('len(await runtime.list_tools("many")), await runtime.list_servers()')).toBe("(300, ['many'])")
+  const list = async (bridge: typeof none) => JSON.stringify(await bridge.client.listTools())
   expect(await list(all)).toBe(await list(none))
 })
 
@@ -70,6 +73,8 @@ it('starts nothing before the client asks for the tools', async (context) => {
 })
 
 it('exits with a clear message when a setting is wrong', async () => {
-  const starting = startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: 'xml' } })
-  await expect(starting).rejects.toThrow()
+  const result = await runProgram(process.execPath, [CLI], bridgeEnv(makeHome(), { MCP_BRIDGE_OUTPUT_MODE: 'xml' }))
+  expect(result.code).toBe(2)
+  expect(result.stdout).toBe('')
+  expect(result.stderr).toMatch(/^sandbridge: .*MCP_BRIDGE_OUTPUT_MODE.*"xml".*compact, toon, json/)
 })

@@ -32,6 +32,20 @@ describe('an upstream that', () => {
     expect(await bridge.run('1')).toBe('1')
   })
 
+  it('hangs when a search wants to read its tools is named as not searched', async () => {
+    const bridge = await startBridge({
+      servers: { slow: raw('hang'), dead: { command: 'no-such-command' }, good: raw('good') },
+    })
+    const code = 'found = await runtime.search_tool_docs("echo")\n[doc.server for doc in found][:1]'
+    expect(await bridge.run(code)).toMatch(
+      /^\['good'\]\n[\s\S]*Not searched: slow \(it has not answered yet\), dead \(Server 'dead' could not be started: its command was not found\)\. Search again later\./,
+    )
+    // A reader is told once a cell, and not of servers that the search was not for.
+    expect(
+      await bridge.run('for n in range(3):\n    found = await runtime.search_tool_docs("x", servers="good")'),
+    ).toBe('(no output)')
+  })
+
   it('dies in the middle of a call fails that call once, and is started again by the next', async () => {
     const bridge = await startBridge({ servers: { frail: raw('dies', '2') } })
     expect(await bridge.run('await mcp_frail.echo(text="one")')).toBe("'one'")
@@ -45,10 +59,34 @@ describe('an upstream that', () => {
   })
 
   it('returns more than a frame holds is an error that says so', async () => {
-    const bridge = await startBridge({ servers: { big: raw('big') } })
-    const text = await bridge.run(caught('await mcp_big.big(bytes=68_000_000)'), { timeout: 100 })
-    expect(text).toMatch(/^(FRAME_TOO_LARGE|UPSTREAM_\w+) /)
-    expect(await bridge.run('1')).toBe('1')
+    const bridge = await startBridge({ servers: { big: raw('big'), spaced: raw('big-spaced', 'id-first') } })
+    for (const name of ['big', 'spaced']) {
+      const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
+      expect(text).toMatch(
+        new RegExp(
+          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Ask for less`,
+        ),
+      )
+    }
+    expect(await bridge.run('len(await mcp_spaced.big(bytes=3))')).toBe('3')
+  })
+
+  it('answers with a text instead of a list is understood', async () => {
+    const bridge = await startBridge({ servers: { plain: raw('text-content') } })
+    expect(await bridge.run('await mcp_plain.say()')).toBe("'just words'")
+    expect(await bridge.run('await mcp_plain.say(raw=True)')).toBe("{'content': 'just words'}")
+    expect(await bridge.run(caught('await mcp_plain.fail()'))).toBe('TOOL_FAILED just words')
+  })
+
+  it('names tools like builtins and our own names does not take their place', async () => {
+    const bridge = await startBridge({ servers: { sly: raw('named', 'print,echo,len,runtime,mcp') } })
+    const code = 'from mcp.servers.sly import *\nprint(await echo(), len("ab"), runtime.__name__, mcp.__name__)'
+    expect(await bridge.run(code)).toBe('echo 2 mcp.runtime mcp')
+    expect(await bridge.run('dir(mcp_sly)')).toBe("['echo', 'len', 'mcp', 'print', 'runtime']")
+    // Whoever asks for it by name gets it.
+    expect(await bridge.run('from mcp.servers.sly import print as say\nawait say(), await mcp_sly.len()')).toBe(
+      "('print', 'len')",
+    )
   })
 
   it('has broken schemas loses only those', async () => {

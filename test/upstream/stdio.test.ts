@@ -217,9 +217,25 @@ describe('large results', () => {
     expect(textOf(await small)).toBe('xxx')
   })
 
+  test.each(['id-first', 'id-last'])('it does so with white space and its id anywhere (%s)', async (order) => {
+    const upstreams = open([raw('big-spaced', order)])
+    const pid = textOf(await upstreams.callTool('big-spaced', 'pid', {}))
+    await expect(upstreams.callTool('big-spaced', 'big', { bytes: 65 * 1024 * 1024 })).rejects.toMatchObject({
+      code: 'FRAME_TOO_LARGE',
+      message: expect.stringMatching(
+        /^Server 'big-spaced' answered the call of 'big' with a message of 6815\d{4} bytes/,
+      ),
+    })
+    expect(textOf(await upstreams.callTool('big-spaced', 'pid', {}))).toBe(pid)
+  })
+
   test('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
     const upstreams = open([raw('big-without-id')])
-    await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({
+      code: 'FRAME_TOO_LARGE',
+      message:
+        "Server 'big-without-id' was ended during the call of 'x', whose effect is unknown: it sent a message of 73400320 bytes, above the limit of 67108864, which names no request that it answers",
+    })
   })
 })
 

@@ -77,12 +77,18 @@ class ServerNotFoundModule(ServerNotFound, ModuleNotFoundError):
     pass
 
 
+class ToolNotFoundImport(MCPError, ImportError):
+    code = ToolNotFound.code
+
+
 _CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
 
 for _kind in (MCPError, NotAwaited, SavedToolError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
     _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
     if issubclass(_kind, ServerNotFound):
         _kind.__name__ = _kind.__qualname__ = "ServerNotFound"
+ToolNotFoundImport.__module__ = "mcp.runtime"
+ToolNotFoundImport.__name__ = ToolNotFoundImport.__qualname__ = "ToolNotFound"
 
 
 def from_reply(error):

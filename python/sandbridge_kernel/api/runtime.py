@@ -16,6 +16,7 @@ from .artifacts import artifacts, open_artifact, save_artifact
 from .docs import tool_docs
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .outputs import grep, output
+from .progress import progress
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -62,13 +63,16 @@ __all__ = [
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers this cell may reach; with `detailed`, records of name, alias, description and state. Starts none."""
-    return bridge.ask_sync("discovered_servers") if detailed else list(registry.names)
+    """The names of all servers; with `detailed`, records of name, alias, description and state. Starts none.
+
+    Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
+    """
+    return bridge.ask_sync("discovered_servers") if detailed else [*registry.names, *registry.unloaded]
 
 
 def list_loaded_server_metadata():
     """A record for every server that this cell may reach, as `discovered_servers(detailed=True)` gives them."""
-    return bridge.ask_sync("discovered_servers")
+    return [server for server in bridge.ask_sync("discovered_servers") if server["state"] != "not-loaded"]
 
 
 async def list_servers():
@@ -138,12 +142,6 @@ def complete(code, pos=None):
     from .complete import completions
 
     return completions(code, pos)
-
-
-def progress(done, total=None, message=None):
-    """Tell the client how far this cell is."""
-    frame = {"type": "progress", "done": done, "total": total, "message": message}
-    bridge.tell({key: value for key, value in frame.items() if value is not None})
 
 
 def _call(server, tool, arguments, raw):

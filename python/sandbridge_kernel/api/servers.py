@@ -5,6 +5,7 @@ costs nothing; docs are fetched when someone asks for them (dir, help, repr, ins
 servers changes.
 """
 
+import builtins
 from collections.abc import Mapping
 
 from ..values import native
@@ -14,6 +15,9 @@ from .errors import MCPError, ServerNotFoundKey
 
 # What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
 METHODS = ("resources", "read_resource", "prompts", "get_prompt")
+
+
+_OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "LOADED_MCP_SERVERS"))
 
 
 class ServerProxy:
@@ -26,7 +30,8 @@ class ServerProxy:
 
     def __getattr__(self, name):
         if name == "__all__":
-            return [doc["toolAlias"] for doc in self._tool_docs()]
+            # A tool called `print` must not take the place of Python's own for the rest of the session.
+            return [alias for alias in dir(self) if not hasattr(builtins, alias) and alias not in _OWN_NAMES]
         if name == "__name__":
             return f"mcp.servers.{self._alias}"  # it is that module, too
         if name.startswith("__") and name.endswith("__"):
@@ -35,7 +40,7 @@ class ServerProxy:
 
     def __dir__(self):
         try:
-            return sorted(self.__all__)
+            return sorted(doc["toolAlias"] for doc in self._tool_docs())
         except MCPError:
             return []
 
@@ -129,6 +134,7 @@ class Registry(Mapping):
 
     def __init__(self):
         self.names = ()
+        self.unloaded = {}  # aliases by name, of servers that a cell reaches only when its call names them
         self.by_alias = {}
         self._by_name = {}
         self._listed = None
@@ -137,11 +143,13 @@ class Registry(Mapping):
         """Take a new list of servers (None: the one before). False when nothing changes."""
         if servers is None and self._listed is not None:
             return False
-        listed = [(server["name"], server["alias"], server.get("description", "")) for server in servers or ()]
+        listed = list(servers or ())
         if listed == self._listed:
             return False
         self._listed = listed
-        proxies = [ServerProxy(*server) for server in listed]
+        loaded = [server for server in listed if server.get("loaded", True)]
+        self.unloaded = {server["name"]: server["alias"] for server in listed if server not in loaded}
+        proxies = [ServerProxy(server["name"], server["alias"], server.get("description", "")) for server in loaded]
         self.names = tuple(proxy._server for proxy in proxies)
         self._by_name = {proxy._server: proxy for proxy in proxies}
         self.by_alias = {proxy._alias: proxy for proxy in proxies}
@@ -149,6 +157,12 @@ class Registry(Mapping):
 
     def not_found(self, name, kind):
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
+        wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]
+        if wanted:
+            names = ", ".join(f'"{server}"' for server in (*self.names, *wanted))
+            hint = f"Run again with servers=[{names}]: a cell gets only the servers that its call names."
+        elif self.unloaded:
+            hint = f"{hint.rstrip('.')}. To be named in servers=[…]: {', '.join(self.unloaded)}"
         return kind(f"Server {name!r} is not available", hint=hint)
 
     def __getitem__(self, name):

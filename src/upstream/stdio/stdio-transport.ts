@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../../config/server-definition.ts'
 import { writeBatched } from '../../write-batched.ts'
+import { answeredId } from './answered-id.ts'
 import { createByteTail } from './byte-tail.ts'
 import { createLineSplitter } from './line-splitter.ts'
 import { endGroup, trackGroup } from './process-group.ts'
@@ -42,6 +43,8 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   /** Set once the process has exited. */
   exit: ProcessExit | undefined
+  /** What the process sent that made us end it: who waited for it cannot be told. */
+  endedFor: string | undefined
 
   readonly #server: StdioServer
   readonly #cwd: string | undefined
@@ -160,14 +163,14 @@ export class StdioTransport implements Transport {
 
   /** The request that a dropped message answered gets an error in its place, so that nothing waits for ever. */
   #answerTooLong(head: string, tail: string, bytes: number): void {
-    // Only an id at either end of the line can belong to the message itself and not to something inside its result.
-    const id = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),/.exec(head)?.[1] ?? /,"id":(\d{1,15})\}$/.exec(tail)?.[1]
+    const id = answeredId(head, tail)
     const text = `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`
     if (id !== undefined) {
-      this.onmessage?.({ jsonrpc: '2.0', id: Number(id), error: { code: MESSAGE_TOO_LONG, message: text } })
+      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: MESSAGE_TOO_LONG, message: text } })
       return
     }
     this.onerror?.(new Error(text))
+    this.endedFor = text
     void this.close()
   }
 

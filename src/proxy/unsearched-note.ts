@@ -1,0 +1,35 @@
+// What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
+import { oneLine } from '../catalog/search/text.ts'
+import { ONLY_NAMED } from './scope.ts'
+
+const MAX_SHOWN = 5
+const MAX_REASON_CHARS = 100
+
+/**
+ * @param unsearched servers whose tools are not known
+ * @param unloaded servers that the cell did not name where it has to
+ * @returns undefined when there are none of either
+ */
+export function unsearchedNote(
+  unsearched: { name: string; reason: string }[],
+  unloaded: { name: string }[],
+): string | undefined {
+  const sentences = []
+  if (unsearched.length > 0) {
+    const reasons = unsearched
+      .slice(0, MAX_SHOWN)
+      .map(({ name, reason }) => `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`)
+    sentences.push(`Not searched: ${withRest(reasons, unsearched.length)}. Search again later.`)
+  }
+  if (unloaded.length > 0) {
+    const names = unloaded.slice(0, MAX_SHOWN).map(({ name }) => name)
+    sentences.push(
+      `Not searched, since ${ONLY_NAMED}: ${withRest(names, unloaded.length)}. See runtime.discovered_servers().`,
+    )
+  }
+  return sentences.length === 0 ? undefined : sentences.join(' ')
+}
+
+function withRest(shown: string[], count: number): string {
+  return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '')
+}
