@@ -53,7 +53,7 @@ export class Bridge {
   readonly log: Log
   readonly catalog: Catalog
   readonly upstreams: Upstreams
-  readonly questions = new Questions()
+  readonly questions: Questions
   /** What the config files hold: servers, and what was left out with reasons. */
   readonly discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
@@ -81,6 +81,7 @@ export class Bridge {
     const { servers, skipped } = discovered
     this.settings = settings
     this.log = log
+    this.questions = new Questions(log)
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })

@@ -1,16 +1,22 @@
-// This file verifies who is asked what a server asks: the client of the cell that calls it, and nobody when that could be either of two.
+// This file verifies who is asked what a server asks: the client of the cell that calls it, and nobody when that could be either of two; and that
+// whoever is asked can see which server it is.
 import { expect, it } from 'vitest'
-import { type Asker, Questions } from './questions.ts'
+import { type Asker, type Question, Questions } from './questions.ts'
 
 class FakeAsker implements Asker {
-  asked = 0
+  readonly questions: Question[] = []
+  offers = true
 
-  canAnswer(): boolean {
-    return true
+  get asked(): number {
+    return this.questions.length
   }
 
-  ask(): Promise<Record<string, unknown>> {
-    this.asked += 1
+  canAnswer(): boolean {
+    return this.offers
+  }
+
+  ask(question: Question): Promise<Record<string, unknown>> {
+    this.questions.push(question)
     return Promise.resolve({ action: 'accept' })
   }
 
@@ -19,13 +25,20 @@ class FakeAsker implements Asker {
   }
 }
 
+const signal = () => AbortSignal.timeout(5_000)
+
+function logging() {
+  const logged: unknown[] = []
+  return { logged, questions: new Questions({ info: (_message, fields) => void logged.push(fields) }) }
+}
+
 async function elicit(questions: Questions): Promise<unknown> {
   questions.clientOffers(['elicitation/create'])
-  return questions.requests().elicit!('s', { message: 'Which?' }, AbortSignal.timeout(5_000))
+  return questions.requests().elicit!('s', { message: 'Which?' }, signal())
 }
 
 it('the client whose cell calls the server is asked', async () => {
-  const questions = new Questions()
+  const { questions } = logging()
   const asker = new FakeAsker()
   const other = new FakeAsker()
   const session = {}
@@ -38,7 +51,7 @@ it('the client whose cell calls the server is asked', async () => {
 })
 
 it('two calls of one session: the later one is asked', async () => {
-  const questions = new Questions()
+  const { questions } = logging()
   const session = {}
   const [first, second] = [new FakeAsker(), new FakeAsker()]
   await questions.during('s', { asker: first, session }, () =>
@@ -48,7 +61,7 @@ it('two calls of one session: the later one is asked', async () => {
 })
 
 it('while two sessions call the server, neither client is asked what may be the other one’s', async () => {
-  const questions = new Questions()
+  const { questions } = logging()
   const [first, second] = [new FakeAsker(), new FakeAsker()]
   await questions.during('s', { asker: first, session: {} }, async () => {
     await questions.during('s', { asker: second, session: {} }, async () => {
@@ -61,9 +74,57 @@ it('while two sessions call the server, neither client is asked what may be the 
 })
 
 it('servers that start later are told of what any client can answer', () => {
-  const questions = new Questions()
+  const { questions } = logging()
   expect(questions.requests()).toEqual({})
   questions.clientOffers(['roots/list'])
   questions.clientOffers([])
   expect(Object.keys(questions.requests())).toEqual(['roots'])
+})
+
+it('the server is named to the user, and nothing else of its question is changed', async () => {
+  const { questions } = logging()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests()
+  const asker = new FakeAsker()
+  const messages = [{ role: 'user', content: { type: 'text', text: 'Hello' } }]
+  await questions.during('s', { asker, session: {} }, async () => {
+    await ask!('s', { message: 'Which?', requestedSchema: {} }, signal())
+    await sample!('s', { messages, systemPrompt: 'Be brief.', maxTokens: 5 }, signal())
+    await sample!('s', { messages, maxTokens: 5 }, signal())
+  })
+  expect(asker.questions).toEqual([
+    { method: 'elicitation/create', params: { message: "MCP server 's' asks: Which?", requestedSchema: {} } },
+    {
+      method: 'sampling/createMessage',
+      params: { messages, systemPrompt: "This request comes from MCP server 's'.\n\nBe brief.", maxTokens: 5 },
+    },
+    {
+      method: 'sampling/createMessage',
+      params: { messages, systemPrompt: "This request comes from MCP server 's'.", maxTokens: 5 },
+    },
+  ])
+})
+
+it('what nobody can answer is declined, or an error, and the log has the reason', async () => {
+  const { questions, logged } = logging()
+  questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
+  const { roots, sample } = questions.requests()
+  const reasons = [
+    'no cell with a client that can be asked is calling the server',
+    'the client of the cell does not offer that',
+  ]
+  const tryAll = async (reason: string): Promise<void> => {
+    expect(await elicit(questions)).toEqual({ action: 'decline' })
+    await expect(roots!('s')).rejects.toThrow(`Nobody can answer roots/list of server 's': ${reason}`)
+    await expect(sample!('s', {}, signal())).rejects.toThrow(`sampling/createMessage of server 's': ${reason}`)
+  }
+  await tryAll(reasons[0]!)
+  const asker = Object.assign(new FakeAsker(), { offers: false })
+  await questions.during('s', { asker, session: {} }, () => tryAll(reasons[1]!))
+  expect(asker.asked).toBe(0)
+  expect(logged).toEqual(
+    reasons.flatMap((reason) =>
+      ['elicitation/create', 'roots/list', 'sampling/createMessage'].map((method) => ({ server: 's', method, reason })),
+    ),
+  )
 })

@@ -1,6 +1,7 @@
 // What upstreams ask while a cell calls them — folders, an answer from the user, a completion — and who can answer: the client whose cell it is.
-// A question that nobody can answer is declined at once, with a reason; none is left hanging, and none is answered by us.
+// A question that nobody can answer is declined at once, and the log says why; none is left hanging, and none is answered by us.
 import { BridgeError } from './errors.ts'
+import type { Log } from './log.ts'
 import type { UpstreamRequests } from './upstream/requests.ts'
 
 export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
@@ -30,6 +31,11 @@ export class Questions {
   readonly #calls = new Map<string, OpenCall[]>()
   /** What any client has said it can answer; what servers are told that we can. */
   readonly #offered = new Set<QuestionMethod>()
+  readonly #log: Pick<Log, 'info'>
+
+  constructor(log: Pick<Log, 'info'>) {
+    this.#log = log
+  }
 
   /** A client declares its capabilities, perhaps again with every request. This counts for servers that start from now on. */
   clientOffers(methods: Iterable<QuestionMethod>): void {
@@ -62,42 +68,59 @@ export class Questions {
         elicit: (server, params, signal) => this.#elicit(server, params, signal),
       }),
       ...(this.#offered.has('sampling/createMessage') && {
-        sample: (server, params, signal) => this.#ask(server, { method: 'sampling/createMessage', params }, signal),
+        sample: (server, params, signal) => this.#sample(server, params, signal),
       }),
     }
   }
 
+  /** A server asks for roots whenever it likes. Outside of a call there is no client to ask: an empty list might be taken for no bounds at all. */
   async #roots(server: string): Promise<{ uri: string; name?: string }[]> {
-    // A server asks for roots whenever it likes; outside of a call there is no client to ask, and no root is the safe answer.
-    const { roots } = await this.#ask(server, { method: 'roots/list', params: {} }, undefined).catch(() => ({
-      roots: [],
-    }))
+    const { roots } = await this.#ask(server, { method: 'roots/list', params: {} }, undefined)
     return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
   }
 
-  async #elicit(
-    server: string,
-    params: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
+  #elicit(server: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
     // The person who reads it must know who is asking.
-    const message = `MCP server '${server}' asks: ${typeof params['message'] === 'string' ? params['message'] : ''}`
+    const message = `MCP server '${server}' asks: ${textOf(params['message'])}`
     const question: Question = { method: 'elicitation/create', params: { ...params, message } }
-    if (!this.#askerFor(server, question)) return { action: 'decline' }
-    return this.#ask(server, question, signal)
+    // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions): it is in the log.
+    return this.#ask(server, question, signal, { action: 'decline' })
   }
 
-  #ask(server: string, question: Question, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+  #sample(server: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    // The same: clients show a request before they pass it on. Its messages are a conversation, which a line of ours would change.
+    const systemPrompt =
+      `This request comes from MCP server '${server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
+    return this.#ask(server, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
+  }
+
+  /** @param declined the answer when there is nobody to ask; without it that is an error */
+  #ask(
+    server: string,
+    question: Question,
+    signal: AbortSignal | undefined,
+    declined?: Record<string, unknown>,
+  ): Promise<Record<string, unknown>> {
     const asker = this.#askerFor(server, question)
-    if (asker) return asker.ask(question, signal)
-    const reason = `Nobody can answer ${question.method} of server '${server}' now`
-    return Promise.reject(new BridgeError('CANCELLED', reason))
+    if (typeof asker !== 'string') return asker.ask(question, signal)
+    this.#log.info('A question of a server was declined', { server, method: question.method, reason: asker })
+    if (declined) return Promise.resolve(declined)
+    return Promise.reject(
+      new BridgeError('CANCELLED', `Nobody can answer ${question.method} of server '${server}': ${asker}`),
+    )
   }
 
   /** A question does not say which call it is for. While two sessions call a server, it could reach the wrong one: then nobody is asked. */
-  #askerFor(server: string, question: Question): Asker | undefined {
+  #askerFor(server: string, question: Question): Asker | string {
     const calls = this.#calls.get(server) ?? []
-    if (new Set(calls.map(({ session }) => session)).size > 1) return undefined
-    return calls.findLast(({ asker }) => asker.canAnswer(question))?.asker
+    if (calls.length === 0) return 'no cell with a client that can be asked is calling the server'
+    if (new Set(calls.map(({ session }) => session)).size > 1) return 'several sessions are calling the server'
+    return (
+      calls.findLast(({ asker }) => asker.canAnswer(question))?.asker ?? 'the client of the cell does not offer that'
+    )
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Circuit } from './circuit.ts'
 
 function circuit(random = 0.5) {
@@ -8,15 +8,20 @@ function circuit(random = 0.5) {
 
 const failure = new Error('it is down')
 
+/** One use that fails by itself. */
+const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.moment, retryAfterMs)
+/** One use that comes to nothing. */
+const use = (c: Circuit): void => c.enter()()
+
 test('the first failures have no consequence; then the waits double up to five minutes', () => {
   const { clock, circuit: c } = circuit()
   const waits: number[] = []
   for (let i = 0; i < 14; i += 1) {
-    c.failed(failure)
+    fail(c)
     let waited = 0
     for (; waited < 1e6; waited += 500) {
       try {
-        c.check()
+        use(c)
         break
       } catch {
         clock.now += 500
@@ -33,37 +38,121 @@ test('jitter spreads a wait by a fifth either way', () => {
     [1, 1200],
   ] as const) {
     const { clock, circuit: c } = circuit(random)
-    for (let i = 0; i < 3; i += 1) c.failed(failure)
+    for (let i = 0; i < 3; i += 1) fail(c)
     clock.now = wait - 1
-    expect(() => c.check()).toThrow()
+    expect(() => use(c)).toThrow()
     clock.now = wait
-    c.check()
+    use(c)
   }
 })
 
 test('says how long, and why', () => {
   const { circuit: c } = circuit()
-  for (let i = 0; i < 5; i += 1) c.failed(failure)
-  expect(() => c.check()).toThrow("Server 's' is not tried again for another 4 s. It failed before: it is down")
+  for (let i = 0; i < 5; i += 1) fail(c)
+  expect(() => use(c)).toThrow("Server 's' is not tried again for another 4 s. It failed before: it is down")
 })
 
 test('success closes it again', () => {
   const { clock, circuit: c } = circuit()
-  for (let i = 0; i < 9; i += 1) c.failed(failure)
+  for (let i = 0; i < 9; i += 1) fail(c)
   clock.now = 1e6
-  c.succeeded()
-  c.failed(failure)
-  c.check()
+  c.succeeded(c.moment)
+  fail(c)
+  use(c)
 })
 
-test('a server’s own wish counts, up to an hour', () => {
+test('what began together and fails together is one failure', () => {
+  const { circuit: c } = circuit()
+  const since = c.moment
+  for (let i = 0; i < 40; i += 1) c.failed(failure, since)
+  use(c)
+  fail(c)
+  use(c)
+  fail(c)
+  expect(() => use(c)).toThrow('another 1 s')
+})
+
+test('an answer to what began before the failure is no sign that the server is back', () => {
+  const { circuit: c } = circuit()
+  const before = c.moment
+  for (let i = 0; i < 5; i += 1) fail(c)
+  c.succeeded(before)
+  expect(() => use(c)).toThrow('another 4 s')
+  c.succeeded(c.moment)
+  use(c)
+})
+
+test('a server’s own wish counts, up to an hour, also among failures of one moment', () => {
   const { clock, circuit: c } = circuit()
-  c.failed(failure, 10_000)
+  const since = c.moment
+  c.failed(failure, since)
+  c.failed(failure, since, 10_000)
   clock.now = 9_999
-  expect(() => c.check()).toThrow()
+  expect(() => use(c)).toThrow()
   clock.now = 10_000
-  c.check()
-  c.failed(failure, 1e12)
+  use(c)
+  fail(c, 1e12)
   clock.now += 3_600_000
-  c.check()
+  use(c)
+})
+
+/** A circuit whose wait is over. */
+function halfOpen() {
+  const { clock, circuit: c } = circuit()
+  for (let i = 0; i < 5; i += 1) fail(c)
+  clock.now = 4000
+  return c
+}
+
+test('there is no trial while all is well', () => {
+  const { circuit: c } = circuit()
+  c.enter()
+  expect(c.trial).toBeUndefined()
+})
+
+test('after a wait, the first use is the trial until it is over', async () => {
+  const c = halfOpen()
+  const leave = c.enter()
+  const trial = c.trial
+  expect(trial).toBeInstanceOf(Promise)
+  fail(c)
+  leave()
+  await trial
+  expect(c.trial).toBeUndefined()
+  expect(() => c.enter()).toThrow('another 8 s')
+})
+
+test('a trial that says nothing leaves the next use to be one', async () => {
+  const c = halfOpen()
+  const leave = c.enter()
+  const first = c.trial
+  leave()
+  await first
+  c.enter()
+  expect(c.trial).toBeInstanceOf(Promise)
+  expect(c.trial).not.toBe(first)
+})
+
+test('a trial is over as soon as something succeeded', async () => {
+  const c = halfOpen()
+  c.enter()
+  const trial = c.trial
+  c.succeeded(c.moment)
+  await trial
+  c.enter()
+  expect(c.trial).toBeUndefined()
+})
+
+test('nobody waits for a slow trial for longer than ten seconds, and its end does not end the next one', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const c = halfOpen()
+  const leave = c.enter()
+  const first = c.trial
+  vi.advanceTimersByTime(10_000)
+  await first
+  c.enter()
+  const second = c.trial
+  leave()
+  expect(c.trial).toBe(second)
 })

@@ -9,7 +9,7 @@ import type {
 import { BridgeError } from '../errors.ts'
 import type { Link } from './dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
-import { requestFailure, type Circumstances, type Failure } from './failures.ts'
+import { isSessionLost, REMOTE_HINT, requestFailure, type Circumstances, type Failure } from './failures.ts'
 import { headerParameters } from './remote/header-parameters.ts'
 import type { ProgressRoutes } from './progress.ts'
 import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
@@ -22,6 +22,13 @@ import type { CallOptions, ToolResult, UpstreamTool } from './upstream.ts'
 /** How long one page of a tool list, or the answer to a ping, may take. */
 const LIST_TIMEOUT_MS = 60_000
 const PING_TIMEOUT_MS = 10_000
+/** A server that does not answer to a log level is used without. */
+const LOG_LEVEL_TIMEOUT_MS = 2000
+
+/** What a server is asked to log: it is shown when a call fails. */
+const LOG_LEVEL = 'warning'
+/** Where a request of the 2026-07-28 revision names the level for itself. */
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 /** JSON-RPC error codes with which a server says that a tool must be called in another way. */
 const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
@@ -36,17 +43,18 @@ export interface ConnectionParts {
   /** A shorter way for its tool calls, where there is one. */
   direct: DirectCalls | undefined
   about: () => Circumstances
-  onFailure: (failure: Failure) => void
 }
 
 export class Connection {
-  /** The server has forgotten us: only a new handshake helps. */
-  sessionLost = false
   readonly #parts: ConnectionParts
   readonly #client: Client
   /** Tools with parameters that are repeated in HTTP headers. */
   readonly #withHeaders = new Map<string, UpstreamTool>()
   #taskTools = new Set<string>()
+  readonly #failures = new WeakMap<object, Failure>()
+  #sessionLost = false
+  #openCount = 0
+  #onIdle: (() => void) | undefined
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts
@@ -69,10 +77,23 @@ export class Connection {
     return this.#client.getInstructions()
   }
 
+  /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
+  failureOf(error: unknown): Failure | undefined {
+    return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
+  }
+
+  /** Resolves when no request is in flight. One may wait for this at a time. */
+  idle(): Promise<void> {
+    if (this.#openCount === 0) return Promise.resolve()
+    return new Promise((resolve) => (this.#onIdle = resolve))
+  }
+
   /** @throws BridgeError */
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
-    const params = { name: tool, arguments: args, ...(route && { _meta: { progressToken: route.token } }) }
+    const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
+    const meta = (route || levels) && { ...levels, ...(route && { progressToken: route.token }) }
+    const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
     try {
       return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#toEnd(params, options))
     } finally {
@@ -119,6 +140,12 @@ export class Connection {
     await this.#guard('a ping', undefined, undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
+  /** Servers of the legacy era are told once what to log; the others with every call. Never rejects. */
+  async setLogLevel(): Promise<void> {
+    if (this.era === 'modern' || !this.capabilities.logging) return
+    await this.#request('logging/setLevel', { level: LOG_LEVEL }, requestOptions(LOG_LEVEL_TIMEOUT_MS)).catch(() => {})
+  }
+
   /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */
   subscribe(onError: (message: string) => void): void {
     if (this.era !== 'modern') return
@@ -134,7 +161,7 @@ export class Connection {
   /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
   async close(): Promise<void> {
     const { link } = this.#parts
-    if (!this.sessionLost) await link.sayGoodbye?.()
+    if (!this.#sessionLost) await link.sayGoodbye?.()
     await link.transport.close().catch(() => {})
     link.release?.()
   }
@@ -151,7 +178,7 @@ export class Connection {
     return awaitTask(result, {
       ...options,
       server,
-      request: (method, body, signal) => this.#request(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
+      request: (method, body, signal) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
       answer: (method, body, signal) => answerRequest(requests, server, { method, params: body }, signal),
     })
   }
@@ -181,7 +208,7 @@ export class Connection {
     if (this.#taskTools.has(name) && this.#runsTasks) {
       const { signal, ...rest } = options
       const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
-        this.#request(method, body, { ...rest, ...(abort && { signal: abort }) })
+        this.#requestOfTask(method, body, { ...rest, ...(abort && { signal: abort }) })
       return runAsTask(request, this.#parts.about().server, params, signal)
     }
     const definition = this.#withHeaders.get(name)
@@ -208,6 +235,17 @@ export class Connection {
     return this.#client.request({ method, params }, looseResult, options)
   }
 
+  /** A server that forgets us has forgotten nothing of what the task has done: the call must not be made again. */
+  async #requestOfTask(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
+    try {
+      return await this.#request(method, params, options)
+    } catch (error) {
+      if (method === 'tools/call' || !isSessionLost(error)) throw error
+      const text = `Server '${this.server}' has forgotten the session, and with it a task whose effect is unknown`
+      throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
+    }
+  }
+
   /** Turns what a request throws into a BridgeError. */
   async #guard<T>(
     what: string,
@@ -215,15 +253,19 @@ export class Connection {
     tool: string | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
+    this.#openCount += 1
     try {
       return await work()
     } catch (error) {
       const about = this.#parts.about()
       if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
       const failure = requestFailure(error, what, about, tool)
-      if (failure.sessionLost) this.sessionLost = true
-      this.#parts.onFailure(failure)
+      if (failure.sessionLost) this.#sessionLost = true
+      this.#failures.set(failure.error, failure)
       throw failure.error
+    } finally {
+      this.#openCount -= 1
+      if (this.#openCount === 0) this.#onIdle?.()
     }
   }
 }

@@ -138,7 +138,6 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     definitions: options.definitions,
     state: (server) => find(server).state,
     instructions: (server) => find(server).instructions,
-    messages: (server) => find(server).messages,
     listTools: async (server, signal) => {
       allowManyListeners(signal)
       return find(server).listTools(signal)

@@ -23,6 +23,8 @@ export interface Circumstances {
   endedFor?: string | undefined
   /** As written by the server, not redacted. */
   lastWords?: string | undefined
+  /** What it logged last, redacted; empty when that was nothing. */
+  logged?: string
 }
 
 /** A failure as a BridgeError, and what its handling depends on beside it. */
@@ -32,13 +34,26 @@ export interface Failure {
   refused?: boolean
   /** The server has forgotten the session, and did not act on the request. */
   sessionLost?: boolean
+  /** The server could not be reached, or says that it is not well. What it refuses is no outage: other requests may do. */
+  isOutage?: boolean
+  /** The server is there, if only to refuse. */
+  answered?: boolean
   /** JSON-RPC error code, when the server answered with one. */
   rpcCode?: number
   retryAfterMs?: number | undefined
 }
 
+/** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
+export const REMOTE_HINT = 'It is tried again on the next use. Check its url with `sandbridge servers`.'
+
 /** @param timeoutMs the start timeout, for the message. */
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
+  const failure = startFailureOf(error, about, timeoutMs)
+  const { code } = failure.error
+  return { ...failure, isOutage: code === 'UPSTREAM_UNREACHABLE' || code === 'UPSTREAM_TIMEOUT' }
+}
+
+function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   if (BridgeError.isInstance(error)) return { error }
   const { server, remote } = about
   if (needsLogin(error)) return { error: loginNeeded(about, error) }
@@ -55,7 +70,7 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
   const rpcCode = rpcErrorOf(error)?.code
   const why = about.exit ? `it ${describeExit(about.exit)} before it answered` : reasonOf(error, about)
   const failure = remote ? 'could not be reached' : 'could not be started'
-  const hint = remote ? 'It is tried again on the next use. Check its url with `sandbridge servers`.' : undefined
+  const hint = remote ? REMOTE_HINT : undefined
   return {
     error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint),
     refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
@@ -65,8 +80,8 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
 
 /** @param what the request in words, such as "the call of 'echo'". */
 export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
-  if (BridgeError.isInstance(error)) return { error }
-  const { server } = about
+  const { server, remote } = about
+  if (BridgeError.isInstance(error)) return { error, isOutage: remote && error.code === 'UPSTREAM_UNREACHABLE' }
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
@@ -76,29 +91,25 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    return { error: unreachable(`Server '${server}' failed during ${what}, whose effect is unknown: ${rpc.message}`) }
+    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withLastWords(rpc.message, about)}`
+    return { error: unreachable(text, REMOTE_HINT), isOutage: true }
   }
   if (rpc) {
     const text = redactStart(about.redact, rpc.message, SHOWN_CHARS)
     const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }] }
-    return { ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }), rpcCode: rpc.code }
+    return {
+      ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }),
+      rpcCode: rpc.code,
+      answered: true,
+    }
   }
-  if (isTimeout(error)) return fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`)
+  if (isTimeout(error)) return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`), isOutage: remote }
   if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
     return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${wordsOf(error, about)}`)
   }
-  if (about.remote) {
-    const reason = remoteReason(error) ?? wordsOf(error, about)
-    return {
-      error: unreachable(
-        `Server '${server}' failed during ${what}${hadNoEffect(error) ? '' : ', whose effect is unknown'}: ${reason}`,
-      ),
-      sessionLost: isSessionLost(error),
-      retryAfterMs: retryAfterOf(error),
-    }
-  }
+  if (remote) return remoteFailure(error, what, about)
   if (about.endedFor !== undefined) {
     const text = `was ended during ${what}, whose effect is unknown: it sent ${about.endedFor}, which names no request that it answers`
     return fail('FRAME_TOO_LARGE', text)
@@ -106,6 +117,24 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
     error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`),
+  }
+}
+
+function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
+  const { server } = about
+  const status = statusOf(error)
+  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
+  const unknown = hadNoEffect(error) ? '' : ', whose effect is unknown'
+  const why = withLastWords(remoteReason(error) ?? wordsOf(error, about), about)
+  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
+  const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
+  return {
+    error: unreachable(text, hint),
+    sessionLost: isSessionLost(error),
+    answered: isRefusal,
+    // We have closed it ourselves, or the next handshake tells.
+    isOutage: !isRefusal && sdkCodeOf(error) !== 'CONNECTION_CLOSED',
+    retryAfterMs: retryAfterOf(error),
   }
 }
 
@@ -173,7 +202,7 @@ function isEraRefusal(error: unknown): boolean {
 }
 
 /** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
-function isSessionLost(error: unknown): boolean {
+export function isSessionLost(error: unknown): boolean {
   const status = statusOf(error)
   return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
 }
@@ -189,9 +218,14 @@ function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
 }
 
-function lastWords({ lastWords: words, redact }: Circumstances): string {
-  if (!words) return ''
-  return ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}`
+function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
+  const written = words ? ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}` : ''
+  return logged ? `${written} It logged: ${logged}` : written
+}
+
+function withLastWords(reason: string, about: Circumstances): string {
+  const words = lastWords(about)
+  return words === '' ? reason : `${reason}.${words}`
 }
 
 /** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */

@@ -1,9 +1,10 @@
 // Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
 import type { Client, Implementation } from '@modelcontextprotocol/client'
+import { boundInstructions } from './bounded-instructions.ts'
 import { Connection } from './connection.ts'
 import type { Link } from './dial.ts'
 import { DirectCalls } from './direct-calls.ts'
-import type { Circumstances, Failure } from './failures.ts'
+import type { Circumstances } from './failures.ts'
 import { routeProgress } from './progress.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
@@ -34,10 +35,10 @@ export interface HandshakeOptions {
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
   onMessage: (message: ServerMessage) => void
+  /** The server's instructions were too long, and were cut. */
+  onInstructionsCut: (chars: number) => void
   /** The user is done at a page that the server had sent them to. */
   onPageFinished: (id: string) => void
-  /** A request failed, and is about to throw its error. */
-  onFailure: (failure: Failure) => void
   /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
   onClose: () => void
   onError: (message: string) => void
@@ -50,6 +51,7 @@ export interface HandshakeOptions {
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests } = options
   if (options.era !== 'legacy') keepRawResults(link.transport)
+  const instructions = boundInstructions(link.transport)
   const progress = routeProgress(link.transport)
   const client = new sdk.Client(options.clientInfo, {
     capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
@@ -73,12 +75,17 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await closeLink(link)
     throw error
   }
+  instructions.stop()
+  const chars = instructions.cutFrom()
+  if (chars !== undefined) options.onInstructionsCut(chars)
   client.onclose = options.onClose
   const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
   const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
-  const { about, onFailure } = options
-  const connection = new Connection({ client, link, progress, direct, requests, about, onFailure })
+  const { about } = options
+  const connection = new Connection({ client, link, progress, direct, requests, about })
   connection.subscribe(options.onError)
+  // Waited for: some servers lose answers when they are asked two things at once.
+  await connection.setLogLevel()
   return connection
 }
 

@@ -7,9 +7,10 @@ import type { Log, LogLevel } from '../log.ts'
 import type { ServerAuth } from './auth/stored-auth.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from './connection.ts'
-import type { Circumstances, Failure } from './failures.ts'
+import type { Circumstances } from './failures.ts'
 import { FinishedPages } from './required-pages.ts'
 import type { ServerMessage } from './handshake.ts'
+import { LastLogged } from './last-logged.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createRedactor, redactStart, type Redactor } from './redact.ts'
 import type { UpstreamRequests } from './requests.ts'
@@ -19,7 +20,7 @@ import type { Verdicts } from './verdicts.ts'
 
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
-const KEPT_MESSAGES_COUNT = 100
+const LOGGED_CHARS = 1000
 /** Changes come in bursts: they are told of this long after the first. */
 const OFFERINGS_DELAY_MS = 200
 
@@ -55,9 +56,11 @@ export class ManagedUpstream {
   readonly #circuit: Circuit
   readonly #tools: ToolCache
   readonly #shutdown = new AbortController()
-  readonly #messages: ServerMessage[] = []
+  readonly #lastLogged: LastLogged
   #redact: Redactor
   #connection: Connection | undefined
+  /** Sessions that their server has forgotten, with requests in flight. */
+  readonly #retired = new Set<Connection>()
   #starting: Promise<Connection> | undefined
   #closing: Promise<void> | undefined
   #failed = false
@@ -70,9 +73,11 @@ export class ManagedUpstream {
     this.definition = definition
     this.#options = options
     this.#redact = createRedactor(definition.transport)
+    this.#lastLogged = new LastLogged(options.now)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
-      onList: ({ tools, skippedCount }) => {
+      onList: ({ tools, skippedCount, isCut }) => {
+        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
         if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
@@ -88,11 +93,6 @@ export class ManagedUpstream {
 
   get instructions(): string | undefined {
     return this.#instructions
-  }
-
-  /** The latest log messages of the server, oldest first, redacted. */
-  get messages(): readonly ServerMessage[] {
-    return this.#messages
   }
 
   get isProcess(): boolean {
@@ -122,12 +122,18 @@ export class ManagedUpstream {
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
-      throw new BridgeError('UPSTREAM_TIMEOUT', text)
+      const logged = this.#lastLogged.text()
+      throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
     }
   }
 
   /** Concurrent callers share one listing, so one of them giving up does not end it. */
   listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
+    const known = this.#connection && this.#tools.known(this.#connection)
+    if (known) {
+      this.#touch()
+      return Promise.resolve(known)
+    }
     return this.#use(signal, (connection) => unlessAborted(this.#tools.list(connection), signal, this.definition.name))
   }
 
@@ -150,27 +156,43 @@ export class ManagedUpstream {
 
   async #close(): Promise<void> {
     this.#shutdown.abort(new Error('the bridge is ending'))
-    await Promise.allSettled([this.stop(), this.#starting])
+    await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
   }
 
   /** Runs work on a live connection, and once more on a new one when the server has forgotten the old one. */
   async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
-    this.#circuit.check()
+    while (this.#circuit.trial) await unlessAborted(this.#circuit.trial, signal, this.definition.name)
+    const leave = this.#circuit.enter()
     this.#openCallCount += 1
     try {
       const connection = this.#connection ?? (await this.#connect(signal))
       try {
-        return await work(connection)
+        return await this.#watch(connection, work)
       } catch (error) {
-        // Nothing was done with the request, so it may be sent again.
-        if (!connection.sessionLost || signal?.aborted) throw error
-        await this.#drop(connection)
-        return await work(await this.#connect(signal))
+        // Nothing was done with this request, so it may be sent again. Others on the connection may be under way, and are left alone.
+        if (!connection.failureOf(error)?.sessionLost || signal?.aborted) throw error
+        this.#retire(connection)
+        return await this.#watch(this.#connection ?? (await this.#connect(signal)), work)
       }
     } finally {
+      leave()
       this.#openCallCount -= 1
-      this.lastUsed = this.#options.now()
-      this.#watchIdle()
+      this.#touch()
+    }
+  }
+
+  /** What comes of it decides whether the server may be used again at once. */
+  async #watch<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const since = this.#circuit.moment
+    try {
+      const result = await work(connection)
+      this.#circuit.succeeded(since)
+      return result
+    } catch (error) {
+      const failure = connection.failureOf(error)
+      if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
+      throw error
     }
   }
 
@@ -189,10 +211,11 @@ export class ManagedUpstream {
   }
 
   async #start(): Promise<Connection> {
+    const since = this.#circuit.moment
     try {
       if (this.isProcess) await this.#options.beforeStart()
       const connection = await this.#open()
-      this.#circuit.succeeded()
+      this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
       const instructions: unknown = connection.instructions
@@ -202,8 +225,9 @@ export class ManagedUpstream {
     } catch (error) {
       this.#failed = true
       if (!(error instanceof StartFailedError)) throw error
-      this.#countFailure(error.failure)
-      throw error.failure.error
+      const { failure } = error
+      if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      throw failure.error
     }
   }
 
@@ -211,6 +235,7 @@ export class ManagedUpstream {
     const { definition } = this
     const transport = await this.#options.resolveTransport(definition)
     this.#redact = createRedactor(transport)
+    this.#lastLogged.clear()
     let connection: Connection | undefined
     const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
     connection = await openUpstream({
@@ -229,19 +254,14 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
+      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
-      // A process that dies in a call is simply started again.
-      onFailure: (failure) => this.isProcess || this.#countFailure(failure),
+      logged: () => this.#lastLogged.text(),
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
         this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
     })
     return connection
-  }
-
-  #countFailure({ error, retryAfterMs, sessionLost }: Failure): void {
-    const isOutage = error.code === 'UPSTREAM_UNREACHABLE' || error.code === 'UPSTREAM_TIMEOUT'
-    if (isOutage && !sessionLost) this.#circuit.failed(error, retryAfterMs)
   }
 
   #lost(connection: Connection, about: Circumstances): void {
@@ -256,10 +276,26 @@ export class ManagedUpstream {
     await connection.close()
   }
 
+  /** The server knows nothing of it any more, but may still answer what it has taken in. */
+  #retire(connection: Connection): void {
+    if (this.#connection === connection) this.#forget()
+    if (this.#retired.has(connection)) return
+    this.#retired.add(connection)
+    void connection
+      .idle()
+      .then(() => connection.close())
+      .finally(() => this.#retired.delete(connection))
+  }
+
   #forget(): void {
     this.#connection = undefined
     this.#tools.reset()
     clearTimeout(this.#timer)
+  }
+
+  #touch(): void {
+    this.lastUsed = this.#options.now()
+    this.#watchIdle()
   }
 
   /** Stops a server that nobody uses, and asks a remote one from time to time whether it is still there. */
@@ -279,7 +315,7 @@ export class ManagedUpstream {
         void this.stop()
         return
       }
-      // A failed ping has been counted by now, and nobody waits to be told.
+      // Nobody waits to be told of a failed ping, and the next use finds out for itself.
       connection.ping().then(
         () => this.#watchIdle(),
         () => this.#drop(connection),
@@ -296,11 +332,11 @@ export class ManagedUpstream {
   }
 
   #keepMessage({ level, logger, data }: ServerMessage): void {
-    const shown = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
-    const message = { level, ...(logger !== undefined && { logger }), data: redactStart(this.#redact, shown, 4096) }
-    this.#messages.push(message)
-    if (this.#messages.length > KEPT_MESSAGES_COUNT) this.#messages.shift()
-    this.#log('debug', 'A server says', { level, data: message.data })
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+    const from = logger === undefined ? '' : ` ${logger}:`
+    const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
+    this.#lastLogged.add(shown)
+    this.#log('debug', 'A server says', { message: shown })
   }
 
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {

@@ -19,6 +19,8 @@ export interface OpenOptions
   /** Where a server without a `cwd` of its own is started. */
   cwd: string | undefined
   verdicts: Verdicts
+  /** What the server logged last, redacted. */
+  logged: () => string
   onClose: (about: Circumstances) => void
 }
 
@@ -94,6 +96,7 @@ async function attempt(
     exit: link?.exit?.(),
     endedFor: link?.endedFor?.(),
     lastWords: link?.lastWords?.(),
+    logged: options.logged(),
   })
   // A process that we end after a timeout exits, too, but that is not why it failed.
   let exitBefore: Circumstances['exit']

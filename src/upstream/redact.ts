@@ -58,7 +58,9 @@ const MARGIN = 16 * 1024
 
 /** The beginning of a text, redacted, in `maxLength` characters. */
 export function redactStart(redact: Redactor, text: string, maxLength: number): string {
-  return redact(text.slice(0, maxLength + MARGIN)).slice(0, maxLength)
+  const shown = redact(text.slice(0, maxLength + MARGIN)).slice(0, maxLength)
+  // A part of a text keeps the whole of it in memory until it is copied, and errors and log messages are kept.
+  return Buffer.from(shown).toString()
 }
 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {

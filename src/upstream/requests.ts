@@ -2,6 +2,7 @@
 // what nobody answers is not offered, and is declined at once when a server asks for it all the same.
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { BridgeError } from '../errors.ts'
+import { webPage } from './required-pages.ts'
 import type { Sdk } from './sdk.ts'
 
 /** Each is passed the name of the server that asks; `params` and results are those of the MCP specification, unchecked. */
@@ -29,10 +30,22 @@ export async function answerRequest(
   { method, params }: { method: string; params: Record<string, unknown> },
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  if (method === 'elicitation/create' && elicit) return elicit(server, params, signal)
+  if (method === 'elicitation/create' && elicit) return askUser(elicit, server, params, signal)
   if (method === 'sampling/createMessage' && sample) return sample(server, params, signal)
   if (method === 'roots/list' && roots) return { roots: await roots(server) }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' asks for something that nobody here can answer`)
+}
+
+/** @throws BridgeError UPSTREAM_PROTOCOL for a page that is none */
+async function askUser(
+  elicit: NonNullable<UpstreamRequests['elicit']>,
+  server: string,
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  if (params.mode !== 'url' || webPage(params.url)) return elicit(server, params, signal)
+  const text = `Server '${server}' wants the user to open an address that is not one of a web page (http or https, no user name)`
+  throw new BridgeError('UPSTREAM_PROTOCOL', text)
 }
 
 /** Lets `requests` answer what the server behind `client` asks for. */
@@ -42,7 +55,7 @@ export function serveRequests(sdk: Sdk, client: Client, server: string, requests
   if (elicit) {
     client.setRequestHandler(
       'elicitation/create',
-      (request, context) => elicit(server, request.params, context.mcpReq.signal) as never,
+      (request, context) => askUser(elicit, server, request.params, context.mcpReq.signal) as never,
     )
   }
   if (sample) {

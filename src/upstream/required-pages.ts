@@ -22,18 +22,24 @@ export interface RequiredPage {
   id?: string
 }
 
-/** Web pages only: the address comes from the server, and a browser opens programs, too. None for every other error. */
+/** The address that a server wants its user to open, when that is a web page: a browser opens programs, too. */
+export function webPage(url: unknown): URL | undefined {
+  if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !URL.canParse(url)) return undefined
+  const page = new URL(url)
+  if (page.protocol !== 'https:' && page.protocol !== 'http:') return undefined
+  // An address with a user name in it looks like another one.
+  return page.href.startsWith(`${page.origin}/`) ? page : undefined
+}
+
+/** Web pages only. None for every other error. */
 export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
   if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(data?.elicitations)) return []
   return (data.elicitations as unknown[]).slice(0, MAX_PAGES).flatMap((entry): RequiredPage[] => {
     const { url, message, elicitationId } = (entry ?? {}) as Record<string, unknown>
-    if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !URL.canParse(url)) return []
-    const { protocol, host, href } = new URL(url)
-    if (protocol !== 'https:' && protocol !== 'http:') return []
-    const origin = `${protocol}//${host}`
-    // An address with a user name in it looks like another one.
-    if (!href.startsWith(`${origin}/`)) return []
+    const page = webPage(url)
+    if (!page) return []
+    const { origin, href } = page
     return [
       {
         url: `${origin}${withoutSecrets(href.slice(origin.length), redact)}`,

@@ -34,6 +34,11 @@ export class ToolCache {
     this.#timer = undefined
   }
 
+  /** The list of a connection when it need not be read. */
+  known(connection: Connection): UpstreamTool[] | undefined {
+    return this.#connection === connection ? this.#tools : undefined
+  }
+
   /** @throws BridgeError. Callers share one listing, which none of them can cancel. */
   list(connection: Connection): Promise<UpstreamTool[]> {
     if (this.#connection !== connection) {

@@ -43,7 +43,7 @@ test('reads every page and leaves out what has no name of its own', async () => 
     's',
     pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
   )
-  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], taskTools: new Set(), skippedCount: 4 })
+  expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], taskTools: new Set(), skippedCount: 4, isCut: false })
 })
 
 test.each([
@@ -60,4 +60,24 @@ test.each([
   ],
 ])('refuses a list that %s', async (_what, request) => {
   await expect(readToolList('s', request)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
+})
+
+test('a list of many megabytes is cut, and what is beyond is not asked for', async () => {
+  let pageCount = 0
+  const list = await readToolList('s', async () => {
+    pageCount += 1
+    const description = 'd'.repeat(1024 * 1024)
+    const tools = [0, 1, 2, 3].map((i) => ({ name: `t${pageCount}-${i}`, description }))
+    return { tools, nextCursor: String(pageCount) }
+  })
+  expect(list.isCut).toBe(true)
+  expect(list.tools).toHaveLength(15)
+  expect(pageCount).toBe(4)
+})
+
+test('a tool that is nested too deeply to be written down is left out', async () => {
+  let inputSchema: unknown = {}
+  for (let i = 0; i < 100_000; i += 1) inputSchema = { inputSchema }
+  const list = await readToolList('s', pages([[{ name: 'deep', inputSchema }, { name: 'flat' }]]))
+  expect(list).toMatchObject({ tools: [{ name: 'flat' }], skippedCount: 1, isCut: false })
 })

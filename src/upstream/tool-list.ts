@@ -6,6 +6,8 @@ import type { UpstreamTool } from './upstream.ts'
 /** A server whose pages never end must not hold us for ever. */
 const MAX_PAGES = 200
 const MAX_TOOLS = 10_000
+/** What is kept of a list for as long as its server runs, as JSON; a server with a hundred tools has a tenth of a megabyte. */
+const MAX_LIST_CHARS = 16 * 1024 * 1024
 
 export interface ToolList {
   tools: UpstreamTool[]
@@ -13,6 +15,8 @@ export interface ToolList {
   taskTools: Set<string>
   /** How many entries were left out because they cannot be called: without a name, say, or with one that was there before. */
   skippedCount: number
+  /** The list is longer than may be kept: these are its first tools. */
+  isCut: boolean
 }
 
 /**
@@ -26,22 +30,28 @@ export async function readToolList(
   const tools = new Map<string, UpstreamTool>()
   const taskTools = new Set<string>()
   let skippedCount = 0
+  let chars = 0
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await request(cursor)
     if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
     for (const entry of result.tools as unknown[]) {
       const tool = toTool(entry)
-      if (!tool || tools.has(tool.name)) {
+      const size = tool && sizeOf(tool)
+      if (!tool || size === undefined || tools.has(tool.name)) {
         skippedCount += 1
         continue
       }
+      chars += size
+      if (chars > MAX_LIST_CHARS) return { tools: [...tools.values()], taskTools, skippedCount, isCut: true }
       tools.set(tool.name, tool)
       if (needsTask(entry)) taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`)
     const next = result.nextCursor
-    if (typeof next !== 'string' || next === '') return { tools: [...tools.values()], taskTools, skippedCount }
+    if (typeof next !== 'string' || next === '') {
+      return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
+    }
     if (next === cursor) throw protocolError(server, 'a page of its tool list names itself as the next page')
     cursor = next
   }
@@ -65,6 +75,15 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const annotations = toAnnotations(raw.annotations)
   if (annotations) tool.annotations = annotations
   return tool
+}
+
+/** Undefined for one that is nested too deeply to be written down again. */
+function sizeOf(tool: UpstreamTool): number | undefined {
+  try {
+    return JSON.stringify(tool).length
+  } catch {
+    return undefined
+  }
 }
 
 function needsTask(entry: unknown): boolean {

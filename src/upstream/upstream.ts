@@ -76,8 +76,6 @@ export interface Upstreams {
   state(server: string): UpstreamState
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
-  /** The server's latest log messages, oldest first; their data as text, without secrets of its definition. */
-  messages(server: string): readonly { level: string; logger?: string; data: unknown }[]
   /** Start the server if need be and list its tools; answered from memory until the server says that they changed. @throws BridgeError UPSTREAM_* */
   listTools(server: string, signal?: AbortSignal): Promise<UpstreamTool[]>
   /** @throws BridgeError UPSTREAM_* or CANCELLED. A result with `isError` is a result. */

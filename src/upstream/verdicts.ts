@@ -37,11 +37,20 @@ export function createVerdicts(file?: string): Verdicts {
         .then(async () => {
           const stored = await load()
           stored[keyOf(definition)] = { ...verdict, at: Date.now() }
-          if (file !== undefined) await write(file, stored)
+          if (file === undefined) return
+          // Other bridges write to it, too. Two that do so in the same moment lose a verdict, which costs a question.
+          loaded = Promise.resolve(newest(await read(file), stored))
+          await write(file, await loaded)
         })
         .catch(() => {})
     },
   }
+}
+
+function newest(ours: Stored, theirs: Stored): Stored {
+  const all: Stored = Object.assign(Object.create(null), ours)
+  for (const [key, entry] of Object.entries(theirs)) if (entry.at >= (all[key]?.at ?? 0)) all[key] = entry
+  return all
 }
 
 function keyOf({ name, transport }: ServerDefinition): string {

@@ -36,19 +36,20 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(await bridge.run(code)).toBe('[1, 2, 3]')
   })
 
-  it('sampling reaches the model', async () => {
+  it('sampling reaches the model, and its user sees which server asks', async () => {
+    let systemPrompt: string | undefined
     const bridge = await startBridge({
       era,
       servers: { asker: asks('sampling/createMessage') },
       capabilities: { sampling: {} },
       prepare: (client) =>
-        client.setRequestHandler('sampling/createMessage', () => ({
-          model: 'm',
-          role: 'assistant',
-          content: { type: 'text', text: 'sampled' },
-        })),
+        client.setRequestHandler('sampling/createMessage', ({ params }) => {
+          systemPrompt = params.systemPrompt
+          return { model: 'm', role: 'assistant', content: { type: 'text', text: 'sampled' } }
+        }),
     })
     expect(await bridge.run(question)).toContain('sampled')
+    expect(systemPrompt).toBe("This request comes from MCP server 'asker'.")
   })
 
   it('roots are those of the client', async () => {

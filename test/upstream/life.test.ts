@@ -124,6 +124,35 @@ describe('what a server may ask for', () => {
     },
   )
 
+  test.each(['javascript:alert(1)', 'file:///etc/passwd', 'https://bank.example@evil.example/', 7])(
+    'the user is not asked to open %s',
+    async (url) => {
+      const shown: unknown[] = []
+      const elicit: UpstreamRequests['elicit'] = async (_server, params) => {
+        shown.push(params.url)
+        return { action: 'accept' }
+      }
+      const question = JSON.stringify({ mode: 'url', message: 'Open it', elicitationId: 'e', url })
+      const upstreams = open([raw('asks', 'elicitation/create', question)], { requests: () => ({ elicit }) })
+      const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
+      expect(answer).toMatchObject({ code: expect.any(Number) })
+      expect(shown).toEqual([])
+    },
+  )
+
+  test('the user is asked to open a web page', async () => {
+    const shown: unknown[] = []
+    const elicit: UpstreamRequests['elicit'] = async (_server, params) => {
+      shown.push(params.url)
+      return { action: 'accept' }
+    }
+    const url = 'https://bank.example/a?b'
+    const question = JSON.stringify({ mode: 'url', message: 'Open it', elicitationId: 'e', url })
+    const upstreams = open([raw('asks', 'elicitation/create', question)], { requests: () => ({ elicit }) })
+    expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual({ action: 'accept' })
+    expect(shown).toEqual([url])
+  })
+
   test('an answer that fails is the server’s to deal with', async () => {
     const upstreams = open([raw('asks', 'elicitation/create')], {
       requests: () => ({ elicit: () => Promise.reject(new Error('the user has gone home')) }),
@@ -159,16 +188,39 @@ describe('tools that run as tasks', () => {
   })
 })
 
-test('the latest log messages of a server are kept, without its secrets', async () => {
-  const definition = raw('chatty', '150')
-  Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
-  const upstreams = open([definition])
-  await upstreams.callTool('chatty', 'x', {})
-  await until(() => upstreams.messages('chatty').at(-1)?.data === '{"i":149,"token":"[redacted]"}')
-  const messages = upstreams.messages('chatty')
-  expect(messages).toHaveLength(100)
-  expect(messages[0]).toEqual({ level: 'info', logger: 'raw', data: '{"i":50,"token":"[redacted]"}' })
-  expect(upstreams.logged.join('')).not.toContain('hunter22')
+describe('what a server logs', () => {
+  const chatty = () => {
+    const definition = raw('chatty')
+    Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
+    return definition
+  }
+  const last =
+    'It logged: [error] {"i":3,"token":"[redacted]"}; [error] db: {"i":4,"token":"[redacted]"}; ' +
+    '[error] db: {"i":5,"token":"[redacted]"}'
+
+  test('is asked for from warnings on, in both eras', async () => {
+    const upstreams = open([chatty(), raw('modern')])
+    expect(textOf(await upstreams.callTool('chatty', 'level', {}))).toBe('warning')
+    expect(JSON.parse(textOf(await upstreams.callTool('modern', 'meta', {})))).toMatchObject({
+      'io.modelcontextprotocol/logLevel': 'warning',
+    })
+  })
+
+  test('is told with the end of a server, without its secrets', async () => {
+    const upstreams = open([chatty()])
+    await expect(upstreams.callTool('chatty', 'die', {})).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: `Server 'chatty' exited with code 7 during the call of 'die', whose effect is unknown. ${last}`,
+    })
+    expect(upstreams.logged.join('')).not.toContain('hunter22')
+  })
+
+  test('is told with a call that took too long', async () => {
+    const upstreams = open([{ ...chatty(), callTimeoutMs: 300 }])
+    const text = "Server 'chatty' did not answer the call of 'hang' within 0.3 s"
+    await expect(upstreams.callTool('chatty', 'hang', {})).rejects.toThrow(`${text}. ${last}`)
+    expect(textOf(await upstreams.callTool('chatty', 'echo', { text: 'well' }))).toBe('well')
+  })
 })
 
 describe('how a server wants to be spoken to', () => {

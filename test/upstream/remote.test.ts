@@ -355,19 +355,22 @@ describe('failures', () => {
   })
 
   test('an event or an answer of 100 MB fails its call and no other', async () => {
-    const block = Buffer.alloc(1_000_000, 'x')
     const server = await rawRemote(async ({ id, args, response }) => {
+      const block = args.text === 'lines' ? `data: ${'x'.repeat(1_000_000)}\n` : 'x'.repeat(1_000_000)
       if (args.text === 'small') return json(response, result(id, 'small'))
       response.writeHead(200, { 'content-type': args.text === 'json' ? 'application/json' : 'text/event-stream' })
-      response.write(args.text === 'json' ? '"' : 'data: "')
+      if (args.text !== 'lines') response.write(args.text === 'json' ? '"' : 'data: "')
       for (let i = 0; i < 100 && !response.destroyed; i += 1) {
         await new Promise<void>((resolve) => response.write(block, () => resolve()))
       }
       response.end('"\n\n')
     })
     const upstreams = open([remote('r', server.url)])
-    for (const how of ['json', 'event']) {
-      await expect(echo(upstreams, how)).rejects.toThrow('a message above the limit of 67108864 bytes')
+    for (const how of ['json', 'event', 'lines']) {
+      await expect(echo(upstreams, how)).rejects.toMatchObject({
+        code: 'FRAME_TOO_LARGE',
+        message: "Server 'r' answered the call of 'echo' with a message above the limit of 67108864 bytes",
+      })
       expect(textOf(await echo(upstreams, 'small'))).toBe('small')
     }
   })

@@ -144,6 +144,16 @@ describe('what servers write', () => {
     expect(upstreams.logged.join('')).toContain('skippedCount=4')
   })
 
+  test('instructions are cut to what may be kept, and results are not', async () => {
+    const upstreams = open([raw('long-winded')])
+    const result = await upstreams.callTool('long-winded', 'x', {})
+    expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
+    expect(result).toEqual({ content: [], instructions: 'i'.repeat(1_000_000) })
+    expect(upstreams.logged.join('')).toContain(
+      'warning Instructions that are too long were cut server="long-winded" chars=1000000',
+    )
+  })
+
   test('a result is passed on as it is, whatever its tool promised', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')
@@ -291,6 +301,28 @@ describe('calls', () => {
       expect(upstreams.state('dies')).toBe('failed')
     }
     expect(pids.size).toBe(4)
+  })
+})
+
+describe('a server that lives on without', () => {
+  test('its output is ended, and started again on the next use', async () => {
+    const upstreams = open([raw('closes-pipes')])
+    const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
+    await expect(upstreams.callTool('closes-pipes', 'stdout', {})).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: "Server 'closes-pipes' lost its connection during the call of 'stdout', whose effect is unknown.",
+    })
+    expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
+    await until(() => !isAlive(Number(first)))
+  })
+
+  test('its input, too', async () => {
+    const upstreams = open([raw('closes-pipes')])
+    const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
+    await upstreams.callTool('closes-pipes', 'stdin', {})
+    await expect(upstreams.callTool('closes-pipes', 'echo', {})).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    await until(() => upstreams.state('closes-pipes') !== 'running')
+    expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
   })
 })
 

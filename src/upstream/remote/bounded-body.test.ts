@@ -32,6 +32,32 @@ test('a line is handed on as soon as it is whole', async () => {
 test('limits are exact', async () => {
   expect(await collect(atMost(from(['abc', 'd']), 4))).toEqual(['abc', 'd'])
   await expect(collect(atMost(from(['abc', 'de']), 4))).rejects.toBeInstanceOf(BodyTooLongError)
-  expect(await collect(wholeLines(from(['abcd\nabcd\n']), 4))).toEqual(['abcd\nabcd\n'])
+  expect(await collect(wholeLines(from(['abc\n']), 4))).toEqual(['abc\n'])
   await expect(collect(wholeLines(from(['ab', 'cde']), 4))).rejects.toBeInstanceOf(BodyTooLongError)
+})
+
+test('the lines of one event count together, and those of several do not', async () => {
+  for (const blank of ['\n', '\r\n']) {
+    const events = `a\nb\n${blank}`.repeat(3)
+    for (const pieces of [[events], events.split('')]) {
+      expect((await collect(wholeLines(from(pieces), 6))).join('')).toBe(events)
+      await expect(collect(wholeLines(from([`a\n`, ...pieces]), 6 - 2 + blank.length))).rejects.toBeInstanceOf(
+        BodyTooLongError,
+      )
+    }
+  }
+})
+
+test('a stream without a limit on its events gets through a limit on each, however it is cut', async () => {
+  const event = fc.array(fc.constantFrom('', 'a', 'bc', '\r'), { maxLength: 3 })
+  const cuts = fc.array(fc.nat({ max: 200 }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(event), cuts, async (events, at) => {
+      const text = events.map((lines) => `${lines.map((line) => `x${line}\n`).join('')}\n`).join('')
+      const places = [0, ...at.filter((place) => place < text.length).toSorted((a, b) => a - b), text.length]
+      const pieces = places.slice(1).map((place, i) => text.slice(places[i], place))
+      expect((await collect(wholeLines(from(pieces), 13))).join('')).toBe(text)
+      await expect(collect(wholeLines(from([...pieces, 'y\n'.repeat(7)]), 13))).rejects.toBeInstanceOf(BodyTooLongError)
+    }),
+  )
 })

@@ -1,5 +1,5 @@
-// Bounds on what a remote server may send. An event stream is handed on line by line: the event parser behind it looks at an unfinished line
-// again with every chunk, which makes a long one take quadratic time.
+// Bounds on what a remote server may send: on a whole answer, and on each event of a stream, of which the event parser behind it keeps every line.
+// A stream is handed on line by line: the parser looks at an unfinished line again with every chunk, which makes a long one take quadratic time.
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -20,23 +20,57 @@ export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY
   }
 }
 
-/** The same bytes, cut behind line ends only. @throws BodyTooLongError for a line that is too long */
+/** The same bytes, cut behind line ends only. @throws BodyTooLongError for an event that is too long */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
+  const events = new EventSizes(maxBytes)
   let pieces: Buffer[] = []
-  let size = 0
   for await (const chunk of source) {
-    const end = chunk.lastIndexOf(0x0a) + 1
+    events.push(chunk)
+    const end = chunk.lastIndexOf(LF) + 1
     if (end > 0) {
       pieces.push(chunk.subarray(0, end))
       yield pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
       pieces = []
-      size = 0
     }
-    if (end < chunk.length) {
-      pieces.push(chunk.subarray(end))
-      size += chunk.length - end
-      if (size > maxBytes) throw new BodyTooLongError()
-    }
+    if (end < chunk.length) pieces.push(chunk.subarray(end))
   }
   if (pieces.length > 0) yield Buffer.concat(pieces)
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+/** A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with those after them. */
+class EventSizes {
+  readonly #maxBytes: number
+  #eventBytes = 0
+  #lineBytes = 0
+  #lastByte = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** @throws BodyTooLongError */
+  push(chunk: Buffer): void {
+    let start = 0
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      const lineBytes = this.#lineBytes + end - start
+      const lastByte = end > start ? chunk[end - 1] : this.#lastByte
+      const isBlank = lineBytes === 0 || (lineBytes === 1 && lastByte === CR)
+      this.#add(end + 1 - start)
+      if (isBlank) this.#eventBytes = 0
+      this.#lineBytes = 0
+      start = end + 1
+    }
+    if (start === chunk.length) return
+    this.#add(chunk.length - start)
+    this.#lineBytes += chunk.length - start
+    this.#lastByte = chunk.at(-1)!
+  }
+
+  #add(bytes: number): void {
+    this.#eventBytes += bytes
+    if (this.#eventBytes > this.#maxBytes) throw new BodyTooLongError()
+  }
 }

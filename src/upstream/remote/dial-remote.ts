@@ -5,7 +5,7 @@ import type { ServerAuth } from '../auth/stored-auth.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
-import { failureOf, remoteReason } from './remote-failure.ts'
+import { failureOf } from './remote-failure.ts'
 import type { Sdk } from '../sdk.ts'
 
 /** How long a server may take to hear that its session is over. */
@@ -21,12 +21,12 @@ export interface RemoteOptions {
 
 export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: RemoteOptions): Link {
   const url = new URL(server.url)
-  let trouble: string | undefined
+  let trouble: unknown
   let transport: Transport | undefined
   const http = createHttpFetch({
     allowLinkLocal: options.allowLinkLocal,
     env: options.env,
-    onTrouble: (error) => (trouble = remoteReason(error)),
+    onTrouble: (error) => (trouble = error),
     // An event source would reconnect by itself, and reach a server that has forgotten us.
     ...(via === 'sse' && { onEventsEnd: () => void transport?.close() }),
   })
@@ -54,7 +54,11 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     return { via, transport, release }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
-  settleLostRequests(streamable, () => trouble)
+  settleLostRequests(streamable, () => {
+    const latest = trouble
+    trouble = undefined
+    return latest
+  })
   return { via, transport: streamable, sayGoodbye: () => inTime(streamable.terminateSession(), GOODBYE_MS), release }
 }
 

@@ -2,11 +2,15 @@
 // bring its answer ends without it, and leaves the stream of a cancelled request open.
 import type { Transport } from '@modelcontextprotocol/client'
 
+import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
+import { BodyTooLongError } from './bounded-body.ts'
+import { remoteReason } from './remote-failure.ts'
+
 /** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
 export const ANSWER_LOST = -32_065
 
-/** Wraps a transport before it is given to a client. `why` says what is known about the latest trouble. */
-export function settleLostRequests(transport: Transport, why: () => string | undefined): void {
+/** Wraps a transport before it is given to a client. `takeTrouble` gives the latest trouble that was not asked for yet. */
+export function settleLostRequests(transport: Transport, takeTrouble: () => unknown): void {
   const open = new Map<number, AbortController>()
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
@@ -27,8 +31,7 @@ export function settleLostRequests(transport: Transport, why: () => string | und
         requestSignal: options?.requestSignal ? AbortSignal.any([options.requestSignal, abort.signal]) : abort.signal,
         onRequestStreamEnd: () => {
           if (!open.delete(id)) return
-          const text = `the connection broke before the answer came${why() ? `: ${why()}` : ''}`
-          transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: ANSWER_LOST, message: text } })
+          transport.onmessage?.({ jsonrpc: '2.0', id, error: lossOf(takeTrouble()) })
         },
       })
     } catch (error) {
@@ -41,4 +44,11 @@ export function settleLostRequests(transport: Transport, why: () => string | und
     before?.(message, extra)
     if (!('method' in message)) open.delete(Number(message.id))
   }
+}
+
+function lossOf(trouble: unknown): { code: number; message: string } {
+  if (trouble instanceof BodyTooLongError) return { code: MESSAGE_TOO_LONG, message: trouble.message }
+  const reason = remoteReason(trouble)
+  const text = 'the connection broke before the answer came'
+  return { code: ANSWER_LOST, message: reason === undefined ? text : `${text}: ${reason}` }
 }

@@ -20,7 +20,7 @@ const KEPT_STRAY_BYTES = 2 * 1024
 /** How long output may still arrive after the process has exited, when something it started holds the pipe open. */
 const DRAIN_MS = 250
 
-/** How long after a broken pipe the exit of the process is awaited. */
+/** How long after a broken pipe the exit of the process is awaited; one that lives on can no longer be spoken with, and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
 
 /** JSON-RPC error code that stands for a message too long to be read; from the range that is free for implementations. */
@@ -139,8 +139,11 @@ export class StdioTransport implements Transport {
     child.stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
     child.stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [child.stdin, child.stdout, child.stderr]) {
-      // EPIPE and its kin only announce an exit, which is reported by itself; a failed write is reported by `send`.
+      // EPIPE and its kin mostly announce an exit, which is reported by itself; a failed write is reported by `send`.
       stream?.on('error', () => {})
+    }
+    for (const stream of [child.stdin, child.stdout]) {
+      stream?.once('close', () => this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => void this.close()))
     }
   }
 

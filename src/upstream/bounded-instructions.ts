@@ -1,0 +1,42 @@
+// Cuts a server's instructions to a length that may be kept for as long as the server runs. The client package keeps what it is handed, so they
+// are cut before it sees them. Nothing else of a server's greeting is touched.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { isRecord } from './sdk.ts'
+
+/** Several times what servers write. */
+const MAX_INSTRUCTIONS_CHARS = 8192
+
+export interface BoundedInstructions {
+  /** How long they were, when they were too long. */
+  cutFrom(): number | undefined
+  /** To be called when the greeting is over: a tool's result may have such a field, too. */
+  stop(): void
+}
+
+/** Wraps a transport before it is given to a client. */
+export function boundInstructions(transport: Transport): BoundedInstructions {
+  let cutFrom: number | undefined
+  let isOver = false
+  // The package keeps a handler that was there before its own, and calls it first with the same message object.
+  const before = transport.onmessage
+  transport.onmessage = (message, extra) => {
+    before?.(message, extra)
+    if (!isOver) cutFrom ??= cut(message)
+  }
+  return { cutFrom: () => cutFrom, stop: () => (isOver = true) }
+}
+
+/** @returns the length before, when something was cut */
+function cut(message: JSONRPCMessage): number | undefined {
+  const result: unknown = 'result' in message ? message.result : undefined
+  if (!isRecord(result) || typeof result.instructions !== 'string') return undefined
+  const { instructions } = result
+  if (instructions.length <= MAX_INSTRUCTIONS_CHARS) return undefined
+  result.instructions = copyOf(instructions.slice(0, MAX_INSTRUCTIONS_CHARS))
+  return instructions.length
+}
+
+/** A part of a text keeps the whole of it in memory until it is copied. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString()
+}

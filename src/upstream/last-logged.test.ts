@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { LastLogged } from './last-logged.ts'
+
+test('the last three of the last minute are told', () => {
+  let now = 0
+  const logged = new LastLogged(() => now)
+  expect(logged.text()).toBe('')
+  for (const text of ['a', 'b', 'c', 'd']) {
+    logged.add(text)
+    now += 20_000
+  }
+  expect(logged.text()).toBe('b; c; d')
+  now += 1
+  expect(logged.text()).toBe('c; d')
+  logged.clear()
+  expect(logged.text()).toBe('')
+})

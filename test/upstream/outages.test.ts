@@ -1,0 +1,185 @@
+// What counts as an outage of a remote server, how long it has consequences, and that no call is made twice.
+import { expect, test } from 'vitest'
+import { type Call, json, rawRemote, remote, result } from './remote-server.ts'
+import { open, textOf, until, type TestUpstreams } from './support.ts'
+
+const call = (upstreams: TestUpstreams, tool = 'echo') => upstreams.callTool('r', tool, {})
+
+/** 'ok', or the message that a call failed with. */
+const outcome = (upstreams: TestUpstreams, tool?: string): Promise<string> =>
+  call(upstreams, tool).then(textOf, (error: Error) => error.message)
+
+const ok = ({ id, response }: Call): void => json(response, result(id, 'ok'))
+
+test('one failure now and then costs one call each time, however long the connection lives', async () => {
+  let count = 0
+  const server = await rawRemote((made) => {
+    count += 1
+    if (count % 10 === 0) made.response.writeHead(500).end()
+    else ok(made)
+  })
+  const upstreams = open([remote('r', server.url)], { now: () => 0 })
+  const outcomes: string[] = []
+  for (let i = 0; i < 100; i += 1) outcomes.push(await outcome(upstreams))
+  expect(outcomes.filter((text) => text === 'ok')).toHaveLength(90)
+})
+
+test('calls that fail together are one failure', async () => {
+  let isWell = true
+  const waiting: Call[] = []
+  const server = await rawRemote((made) => {
+    if (isWell) ok(made)
+    else waiting.push(made)
+  })
+  const upstreams = open([remote('r', server.url)], { now: () => 0 })
+  await call(upstreams)
+  isWell = false
+  const calls = Array.from({ length: 20 }, () => outcome(upstreams))
+  await until(() => waiting.length === 20)
+  for (const { response } of waiting) response.writeHead(502).end()
+  expect(new Set(await Promise.all(calls))).toEqual(
+    new Set(["Server 'r' failed during the call of 'echo', whose effect is unknown: it failed with HTTP 502"]),
+  )
+  isWell = true
+  expect(await outcome(upstreams)).toBe('ok')
+})
+
+test('after a wait one call is let through, and the others hear what came of it', async () => {
+  let now = 0
+  let isWell = false
+  let requestCount = 0
+  const server = await rawRemote((made) => {
+    requestCount += 1
+    if (isWell) ok(made)
+    else made.response.writeHead(500).end()
+  })
+  const upstreams = open([remote('r', server.url)], { now: () => now })
+  for (let i = 0; i < 6; i += 1) {
+    await outcome(upstreams)
+    now += 100_000
+  }
+  const together = () => Promise.all(Array.from({ length: 40 }, () => outcome(upstreams)))
+  const failed = await together()
+  expect(requestCount).toBe(7)
+  expect(failed.filter((text) => text.includes('is not tried again for another'))).toHaveLength(39)
+  isWell = true
+  now += 100_000
+  expect(new Set(await together())).toEqual(new Set(['ok']))
+})
+
+test('what a server refuses is no outage, and the hint is not that of a program', async () => {
+  const server = await rawRemote((made) => {
+    if (made.name === 'echo') ok(made)
+    else made.response.writeHead(Number(made.name)).end()
+  })
+  const upstreams = open([remote('r', server.url)], { now: () => 0 })
+  for (const status of ['403', '413', '403', '409', '413']) {
+    const hint = 'The server is there, and refuses this one request: others may do.'
+    await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
+  }
+  expect(await outcome(upstreams)).toBe('ok')
+  for (const status of ['500', '503', '500']) {
+    const hint = 'It is tried again on the next use. Check its url with `sandbridge servers`.'
+    await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
+  }
+  expect(await outcome(upstreams)).toContain('is not tried again for another')
+})
+
+test('a tool list is in memory: it tells nothing of an outage, and needs no server', async () => {
+  const server = await rawRemote(({ response }) => void response.writeHead(500).end())
+  const upstreams = open([remote('r', server.url)], { now: () => 0 })
+  await upstreams.listTools('r')
+  for (let i = 0; i < 3; i += 1) {
+    await outcome(upstreams)
+    await expect(upstreams.listTools('r')).resolves.toHaveLength(1)
+  }
+  expect(await outcome(upstreams)).toContain('is not tried again for another')
+})
+
+test('a call under way when the server forgets the session is neither cut off nor made again', async () => {
+  let finish = (): void => {}
+  let paidCount = 0
+  const server = await rawRemote((made) => {
+    if (made.name !== 'pay') return ok(made)
+    paidCount += 1
+    finish = () => json(made.response, result(made.id, 'paid'))
+  })
+  const upstreams = open([remote('r', server.url)])
+  await call(upstreams)
+  const pay = outcome(upstreams, 'pay')
+  await until(() => paidCount === 1)
+  server.sessions.clear()
+  expect(await outcome(upstreams)).toBe('ok')
+  finish()
+  expect(await pay).toBe('paid')
+  expect(paidCount).toBe(1)
+})
+
+test('a call under way that breaks off after the server has forgotten the session fails once', async () => {
+  let breakOff = (): void => {}
+  let paidCount = 0
+  const server = await rawRemote((made) => {
+    if (made.name !== 'pay') return ok(made)
+    paidCount += 1
+    breakOff = () => void made.response.destroy()
+  })
+  const upstreams = open([remote('r', server.url)])
+  await call(upstreams)
+  const pay = outcome(upstreams, 'pay')
+  await until(() => paidCount === 1)
+  server.sessions.clear()
+  expect(await outcome(upstreams)).toBe('ok')
+  breakOff()
+  expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
+  expect(await outcome(upstreams)).toBe('ok')
+  expect(paidCount).toBe(1)
+})
+
+test('calls that hear of a forgotten session one after the other share the next one', async () => {
+  const waits: (() => void)[] = []
+  const server = await rawRemote(ok, (request, response) => {
+    const session = request.headers['mcp-session-id'] as string | undefined
+    if (request.method !== 'POST' || session === undefined || server.sessions.has(session)) return false
+    waits.push(() => void response.writeHead(404).end())
+    return true
+  })
+  const upstreams = open([remote('r', server.url)])
+  await call(upstreams)
+  server.sessions.clear()
+  const calls = Array.from({ length: 10 }, () => outcome(upstreams))
+  await until(() => waits.length === 10)
+  for (const [i, refuse] of waits.entries()) {
+    refuse()
+    expect(await calls[i]).toBe('ok')
+  }
+  expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2)
+})
+
+test('a bridge that ends does not wait for the calls of a forgotten session', async () => {
+  let paidCount = 0
+  const server = await rawRemote((made) => {
+    if (made.name === 'pay') paidCount += 1
+    else ok(made)
+  })
+  const upstreams = open([remote('r', server.url)])
+  await call(upstreams)
+  const pay = outcome(upstreams, 'pay')
+  await until(() => paidCount === 1)
+  server.sessions.clear()
+  await call(upstreams)
+  await upstreams.close()
+  expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
+})
+
+test('what the server logged last is told with the failure', async () => {
+  const params = { level: 'error', data: 'the database is gone' }
+  const message = { jsonrpc: '2.0', method: 'notifications/message', params }
+  const server = await rawRemote(({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`data: ${JSON.stringify(message)}\n\n`)
+  })
+  expect(await outcome(open([remote('r', server.url)]))).toBe(
+    "Server 'r' failed during the call of 'echo', whose effect is unknown: the connection broke before the answer came. " +
+      'It logged: [error] the database is gone',
+  )
+})
