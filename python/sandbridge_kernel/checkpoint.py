@@ -1,6 +1,7 @@
 """Carries variables over to the next kernel: pickles them after a cell, within bounds, and unpickles them in a fresh kernel.
 
-What is lost is named. Functions and classes of cells are: a pickle only has their names.
+All together, so that what they share stays shared; and those that might not load one by one, too, so that one that fails takes no other
+with it. What is lost is named. Functions and classes of cells are: a pickle only has their names.
 """
 
 import pickle
@@ -10,11 +11,18 @@ from time import monotonic
 from types import FunctionType, ModuleType
 
 from .api.servers import Registry, ServerProxy, ToolProxy
+from .values import Record
 
 _MAX_BYTES = 16 << 20
 _MAX_SECONDS = 1.0  # for each of up to three tries
 _MAX_NAMES = 1_000
 _OWN = frozenset(("mcp", "runtime", "LOADED_MCP_SERVERS"))
+_FILES = "/workspace/"  # which the next sandbox has empty
+# Of these modules' types, and of plain ones, everything that can be pickled can be loaded.
+_SURE = frozenset(("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", Record.__module__))
+_PROBLEMS = (Exception, SystemExit)  # of code of the values' own
+
+_tried = set()  # other types, of which something was pickled and loaded again in this kernel
 
 
 class _Sink:
@@ -33,10 +41,25 @@ class _Sink:
 
 
 class _Pickler(pickle.Pickler):
+    """Notes of which types the values are, beside plain ones."""
+
+    def __init__(self, sink):
+        super().__init__(sink, protocol=5)
+        self.kinds = set()
+
     def reducer_override(self, value):
-        if isinstance(value, (FunctionType, type)) and value.__module__ == "__main__":
+        if not isinstance(value, (FunctionType, type)):
+            self.kinds.add(type(value))
+        elif value.__module__ == "__main__":
             raise pickle.PicklingError(f"{value.__name__} is defined in a cell")
+        elif _is_of_a_file(sys.modules.get(value.__module__)):
+            raise pickle.PicklingError(f"{value.__name__} is defined in a file in {_FILES}")
         return NotImplemented
+
+
+def _is_of_a_file(module):
+    """Whether a module is of a file that the next sandbox has not."""
+    return str(getattr(module, "__file__", "")).startswith(_FILES)
 
 
 def hand_over(channel, interrupts, namespace):
@@ -47,76 +70,128 @@ def hand_over(channel, interrupts, namespace):
             reply = channel.call_sync("save_checkpoint", take(namespace))
         finally:
             interrupts.disarm()
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:
         return f"The variables could not be kept for a restart: {_words(error)}"
     return f"The variables could not be kept for a restart: {reply['error']['message']}" if "error" in reply else None
 
 
 def take(namespace):
     """The params of `save_checkpoint`."""
+    modules, values, lost = _sorted_out(namespace)
+    try:
+        whole, is_sure = _loadable(values, monotonic() + _MAX_SECONDS)
+        apart = {} if is_sure else _each(values)[0]
+    except _PROBLEMS:
+        apart, why = _each(values)
+        chosen = _smallest(apart, _MAX_BYTES - (64 << 10))
+        why += [f"{name} ({len(apart[name]):,} bytes, too large)" for name in apart if name not in chosen]
+        lost += why
+        values = {name: values[name] for name in values if name in chosen}
+        whole, is_sure = _loadable(values, monotonic() + _MAX_SECONDS)
+        apart = {} if is_sure else chosen
+    apart = _smallest(apart, _MAX_BYTES - len(whole))
+    data = pickle.dumps([modules, list(values), whole, apart], protocol=5)
+    kept = [name[:200] for name in (*values, *modules)]
+    return {"data": b64encode(data).decode("ascii"), "kept": kept[:_MAX_NAMES], "lost": [text[:200] for text in lost[:_MAX_NAMES]]}
+
+
+def _sorted_out(namespace):
+    """The names of modules, the values that may be pickled, and what is lost in any case."""
     modules, values, lost = {}, {}, []
     for name, value in list(namespace.items()):
         if name.startswith("__") or name in _OWN or isinstance(value, (ServerProxy, Registry)):
             continue
         if isinstance(value, ModuleType):
-            modules[name] = value.__name__
+            if _is_of_a_file(value):
+                lost.append(f"{name} (a module in {_FILES})")
+            else:
+                modules[name] = value.__name__
         elif isinstance(value, (FunctionType, type)) and value.__module__ == "__main__":
             lost.append(f"{name} ({'class' if isinstance(value, type) else 'function'} of a cell)")
         elif isinstance(value, ToolProxy):
             lost.append(f"{name} (a tool)")
         else:
             values[name] = value
-    try:
-        data = _pickled([modules, values], monotonic() + _MAX_SECONDS)
-    except Exception:
-        values, why = _those_that_can(values, monotonic() + _MAX_SECONDS)
-        lost += why
-        data = _pickled([modules, values], monotonic() + _MAX_SECONDS)
-    kept = [*values, *modules]
-    return {"data": b64encode(data).decode("ascii"), "kept": kept[:_MAX_NAMES], "lost": [text[:200] for text in lost[:_MAX_NAMES]]}
+    return modules, values, lost
 
 
-def _those_that_can(values, deadline):
-    """The values that pickle by themselves, the small ones first until there is no more room; and why the others do not."""
-    sizes, lost = {}, []
+def _each(values):
+    """Each value pickled by itself; and why that cannot be done with the others."""
+    deadline = monotonic() + _MAX_SECONDS
+    apart, lost = {}, []
     for name, value in values.items():
         try:
-            sizes[name] = len(_pickled(value, deadline))
-        except Exception as error:
+            apart[name], _ = _loadable(value, deadline)
+        except _PROBLEMS as error:
             lost.append(f"{name} ({type(value).__name__}: {_words(error)})")
-    chosen, left = {}, _MAX_BYTES - (64 << 10)
-    for name in sorted(sizes, key=sizes.get):
-        if sizes[name] > left:
-            lost.append(f"{name} ({sizes[name]:,} bytes, too large)")
-            continue
-        left -= sizes[name]
-        chosen[name] = values[name]
-    return chosen, lost
+    return apart, lost
 
 
-def _pickled(value, deadline):
+def _smallest(apart, room):
+    """As many of these pickles as there is room for, the small ones first."""
+    chosen = {}
+    for name in sorted(apart, key=lambda name: len(apart[name])):
+        room -= len(apart[name])
+        if room < 0:
+            break
+        chosen[name] = apart[name]
+    return chosen
+
+
+def _loadable(value, deadline):
+    """(A value pickled, whether every such pickle loads). Raises when it does not load: of each type that is tried once."""
     sink = _Sink(deadline)
-    _Pickler(sink, protocol=5).dump(value)
-    return b"".join(sink.parts)
+    pickler = _Pickler(sink)
+    pickler.dump(value)
+    data = b"".join(sink.parts)
+    unsure = {kind for kind in pickler.kinds if kind.__module__ not in _SURE}
+    if not unsure <= _tried:
+        try:
+            pickle.loads(data)
+        except _PROBLEMS as error:
+            raise pickle.PicklingError(f"it cannot be loaded again: {_words(error)}") from None
+        _tried.update(unsure)
+    return data, not unsure
 
 
 def restore(namespace, data):
     """Put variables back. One sentence about how it went."""
-    try:
-        modules, values = pickle.loads(b64decode(data))
-    except Exception as error:
-        return f"The variables of the session before could not be restored: {type(error).__name__}: {_words(error)}"
     failed = []
+    try:
+        modules, names, whole, apart = pickle.loads(b64decode(data))
+    except _PROBLEMS as error:
+        return f"The variables of the session before could not be restored: {type(error).__name__}: {_words(error)}"
     for name, module in modules.items():
         try:
             __import__(module)
             namespace[name] = sys.modules[module]
-        except Exception as error:
+        except _PROBLEMS as error:
             failed.append(f"{name} ({_words(error)})")
+    try:
+        values = pickle.loads(whole)
+    except _PROBLEMS as error:
+        values, why = _one_by_one(names, apart, error)
+        failed += why
     namespace.update(values)
-    names = [*values, *(name for name in modules if name in namespace)]
-    shown = ", ".join(names[:30]) + (f", … ({len(names)} in all)" if len(names) > 30 else "")
-    return f"Restored from before the restart: {shown or 'nothing'}." + (f" Not: {', '.join(failed)}." if failed else "")
+    restored = [*values, *(name for name in modules if name in namespace)]
+    return f"Restored from before the restart: {_listed(restored) or 'nothing'}." + (f" Not: {_listed(failed)}." if failed else "")
+
+
+def _one_by_one(names, apart, problem):
+    """`problem`: why they do not load together, and so why those do not that were not kept one by one."""
+    values, failed = {}, []
+    for name in names:
+        try:
+            if name not in apart:
+                raise problem
+            values[name] = pickle.loads(apart[name])
+        except _PROBLEMS as error:
+            failed.append(f"{name} ({_words(error)})")
+    return values, failed
+
+
+def _listed(names):
+    return ", ".join(names[:30]) + (f", … ({len(names)} in all)" if len(names) > 30 else "")
 
 
 def _words(error):

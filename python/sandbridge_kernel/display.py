@@ -6,6 +6,7 @@ from base64 import b64encode
 
 from . import pictures
 from .tables import records, table
+from .values import media_in
 from .wrapping import wrapped
 
 _METHODS = (
@@ -19,6 +20,8 @@ _METHODS = (
 )
 _MAX_CHARS = 8_000_000  # of one text; what a repr gives beyond that is cut from its middle
 _MAX_JSON_CHARS = 200_000  # of a value that is also given as JSON
+_MAX_MEDIA = 21  # inside of one value; the bridge shows 20, and says so when there are more
+_SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def bundle(value, with_json=False):
@@ -27,7 +30,8 @@ def bundle(value, with_json=False):
     `with_json`: values that have a form in JSON also come as `application/json`.
     """
     found = pictures.picture(value) or table(value) or _own_bundle(value)
-    shown = dict(_content(str(mime), content) for mime, content in found.items() if content is not None)
+    contents = (_content(str(mime), content) for mime, content in found.items() if content is not None)
+    shown = {mime: content for mime, content in contents if content is not None}
     if "text/plain" not in shown:
         shown = {"text/plain": _bounded(wrapped(value, repr(value))), **shown}
     if with_json and "application/json" not in shown and (plain := _json_of(value)) is not None:
@@ -39,8 +43,9 @@ def _own_bundle(value):
     # Looked up on the type: an object that answers to every attribute, such as a Record or a Mock, has none of these.
     if isinstance(value, type):
         return {}
-    if (method := getattr(type(value), "_repr_mimebundle_", None)) is not None:
-        return _data(method, value) or {}
+    method = getattr(type(value), "_repr_mimebundle_", None)
+    if method is not None and isinstance(data := _data(method, value), dict):
+        return data
     return {mime: _data(method, value) for name, mime in _METHODS if (method := getattr(type(value), name, None)) is not None}
 
 
@@ -54,11 +59,12 @@ def _data(method, value):
 
 
 def _content(mime, content):
+    """(MIME type, what is sent for it); None for what cannot be of that type."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         content = b64encode(content).decode("ascii")
     if isinstance(content, str):
         return pictures.fitting(mime, content) if mime.startswith("image/") and mime != "image/svg+xml" else (mime, _bounded(content))
-    return mime, content
+    return mime, None if mime.startswith(("text/", "image/", "audio/")) else content
 
 
 def _bounded(text):
@@ -90,6 +96,16 @@ class Display:
         self._output.flush()
         self._channel.send({"type": "display", "cell": self._channel.cell, "data": data})
 
+    def show_media(self, value):
+        """The images and sounds inside of a list or a dict, beside its text."""
+        for mime, content in media_in(value, _MAX_MEDIA):
+            if mime in _SHOWN:
+                mime, content = pictures.fitting(mime, content)
+            elif not mime.startswith("audio/"):
+                continue
+            if content is not None:
+                self.show({mime: content})
+
     def show_figures(self):
         """At the end of a cell. True when there was a figure."""
         figures = pictures.open_figures()
@@ -108,6 +124,7 @@ class Display:
         """The bundle of a cell's last value; None when it says nothing."""
         # The bundle comes first: a figure that is the value itself is not shown twice.
         data = None if value is None or pictures.is_artist(value) else bundle(value, self.with_json)
+        self.show_media(value)
         if not self.show_figures() and data is None and value is not None:
             return bundle(value, self.with_json)
         return data
@@ -119,6 +136,7 @@ class Display:
             """Show values as they are: text, images, tables."""
             for value in values:
                 self.show(bundle(value, self.with_json))
+                self.show_media(value)
 
         builtins.display = display
         pictures.install()

@@ -1,4 +1,4 @@
-"""Images of matplotlib and Pillow as PNG, scaled down to what a model can see. Neither library is ever loaded here for its own sake:
+"""Images scaled down to what a model can see, those of matplotlib and Pillow as PNG. Neither library is ever loaded here for its own sake:
 only what the cell has imported is looked at, and Pillow for an image that is too large to be sent as it is.
 """
 
@@ -9,10 +9,17 @@ from base64 import b64encode
 from binascii import a2b_base64
 from io import BytesIO
 
+from .image_size import image_size
+
 _MAX_SIDE = 1568  # pixels; more is scaled down by those who look at it
+_MAX_UNSCALED_SIDE = 8000  # where there is no Pillow; with more than that, models refuse an image and all that came with it
+_MAX_DECODED = 40_000_000  # pixels: a small file can stand for more of them than the sandbox has memory
 _MAX_BASE64 = 5_000_000
+_MAX_NOTES = 20
+_ARTISTS_DEPTH = 3  # of lists in lists that plotting functions return
 
 _shown = weakref.WeakSet()  # figures that the running cell has shown by itself
+_notes = {}  # texts about images of this cell that were not shown; a dict for its order
 
 
 def install():
@@ -29,7 +36,7 @@ def picture(value):
         _shown.add(value)
         return {"text/plain": repr(value), "image/png": _figure_png(value)}
     if _is_a(value, "PIL.Image", "Image"):
-        return {"text/plain": f"<image, {value.mode}, {value.width} × {value.height} pixels>", "image/png": _image_png(value)}
+        return _pillow_bundle(value)
     return None
 
 
@@ -46,24 +53,44 @@ def open_figures():
             pyplot.close("all")
 
 
-def is_artist(value):
+def is_artist(value, depth=_ARTISTS_DEPTH):
     """Whether a value is what plotting functions return, and says nothing beside the figure itself."""
     if isinstance(value, (list, tuple)):
-        return bool(value) and len(value) < 1000 and all(map(is_artist, value))
-    return type(value).__module__.startswith("matplotlib.") and not _is_a(value, "matplotlib.figure", "Figure")
+        return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
+    return str(type(value).__module__).startswith("matplotlib.") and not _is_a(value, "matplotlib.figure", "Figure")
 
 
 def fitting(mime, data):
-    """Base64 of an image, made smaller where it is too large and Pillow is there."""
-    if len(data) <= _MAX_BASE64 or not mime.startswith("image/"):
-        return mime, data
+    """(MIME type, base64) of an image, made smaller where it is too large and Pillow is there; the content is None, and a note says why,
+    when it is too large to be sent and cannot be made smaller."""
     try:
-        from PIL import Image
-
-        with Image.open(BytesIO(a2b_base64(data))) as image:
-            return "image/png", _image_png(image)
-    except Exception:  # no Pillow, or nothing it can read: the bridge says that it was too large
+        content = a2b_base64(data)
+    except ValueError:  # the bridge says so
         return mime, data
+    size = image_size(content)
+    if len(data) <= _MAX_BASE64 and (size is None or max(size) <= _MAX_SIDE):
+        return mime, data
+    if size is None or size[0] * size[1] <= _MAX_DECODED:
+        try:
+            return "image/png", _scaled_png(content)
+        except Exception:  # no Pillow, or nothing it can read
+            pass
+    if size is not None and max(size) > _MAX_UNSCALED_SIDE:
+        _note(mime, size, f"at most {_MAX_UNSCALED_SIDE:,} a side can be")
+        return mime, None
+    return mime, data  # the bridge says when it has too many bytes
+
+
+def notes():
+    """What is to be said about the images of this cell; forgets it."""
+    said = list(_notes)
+    _notes.clear()
+    return said
+
+
+def _note(what, size, most):
+    if len(_notes) < _MAX_NOTES:
+        _notes[f"An image ({what}) is not shown: it has {size[0]:,} × {size[1]:,} pixels, {most}; make it smaller."] = True
 
 
 def _is_a(value, module, name):
@@ -81,12 +108,31 @@ def _figure_png(figure):
     return b64encode(stream.getvalue()).decode("ascii")
 
 
+def _pillow_bundle(image):
+    plain = f"<image, {image.mode}, {image.width} × {image.height} pixels>"
+    # One that was opened from a file is decoded when it is first used.
+    if getattr(image, "tile", None) and image.width * image.height > _MAX_DECODED:
+        _note("Pillow", image.size, f"at most {_MAX_DECODED // 1_000_000} million are decoded to be shown")
+        return {"text/plain": plain}
+    try:
+        return {"text/plain": plain, "image/png": _image_png(image)}
+    except Exception:  # an empty one, or one of a broken file: there is no picture of it
+        return {"text/plain": plain}
+
+
+def _scaled_png(content):
+    from PIL import Image, ImageOps
+
+    with Image.open(BytesIO(content)) as image:
+        if image.width * image.height > _MAX_DECODED:
+            raise ValueError("too many pixels")
+        image.draft(None, (_MAX_SIDE, _MAX_SIDE))  # a JPEG can be decoded at a fraction of its size
+        return _image_png(ImageOps.exif_transpose(image))
+
+
 def _image_png(image):
     for side in (_MAX_SIDE, _MAX_SIDE // 2, _MAX_SIDE // 4):
-        small = image
-        if max(image.size) > side:
-            small = image.copy()
-            small.thumbnail((side, side))
+        small = _resized(image, side)
         if small.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
             small = small.convert("RGB")
         stream = BytesIO()
@@ -94,3 +140,15 @@ def _image_png(image):
         if stream.tell() * 4 // 3 <= _MAX_BASE64:
             break
     return b64encode(stream.getvalue()).decode("ascii")
+
+
+def _resized(image, side):
+    """With no side longer than this. The image itself stays as it is, and there is no copy of it in full size."""
+    scale = side / max(image.size)
+    if scale >= 1:
+        return image
+    smoother = {"1": "L", "P": "RGBA"}.get(image.mode)  # of these only every so many pixels would be taken
+    size = tuple(max(1, round(length * scale)) for length in image.size)
+    if smoother and image.width * image.height <= _MAX_DECODED:
+        image = image.convert(smoother)
+    return image.resize(size, reducing_gap=2.0 if image.mode in ("L", "RGB") else None)

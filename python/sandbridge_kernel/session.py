@@ -6,7 +6,7 @@ import contextvars
 import sys
 import types
 
-from . import cell, frames, tracebacks, unawaited
+from . import cell, frames, pictures, tracebacks, unawaited
 from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
@@ -48,7 +48,7 @@ class Session:
                 done |= self._outcome(number, source)
                 if done["status"] == "error":
                     self._display.figures_of_failed()
-                if notes := self._stop_tasks() + unawaited.notes():
+                if notes := self._stop_tasks() + unawaited.notes() + pictures.notes():
                     done["notes"] = notes
             finally:
                 self._interrupts.disarm()

@@ -1,6 +1,7 @@
 """Native values: what a tool's result becomes in Python. Pure; knows nothing of frames or calls."""
 
 from binascii import a2b_base64
+from itertools import islice
 from json import JSONDecoder
 
 
@@ -47,21 +48,58 @@ class Media:
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"text/plain": repr(self), self.mime_type: self._base64}
 
+    def __eq__(self, other):
+        return isinstance(other, Media) and (self.mime_type, self._base64) == (other.mime_type, other._base64)
+
+    def __hash__(self):
+        return hash((self.mime_type, self._base64))
+
     def __repr__(self):
         return f"<{self.mime_type}, {len(self._base64) * 3 // 4 - self._base64[-2:].count('='):,} bytes>"
 
 
 def native(result):
-    """The value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media."""
+    """The value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
+
+    With images or sounds beside structured content it is a list: the structured value, then these.
+    """
     if not isinstance(result, dict):
         return result
+    values = [_block(block) for block in result.get("content") or []]
     if result.get("structuredContent") is not None:
-        return _open_box(result["structuredContent"])
-    blocks = result.get("content") or []
-    values = [_block(block) for block in blocks]
+        value = _open_box(result["structuredContent"])
+        media = [one for one in values if isinstance(one, Media)]
+        return _with_media(value, media) if media else value
     if len(values) == 1:
         return _open_box(values[0])
     return values or None
+
+
+def _with_media(value, media):
+    # Some servers give their content blocks as structured content once more, boxed or one by itself.
+    items = [_block(item) for item in (value if isinstance(value, list) else [value])]
+    if all(one in items for one in media):
+        return items if isinstance(value, list) else items[0]
+    return [value, *media]
+
+
+def media_in(value, most):
+    """(MIME type, base64) of at most so many images and sounds inside of a list or a dict, whatever they are nested in."""
+    inside = islice(_inside(value, _DEPTH), _MAX_VISITS)
+    return list(islice(((one.mime_type, one._base64) for one in inside if type(one) is Media), most))
+
+
+_DEPTH = 4
+_MAX_VISITS = 2_000  # of items: a value of millions has no images that anybody wants to see all of
+_CONTAINERS = (list, tuple, dict, Record)
+
+
+def _inside(value, depth):
+    if type(value) not in _CONTAINERS or not depth:
+        return
+    for item in value.values() if isinstance(value, dict) else value:
+        yield item
+        yield from _inside(item, depth - 1)
 
 
 def _open_box(value):
@@ -84,7 +122,8 @@ def _block(block):
         if isinstance(resource.get("text"), str):
             return resource["text"]
         if isinstance(resource.get("blob"), str):
-            return a2b_base64(resource["blob"])
+            mime = str(resource.get("mimeType") or "")
+            return Media(resource["blob"], mime) if mime.startswith(("image/", "audio/")) else a2b_base64(resource["blob"])
     return block
 
 

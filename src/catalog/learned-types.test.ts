@@ -35,6 +35,13 @@ test('JSON text counts as what it holds, other text as str', () => {
 test.each([
   [{ isError: true, content: [{ type: 'text', text: '{}' }] }],
   [{ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
+  [{ structuredContent: { a: 1 }, content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
+  [
+    {
+      structuredContent: { a: 1 },
+      content: [{ type: 'resource', resource: { uri: 'x:y', blob: '', mimeType: 'audio/wav' } }],
+    },
+  ],
   [
     {
       content: [

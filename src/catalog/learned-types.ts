@@ -21,9 +21,11 @@ const MAX_SHAPE_LENGTH = 6000
 /** The shape of the value that Python gets for a result; undefined for errors, for content that is not text, and for too long a text. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
   if (result.isError === true) return undefined
+  const content = Array.isArray(result.content) ? result.content : []
+  // The value is then a list of the structured value and of these.
+  if (content.some(isMedia)) return undefined
   if (result.structuredContent !== undefined && result.structuredContent !== null)
     return bounded(result.structuredContent)
-  const content = Array.isArray(result.content) ? result.content : []
   const block = content[0]
   if (content.length !== 1 || !isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
     return undefined
@@ -35,6 +37,14 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   } catch {
     return { type: ['string'] }
   }
+}
+
+/** What the kernel makes an image or a sound of (values.py). */
+function isMedia(block: unknown): boolean {
+  if (!isRecord(block)) return false
+  const { type, resource } = block
+  if (type !== 'resource' || !isRecord(resource)) return type === 'image' || type === 'audio'
+  return typeof resource['blob'] === 'string' && /^(image|audio)\//.test(String(resource['mimeType']))
 }
 
 /** The shape that covers both. */

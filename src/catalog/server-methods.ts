@@ -18,7 +18,8 @@ const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
     outputSchema: listOf({ uri: text, uriTemplate: text, name: text, description: text, mimeType: text }, ['name']),
   },
   read_resource: {
-    description: 'Read a resource: text as str, anything else as bytes, several as a list',
+    description:
+      'Read a resource: text as str, an image or a sound with .data and .mime_type, else bytes; several as a list',
     inputSchema: {
       type: 'object',
       properties: { uri: { ...text, description: 'One of resources(), or a template of it filled in' } },

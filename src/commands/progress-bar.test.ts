@@ -43,3 +43,11 @@ it('lets no message and no odd number steer the terminal', () => {
   const rest = terminal.written.replaceAll('\r\x1b[K', '')
   for (const control of ['\x1b', '\x07']) expect(rest).not.toContain(control)
 })
+
+it('writes numbers short', () => {
+  const { terminal, bar } = open(true)
+  bar.listeners.onProgress(progress({ done: 5.002000000000001, total: 12 }))
+  bar.listeners.onProgress(progress({ done: 0.1 + 0.2 }))
+  expect(terminal.written).toContain('] 5 of 12')
+  expect(terminal.written).toMatch(/K0\.3$/)
+})

@@ -1,4 +1,5 @@
 // A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
+import { shortNumber } from '../render/short-number.ts'
 import { safeForTerminal } from '../render/terminal-text.ts'
 import type { CellRequest } from '../session/cell-run.ts'
 
@@ -57,7 +58,7 @@ export class ProgressBar {
 }
 
 function bar(done: number, total: number | undefined): string {
-  if (total === undefined || !(total > 0)) return String(done)
+  if (total === undefined || !(total > 0)) return shortNumber(done)
   const filled = Math.round(BAR_WIDTH * Math.min(Math.max(done / total, 0), 1))
-  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${done} of ${total}`
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${shortNumber(done)} of ${shortNumber(total)}`
 }

@@ -1,5 +1,5 @@
 // Serves what every server can be asked beside its tools: its resources and prompts. Results take the form of tool results, so that the
-// kernel turns them into native values by the same rules: text into str, other contents into bytes, lists and messages into records.
+// kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
 import { promptTexts } from '../catalog/catalog-offering.ts'
 import type { CatalogTool } from '../catalog/catalog-tool.ts'
 import { splitPrompt } from '../catalog/server-methods.ts'

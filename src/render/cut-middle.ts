@@ -1,8 +1,6 @@
 // Text that fits a number of tokens: head and tail stay, and a line between says what is missing. Pure.
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens, fitsTokens, headWithin, tailWithin } from './estimate-tokens.ts'
 
-/** A text that has more characters than this for each token it may cost is over: nobody reads pages of blanks. */
-const MAX_CHARS_PER_TOKEN = 40
 /** A cut moves to the end of a line when that costs at most this share of the piece. */
 const LINE_SHARE = 0.2
 
@@ -11,42 +9,19 @@ export type GapLine = (start: number, end: number) => string
 
 const SHORT_GAP: GapLine = () => '…'
 
-/** Tokens that a text costs by estimate; Infinity for one that is far over the limit, without reading it all. */
-export function tokensUpTo(text: string, limit: number): number {
-  return text.length > limit * MAX_CHARS_PER_TOKEN ? Infinity : estimateTokens(text)
-}
-
 /** `text` as it is when it costs at most `maxTokens`, else its head and tail. The line between is part of the cost. */
 export function cutMiddle(text: string, maxTokens: number, gapLine: GapLine): string {
-  if (tokensUpTo(text, maxTokens) <= maxTokens) return text
+  if (fitsTokens(text, maxTokens)) return text
   const gapTokens = estimateTokens(gapLine(text.length, text.length)) + 2
   // Where there is hardly room for more than the line, a piece of the text says more.
   if (gapTokens * 3 > maxTokens && gapLine !== SHORT_GAP) return cutMiddle(text, maxTokens, SHORT_GAP)
   const half = Math.floor((maxTokens - gapTokens) / 2)
-  const start = lineEndBefore(
-    text,
-    fittingLength(half, (length) => text.slice(0, length), text.length),
-  )
-  const end = lineStartAfter(text, text.length - fittingLength(half, (length) => text.slice(-length), text.length))
+  const start = lineEndBefore(text, headWithin(text, half))
+  const end = lineStartAfter(text, text.length - tailWithin(text, half))
   const head = text.slice(0, start)
   const tail = text.slice(end)
   const lines = [head.replace(/\n$/, ''), gapLine(start, end), tail]
   return lines.filter((line) => line !== '').join('\n')
-}
-
-/** The most characters that `piece` may take to cost at most `tokens`, or a little less. */
-function fittingLength(tokens: number, piece: (length: number) => string, maxLength: number): number {
-  if (tokens <= 0) return 0
-  let fitting = 0
-  let length = Math.min(maxLength, tokens * 4)
-  for (let attempt = 0; attempt < 8 && length > 0; attempt += 1) {
-    const cost = estimateTokens(piece(length))
-    if (cost <= tokens) fitting = Math.max(fitting, length)
-    if (cost <= tokens && cost >= tokens * 0.9) break
-    length = Math.min(maxLength, tokens * MAX_CHARS_PER_TOKEN, Math.floor((length * tokens * 0.96) / cost))
-    if (length === fitting) break
-  }
-  return fitting
 }
 
 function lineEndBefore(text: string, position: number): number {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens, fitsTokens, headWithin, tailWithin } from './estimate-tokens.ts'
 
 const times = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => line(i)).join('')
@@ -57,6 +57,9 @@ const ORDINARY: Record<string, string> = {
   'text with emoji': 'Deploy finished ✅ in 3.2s 🚀, 2 warnings ⚠️, 0 errors ❌. ',
 }
 
+const alphabet = (first: number, end: number) =>
+  Array.from({ length: end - first }, (_, i) => String.fromCodePoint(first + i)).join('')
+
 /** Kinds for which only the lower bound counts: here an estimate may be far too high. */
 const OTHER: Record<string, string> = {
   base64: bytes(6000).toString('base64'),
@@ -85,6 +88,36 @@ const OTHER: Record<string, string> = {
   'box drawing': `┌${'─'.repeat(40)}┐\n│ a │\n`,
   'blocks of a bar': `${'█'.repeat(20)}${'░'.repeat(20)}\n`,
   Windows: 'a\r\n\tb\r\n',
+  tabs: `x${'\t'.repeat(500)}x`,
+  'tabs and spaces': letters(3000, ' \t'),
+  'tabs, spaces and line ends': letters(3000, ' \t\n'),
+  'a sparse table': times(300, (i) => `${i}\t\t\t${i % 7}\t\t\tx\t\t\n`),
+  'a listing': times(
+    200,
+    (i) => `-rw-r--r--  1 root root ${String(i * 37).padStart(8)} Nov 21 10:${10 + (i % 50)} f_${i}.txt\n`,
+  ),
+  'a Chinese table': times(200, (i) => `| ${i} | 东京都 | 報告書${i} | 大阪 |\n`),
+  brackets: `${'['.repeat(1000)}${']'.repeat(1000)}`,
+  'lines of one sign': `${'-'.repeat(777)}\n${'='.repeat(1001)}\n${'.'.repeat(333)}\n`,
+  'invented words': times(1000, (i) => `${letters(i % 4 === 0 ? 3 : 5, 'bdgklmnprst')}a${'ou'[i % 2]}mi `),
+  syllables: times(2000, (i) => 'bcdfgklmnprstvz'[bytes(2000)[i]! % 15]! + 'aeiou'[bytes(4000)[i + 2000]! % 5]!),
+  'two letters': letters(3000, 'ab'),
+  'a genome': letters(3000, 'acgt'),
+  'a protein': letters(3000, 'ACDEFGHIKLMNPQRSTVWY'),
+  'every Hangul syllable': alphabet(0xac00, 0xd7a4),
+  'any Han': letters(3000, alphabet(0x4e00, 0x4f00)) + alphabet(0x6000, 0x6400),
+  'Tamil letters': letters(2000, alphabet(0xb85, 0xbba)),
+  'Devanagari letters': letters(2000, alphabet(0x905, 0x93a)),
+  'Cyrillic letters': letters(2000, alphabet(0x410, 0x450)),
+  'Greek letters': letters(2000, alphabet(0x391, 0x3ca)),
+  'Arabic letters': letters(2000, alphabet(0x627, 0x64b)),
+  'Latin-1 letters': letters(2000, alphabet(0xc0, 0x100)),
+  'half-width Kana': letters(2000, alphabet(0xff66, 0xff98)),
+  Braille: letters(2000, alphabet(0x2800, 0x2900)),
+  'box signs': letters(2000, alphabet(0x2500, 0x2580)),
+  Swahili: 'Serikali ilitangaza jana kwamba itafikiria upya pendekezo lililowasilishwa na wabunge wa upinzani. ',
+  Latin: 'Gallia est omnis divisa in partes tres, quarum unam incolunt Belgae, aliam Aquitani. ',
+  Sinhala: 'විපක්ෂ මන්ත්‍රීවරුන් ඉදිරිපත් කළ යෝජනාව නැවත සලකා බලන බව රජය ඊයේ නිවේදනය කළේය. ',
 }
 
 const long = (text: string) => text.repeat(Math.ceil(2_000 / text.length))
@@ -95,13 +128,35 @@ describe('estimateTokens', () => {
     expect(ratio(text)).toBeGreaterThanOrEqual(0.9)
   })
 
-  it.each(Object.entries(ORDINARY))('is at most 60 % too high for %s', (_, text) => {
-    expect(ratio(text)).toBeLessThanOrEqual(1.6)
+  it.each(Object.entries(ORDINARY))('is at most 90 % too high for %s', (_, text) => {
+    expect(ratio(text)).toBeLessThanOrEqual(1.9)
+  })
+
+  it('stops counting at the limit', () => {
+    expect(estimateTokens('word '.repeat(1000), 10)).toBeLessThan(20)
+    expect(fitsTokens('word '.repeat(1000), 10)).toBe(false)
+    expect(fitsTokens('word '.repeat(10), 40)).toBe(true)
   })
 
   it('takes any string', () => {
     expect(estimateTokens('')).toBe(0)
     expect(estimateTokens('\ud800 \udc00')).toBeGreaterThan(0)
     expect(estimateTokens('\u{10ffff}\uffff')).toBeGreaterThan(0)
+  })
+})
+
+describe('headWithin and tailWithin', () => {
+  it.each(Object.entries({ ...ORDINARY, ...OTHER }))('take what costs no more, and not much less, of %s', (_, text) => {
+    const longer = text.repeat(Math.ceil(20_000 / text.length))
+    for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
+      expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
+      expect(estimateTokens(piece)).toBeGreaterThan(200)
+    }
+  })
+
+  it('take all of what costs less, and nothing for nothing', () => {
+    expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
+    expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
+    expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])
   })
 })

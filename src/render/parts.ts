@@ -2,7 +2,8 @@
 // The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
 import type { CellError, CellResult } from '../session/cell-result.ts'
 import { textOf } from './bundle.ts'
-import { cutMiddle, type GapLine, tokensUpTo } from './cut-middle.ts'
+import { cutMiddle, type GapLine } from './cut-middle.ts'
+import { estimateTokens, surelyFits } from './estimate-tokens.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from './terminal-text.ts'
 
@@ -39,7 +40,9 @@ export function joinParts(parts: Part[]): string {
  * @param gapLine what stands for `joinParts(parts).slice(start, end)`
  */
 export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[] {
-  const costs = parts.map((part) => tokensUpTo(partText(part), tokens) + 1)
+  const length = parts.reduce((sum, part) => sum + partText(part).length + 1, 0)
+  if (surelyFits(length, tokens)) return parts
+  const costs = parts.map((part) => estimateTokens(partText(part), tokens) + 1)
   const share = fairShare(costs, tokens)
   let position = 0
   return parts.map((part, index) => {

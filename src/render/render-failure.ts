@@ -1,7 +1,7 @@
 // An error of the bridge's own → the MCP tool result that the model reads, within its budget: a message may quote what the model had sent, at any length. Pure.
 import { BridgeError, messageOf } from '../errors.ts'
 import { cutMiddle } from './cut-middle.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { fitsTokens } from './estimate-tokens.ts'
 import type { RenderedResult, RenderOptions } from './render-result.ts'
 
 /** Of a message and of a hint: each is a sentence or two, and more is somebody's data. */
@@ -20,6 +20,6 @@ export function renderFailure(
   const content = [{ type: 'text' as const, text }]
   if (!isOurs) return { isError: true, content }
   const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }
-  const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= outputTokens
+  const bothFit = fitsTokens(text + JSON.stringify(data), outputTokens)
   return { isError: true, content, ...(bothFit && !textOnly && { structuredContent: data }) }
 }

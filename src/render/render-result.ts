@@ -4,7 +4,7 @@ import type { CellResult } from '../session/cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from './cut-middle.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens, fitsTokens } from './estimate-tokens.ts'
 import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
 import { PythonPositions } from './python-positions.ts'
 import { plainText } from './terminal-text.ts'
@@ -43,7 +43,7 @@ export function renderResult(result: CellResult, options: RenderOptions): Render
   const budget = outputTokens - saved.tokens
   const notes = notesOf(result, [...media.notes, ...saved.notes])
   const { text, data } = withinBudget(result, partsOf(result, notes), options, budget)
-  const bothFit = estimateTokens(text) + estimateTokens(JSON.stringify(data)) <= budget
+  const bothFit = fitsTokens(text + JSON.stringify(data), budget)
   return {
     content: [{ type: 'text', text }, ...media.blocks, ...saved.links],
     ...(bothFit && !textOnly && { structuredContent: data }),
@@ -76,8 +76,8 @@ function withinBudget(
     const shown = isWhole ? parts : [...cut, ...wayToTheRest(result)]
     const data = { ...dataOf(result, shown, mode), ...handle }
     const text = mode === 'compact' ? (joinParts(shown) || '(no output)') + wayBack : written(data, mode)
+    if (fitsTokens(text, tokens)) return { text, data }
     const over = estimateTokens(text) - tokens
-    if (over <= 0) return { text, data }
     // What a part costs as JSON, with its quotes escaped, is known only when it is written.
     room = Math.min(room - over - 10, Math.floor((room * tokens) / (tokens + over)))
   }

@@ -2,6 +2,7 @@
 // progress gets a few notifications a second, however much happens. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CellRequest } from '../session/cell-run.ts'
+import { shortNumber } from '../render/short-number.ts'
 import { plainText } from '../render/terminal-text.ts'
 
 const INTERVAL_MS = 100
@@ -9,6 +10,7 @@ const INTERVAL_MS = 100
 const MAX_CHARS = 1_000
 /** The value must rise with each notification; this little does not show beside the cell's own numbers. */
 const STEP = 0.001
+const STEP_DIGITS = 3
 
 interface Notification {
   progress: number
@@ -42,12 +44,7 @@ export class ProgressReporter {
     onProgress: ({ done, total, message }) => {
       this.#done = done
       this.#total = total
-      this.#state =
-        message ??
-        [done, total]
-          .filter((number) => number !== undefined)
-          .map(withoutNoise)
-          .join(' of ')
+      this.#state = message ?? [done, ...(total === undefined ? [] : [total])].map(shortNumber).join(' of ')
       this.#schedule()
     },
     onToolCall: ({ name, number, total }) => {
@@ -97,21 +94,15 @@ export class ProgressReporter {
       .join('\n')
     this.#printed = ''
     this.#state = undefined
-    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : nextAfter(this.#value)
+    this.#value = this.#done !== undefined && this.#done > this.#value ? this.#done : stepped(this.#value)
     const total = this.#total !== undefined && this.#total >= this.#value ? this.#total : undefined
     await this.#send?.({ progress: this.#value, ...(total !== undefined && { total }), ...(message && { message }) })
   }
 }
 
-/** A little more, without the digits that adding up leaves behind: 5.002 and not 5.002000000000001. */
-function nextAfter(value: number): number {
-  const rounded = Number((value + STEP).toFixed(3))
-  return rounded > value ? rounded : value + STEP
-}
-
-/** 0.3 for 0.1 + 0.2. */
-function withoutNoise(number: number): string {
-  return String(Number(number.toPrecision(12)))
+/** The next value above this one. Rounded, since sums of steps have many digits that say nothing. */
+function stepped(value: number): number {
+  return Number((value + STEP).toFixed(STEP_DIGITS))
 }
 
 /** The lines at the end of a text; of a bar that moves, the last state. */

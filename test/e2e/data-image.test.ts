@@ -13,6 +13,13 @@ describe.each(['podman', 'docker'] as const)('the data image with %s', (engine) 
     expect(picture).toMatchObject({ mimeType: 'image/png' })
     expect(Buffer.from(String(picture!['data']), 'base64').subarray(1, 4).toString()).toBe('PNG')
 
+    const code =
+      'import io, PIL.Image\npng = io.BytesIO()\nPIL.Image.new("1", (5000, 2500)).save(png, "PNG")\n' +
+      'type("Scan", (), {"_repr_png_": lambda self: png.getvalue()})()'
+    const [scan] = (await bridge.call({ code })).content.filter(({ type }) => type === 'image')
+    // The width, where every PNG has it.
+    expect(Buffer.from(String(scan!['data']), 'base64').readUInt32BE(16)).toBe(1568)
+
     const frame = "pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'sold': [1, 2, 3]})"
     const grouped = await bridge.run(`import pandas as pd\n${frame}.groupby('city').sold.agg(['sum', 'count'])`)
     expect(grouped).toMatch(/Oslo\W+4\W+2/)

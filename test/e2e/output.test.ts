@@ -88,6 +88,15 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       'for i in range(1, 4):\n    runtime.progress(i, 3, f"part {i}")\n    time.sleep(0.12)',
     )
     expect(said.at(-1)).toMatchObject({ progress: 3, total: 3, message: 'part 3' })
+    const odd = await progressOf(
+      bridge,
+      'import time\nruntime.progress(5)\nfor i in range(6):\n    time.sleep(0.12)\n    runtime.progress(0.1 + 0.2, 1 / 3)',
+    )
+    for (const { progress, message } of odd) {
+      expect(String(progress)).toMatch(/^5(\.00\d)?$/)
+      expect(['5', '0.3 of 0.333']).toContain(message)
+    }
+    expect(odd.length).toBeGreaterThan(3)
     for (const seen of [printed, said]) {
       const values = seen.map(({ progress }) => progress)
       expect(values.every((value, index) => index === 0 || value > values[index - 1]!)).toBe(true)

@@ -19,6 +19,13 @@ describe('runtime.session()', () => {
     expect(text).toMatch(/^outputTokenCount: 5000$/m)
     expect(text).toMatch(/^True$/m)
   })
+
+  it('tells the memory that is used, which grows with it', async () => {
+    const bridge = await startBridge()
+    const used = 'runtime.session().memoryUsedBytes'
+    const code = `before = ${used}\nkept = bytearray(100 << 20)\nbefore > 10 << 20, ${used} - before > 50 << 20, ${used} < 600 << 20`
+    expect(await bridge.run(code)).toBe('(True, True, True)')
+  })
 })
 
 describe('runtime.reset()', () => {
@@ -83,6 +90,39 @@ handle = open("/workspace/f", "w")`)
     })
     // Told once.
     expect(await bridge.run('shared')).toBe('[1, 2, 3]')
+  })
+
+  it('promises nothing that cannot be loaded again, and loses nothing with it', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run(`
+import urllib.error, pathlib
+x = [1, 2, 3]
+herr = urllib.error.HTTPError("u", 404, "nf", {}, None)
+pathlib.Path("/workspace/helper.py").write_text("class Helper: pass")
+import sys; sys.path.insert(0, "/workspace")
+import helper
+mine = helper.Helper()
+y = [x]`)
+    const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
+    expect(killed).toMatch(/come back with the next one: x, y, urllib, pathlib, sys\. Lost: /)
+    expect(killed).toMatch(/herr \(HTTPError: it cannot be loaded again: HTTPError.__init__\(\) missing/)
+    expect(killed).toMatch(/mine \(Helper: Helper is defined in a file in \/workspace\/\)/)
+    expect(killed).toMatch(/helper \(a module in \/workspace\/\)/)
+    expect(await bridge.run('x.append(4)\ny')).toBe(
+      '[[1, 2, 3, 4]]\n[Restored from before the restart: x, y, urllib, pathlib, sys.]',
+    )
+  })
+
+  it('a value that only the next sandbox cannot load is named there, and the others come back', async () => {
+    const bridge = await startBridge({ env: CHECKPOINT })
+    await bridge.run(`
+import copyreg, os, types
+open("/workspace/f", "w").close()
+copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, ("/workspace/f",)))
+x = [1]
+gone = types.SimpleNamespace()`)
+    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(/come back with the next one: x, gone/)
+    expect(await bridge.run('x')).toMatch(/^\[1\]\n\[Restored from before the restart: x, .*Not: gone \(.*No such file/)
   })
 
   it('survives memory running out, and a process that ends itself', async () => {

@@ -93,6 +93,36 @@ describe('mcp.runtime', () => {
     )
   })
 
+  it('sends progress that the bridge can read, and refuses any other', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const sent = async (args: string) => {
+      const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
+      return [done, total, message]
+    }
+    expect(await sent('3')).toEqual([3, undefined, undefined])
+    expect(await sent('0.5, 1.0, "half"')).toEqual([0.5, 1, 'half'])
+    expect(await sent('__import__("decimal").Decimal("2.5"), __import__("fractions").Fraction(5, 1)')).toEqual([
+      2.5,
+      5,
+      undefined,
+    ])
+    expect(await sent('10**20')).toEqual([1e20, undefined, undefined])
+    for (const [args, message] of [
+      ['"a"', 'done is a finite number, not str'],
+      ['float("nan")', 'done is a finite number, not nan'],
+      ['1, float("-inf")', 'total is a finite number, not -inf'],
+      ['10**400', 'done is a finite number, not int'],
+      ['True', 'done is a finite number, not True'],
+      ['None', 'done is a finite number, not NoneType'],
+      ['1, [2]', 'total is a finite number, not list'],
+      ['1, 2, 3', 'message is a str, not int'],
+    ]) {
+      const outcome = await kernel.run(`runtime.progress(${args})`)
+      expect(outcome.error).toMatchObject({ name: 'ArgumentsError', message: expect.stringContaining(message!) })
+      expect(outcome.frames.map(({ type }) => type)).toEqual(['done'])
+    }
+  })
+
   it('prints docs as lines', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout, value } = await kernel.run(

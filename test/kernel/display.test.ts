@@ -142,15 +142,47 @@ describe('figures', () => {
   })
 })
 
-it('a data frame is a compact table with its shape', async (ctx) => {
-  const kernel = await startKernel(ctx)
-  const code = `
-import sys, types
+describe('a data frame', () => {
+  /** A stand-in for a library, with as much of it as is looked at. */
+  const fake = (library: string, body: string, more = '') => `
+import contextlib, sys, types
 class DataFrame:
-    shape = (1000, 3)
-    def to_string(self, max_rows, min_rows, max_cols, max_colwidth, show_dimensions): return f'table of at most {max_rows} rows'
+    shape, columns = (1000, 3), ['a', 'b', 'c']
+    def __len__(self): return 1000
     def _repr_html_(self): return '<table>'
-sys.modules['pandas'] = types.SimpleNamespace(DataFrame=DataFrame)
-DataFrame()`
-  expect((await kernel.run(code)).value).toEqual({ 'text/plain': 'table of at most 60 rows\n[1000 rows × 3 columns]' })
+${body}
+${more}
+sys.modules['${library}'] = types.SimpleNamespace(DataFrame=DataFrame${more && ', Config=Config'})
+frame = DataFrame()`
+  const pandas = fake(
+    'pandas',
+    `    def to_string(self, max_rows, min_rows, max_cols, max_colwidth, show_dimensions): return f'at most {max_rows} rows'
+    def to_json(self, orient, date_format, default_handler): return '[{"a": 1}]'`,
+  )
+  const polars = fake(
+    'polars',
+    `    def __str__(self): return f"{options['tbl_rows']} of many rows  \\nin {options['tbl_formatting']}"
+    def write_json(self): return '[{"a": 1}]'`,
+    `@contextlib.contextmanager
+def Config(**given):
+    global options
+    options = given
+    yield
+    options = None`,
+  )
+
+  for (const [library, code, table] of [
+    ['pandas', pandas, 'at most 60 rows\n[1000 rows × 3 columns]'],
+    ['polars', polars, '20 of many rows\nin NOTHING\n[1000 rows × 3 columns]'],
+  ] as const) {
+    it(`of ${library} is a compact table with its shape`, async (ctx) => {
+      const kernel = await startKernel(ctx)
+      await kernel.run(code)
+      expect((await kernel.run('frame')).value).toEqual({ 'text/plain': table })
+      const json = await kernel.run('frame', { json: true })
+      expect(json.value).toEqual({ 'text/plain': table, 'application/json': [{ a: 1 }] })
+      const failed = await kernel.run('frame + 1')
+      expect(failed.error!.values).toBe('frame = <DataFrame 1000 × 3: a, b, c>')
+    })
+  }
 })

@@ -16,6 +16,7 @@ from .artifacts import artifacts, open_artifact, save_artifact
 from .docs import tool_docs
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .outputs import grep, output
+from .progress import progress
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -138,12 +139,6 @@ def complete(code, pos=None):
     from .complete import completions
 
     return completions(code, pos)
-
-
-def progress(done, total=None, message=None):
-    """Tell the client how far this cell is."""
-    frame = {"type": "progress", "done": done, "total": total, "message": message}
-    bridge.tell({key: value for key, value in frame.items() if value is not None})
 
 
 def _call(server, tool, arguments, raw):

@@ -1,6 +1,8 @@
 """What a cell can learn of its own session: `runtime.session()`, `runtime.packages()`, and `runtime.reset()` to end it."""
 
 import sys
+from struct import error as StructError
+from struct import unpack
 
 from ..values import Record
 from . import bridge
@@ -69,12 +71,15 @@ def packages():
 
 
 def _memory_bytes():
-    """Resident memory of this process, where the system tells."""
+    """Resident memory of this process, where the system tells; in WebAssembly the memory that Python has, which never shrinks."""
     try:
+        if sys.platform == "emscripten":
+            with open("/dev/sandbridge-memory", "rb", buffering=0) as file:
+                return int(unpack("<d", file.read(8))[0])
         with open("/proc/self/statm") as file:
             pages = int(file.read().split()[1])
         import resource
 
         return pages * resource.getpagesize()
-    except (OSError, ImportError, ValueError, IndexError):
+    except (OSError, ImportError, ValueError, IndexError, StructError):
         return None

@@ -4,7 +4,7 @@ import base64
 import json
 import unittest
 
-from sandbridge_kernel.values import Media, Record, native
+from sandbridge_kernel.values import Media, Record, media_in, native
 
 
 def text(words):
@@ -39,6 +39,59 @@ class Native(unittest.TestCase):
             self.assertEqual(media.data, data)
             self.assertEqual(repr(media), f"<image/gif, {size} bytes>")
         self.assertRaises(ValueError, lambda: Media("a", "image/png").data)
+
+
+    def test_resources_that_are_images_or_sounds_are_media_and_other_bytes_are_bytes(self):
+        def resource(**fields):
+            return native({"content": [{"type": "resource", "resource": {"uri": "x:y", **fields}}]})
+
+        for mime in ("image/png", "audio/wav"):
+            media = resource(blob="AAEC", mimeType=mime)
+            self.assertEqual((media.data, media.mime_type), (b"\0\1\2", mime))
+        self.assertEqual(resource(blob="AAEC", mimeType="application/pdf"), b"\0\1\2")
+        self.assertEqual(resource(blob="AAEC"), b"\0\1\2")
+        self.assertEqual(resource(text="<svg/>", mimeType="image/svg+xml"), "<svg/>")
+
+
+class MediaBesideStructuredContent(unittest.TestCase):
+    image = {"type": "image", "data": "AAEC", "mimeType": "image/png"}
+
+    def native(self, structured, *blocks):
+        return native({"structuredContent": structured, "content": list(blocks)})
+
+    def test_makes_a_list_of_the_value_and_the_media(self):
+        sound = {"type": "resource", "resource": {"uri": "x:y", "blob": "AAAA", "mimeType": "audio/wav"}}
+        value, *media = self.native({"title": "t"}, {"type": "text", "text": '{"title": "t"}'}, self.image, sound)
+        self.assertEqual(value, {"title": "t"})
+        self.assertEqual([one.mime_type for one in media], ["image/png", "audio/wav"])
+        self.assertEqual(self.native({"result": 5}, self.image)[0], 5)
+        self.assertEqual(self.native({"result": [1, 2]}, self.image)[0], [1, 2])
+
+    def test_nothing_else_makes_a_list(self):
+        link = {"type": "resource_link", "uri": "x:y", "name": "n", "mimeType": "image/png"}
+        text = {"type": "text", "text": "said beside it"}
+        self.assertEqual(self.native({"title": "t"}, text, link, None), {"title": "t"})
+        self.assertEqual(self.native({"result": 5}), 5)
+
+    def test_content_that_the_structure_repeats_is_there_once(self):
+        repeated = {**self.image, "annotations": None, "_meta": None}
+        value = self.native({"result": [{"type": "text", "text": "t"}, repeated]}, self.image)
+        self.assertEqual(value, ["t", native({"content": [self.image]})])
+        self.assertIsInstance(self.native(repeated, self.image), Media)
+
+
+class MediaIn(unittest.TestCase):
+    def test_finds_them_in_lists_and_dicts_only_and_not_for_ever(self):
+        one, two = Media("AAAA", "image/png"), Media("BBBB", "audio/wav")
+        both = [("image/png", "AAAA"), ("audio/wav", "BBBB")]
+        self.assertEqual(media_in(["text", one, {"sound": (two, 5)}], 9), both)
+        self.assertEqual(media_in(Record(shot=[[one]], sound=two), 9), both)
+        self.assertEqual(media_in([one] * 50, 3), both[:1] * 3)
+        for value in (one, None, "text", {one}, [[[[[one]]]]], [0] * 1_000_000 + [one], iter([one])):
+            self.assertEqual(media_in(value, 9), [])
+        cycle = [one]
+        cycle.append(cycle)
+        self.assertEqual(set(media_in(cycle, 9)), set(both[:1]))
 
 
 class Records(unittest.TestCase):

@@ -1,4 +1,4 @@
-// Runs in the empty context: Python's two character devices on top of two shared-memory rings, whose other ends are in pump.mjs.
+// Runs in the empty context: Python's character devices, two of them on top of two shared-memory rings, whose other ends are in pump.mjs.
 // Its value is a function. Everything here may be called and corrupted by hostile code; nothing outside believes what it leaves in the rings.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
@@ -65,6 +65,13 @@
     }
   }
 
+  // What is read into is a view of all of Python's memory.
+  const readMemorySize = (_stream, buffer, offset, length) => {
+    if (length < 8) return 0
+    new DataView(buffer.buffer, buffer.byteOffset + offset, 8).setFloat64(0, buffer.length, true)
+    return 8
+  }
+
   const device = (minor, path, read, write) => {
     const id = fs.makedev(99, minor)
     fs.registerDevice(id, {
@@ -80,4 +87,5 @@
   }
   device(0, '/dev/sandbridge', readFrames, writeFrames)
   device(1, '/dev/sandbridge-wait', () => 0, waitForInput)
+  device(2, '/dev/sandbridge-memory', readMemorySize, () => 0)
 }

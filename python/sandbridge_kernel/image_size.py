@@ -1,0 +1,61 @@
+"""Width and height of an image from its first bytes: PNG, JPEG, GIF and WebP. Decodes no pixels and knows nothing of who will show it."""
+
+
+def image_size(data):
+    """(width, height) in pixels, as the header says; None when these bytes do not say."""
+    try:
+        if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
+            return _pair(data, 16, 4, "big")
+        if data[:6] in (b"GIF87a", b"GIF89a"):
+            return _pair(data, 6, 2, "little")
+        if data[:3] == b"\xff\xd8\xff":
+            return _jpeg(data)
+        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+            return _webp(data)
+    except IndexError:  # cut off
+        pass
+    return None
+
+
+def _pair(data, start, count, order):
+    """Two numbers of `count` bytes each."""
+    return _number(data, start, count, order), _number(data, start + count, count, order)
+
+
+def _number(data, start, count, order):
+    if start + count > len(data):
+        raise IndexError
+    return int.from_bytes(data[start : start + count], order)
+
+
+def _jpeg(data):
+    """The frame header, found by going from segment to segment (ITU T.81, annex B)."""
+    at = 2
+    while (at := data.find(b"\xff", at)) >= 0:
+        while data[at] == 0xFF:
+            at += 1
+        marker = data[at]
+        at += 1
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # those are tables
+            height, width = _pair(data, at + 3, 2, "big")
+            return width, height
+        if marker in (0xD9, 0xDA):  # the end, or the pixels
+            break
+        if marker != 0x01 and not 0xD0 <= marker <= 0xD8:  # those have no length
+            at += max(2, _number(data, at, 2, "big"))
+    return None
+
+
+def _webp(data):
+    """RFC 9649: the canvas of the extended format, else the frame of the lossy or the lossless one."""
+    kind = data[12:16]
+    if kind == b"VP8X":
+        width, height = _pair(data, 24, 3, "little")
+        return width + 1, height + 1
+    if kind == b"VP8 ":
+        width, height = _pair(data, 26, 2, "little")
+        return width & 0x3FFF, height & 0x3FFF
+    if kind == b"VP8L":
+        bits = _number(data, 21, 4, "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    return None

@@ -1,0 +1,102 @@
+"""What a checkpoint promises, and what comes back in the end, also where a value does not load."""
+
+import collections
+import copyreg
+import os
+import sys
+import tempfile
+import types
+import unittest
+import urllib.error
+from base64 import b64decode
+
+from sandbridge_kernel import checkpoint
+from sandbridge_kernel.values import Record
+
+
+def carried(namespace):
+    """(what was promised, what was restored, what was said about it)"""
+    taken = checkpoint.take(namespace)
+    restored = {}
+    return taken, restored, checkpoint.restore(restored, taken["data"])
+
+
+def http_error():
+    return urllib.error.HTTPError("u", 404, "nf", {}, None)
+
+
+class Restored(unittest.TestCase):
+    def setUp(self):
+        checkpoint._tried.clear()
+
+    def test_a_value_that_pickles_and_does_not_load_is_named_and_takes_no_other_with_it(self):
+        shared = [1, 2]
+        taken, restored, said = carried({"x": shared, "herr": http_error(), "box": {"inner": shared}, "os": os})
+        self.assertEqual(taken["kept"], ["x", "box", "os"])
+        self.assertRegex(taken["lost"][0], r"^herr \(HTTPError: it cannot be loaded again: HTTPError.__init__\(\) missing 5")
+        self.assertEqual(restored, {"x": [1, 2], "box": {"inner": [1, 2]}, "os": os})
+        self.assertIs(restored["x"], restored["box"]["inner"])
+        self.assertEqual(said, "Restored from before the restart: x, box, os.")
+
+    def test_one_that_loads_here_and_not_there_is_named_when_it_is_missed(self):
+        handle, path = tempfile.mkstemp()
+        os.close(handle)
+        copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, (path,)))
+        self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace)
+        taken = checkpoint.take({"a": [1], "gone": [types.SimpleNamespace()], "b": Record(k=1)})
+        self.assertEqual((taken["kept"], taken["lost"]), (["a", "gone", "b"], []))
+        os.unlink(path)
+        restored = {}
+        said = checkpoint.restore(restored, taken["data"])
+        self.assertEqual(restored, {"a": [1], "b": {"k": 1}})
+        self.assertRegex(said, r"^Restored from before the restart: a, b\. Not: gone \(.*No such file.*\)\.$")
+
+    def test_code_of_a_value_that_ends_the_program_ends_nothing(self):
+        for leave in (lambda value: sys.exit(), lambda value: (sys.exit, ())):
+            copyreg.pickle(types.SimpleNamespace, leave)
+            self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace, None)
+            taken, restored, _ = carried({"a": 1, "leaves": types.SimpleNamespace()})
+            self.assertEqual((taken["kept"], restored), (["a"], {"a": 1}))
+
+    def test_values_of_common_types_are_pickled_once_and_others_twice(self):
+        def size(value):
+            return len(b64decode(checkpoint.take({"value": value})["data"]))
+
+        text = "x" * 100_000
+        for value in (text, [text], Record(k=text), collections.Counter([text])):
+            self.assertLess(size(value), 101_000)
+        self.assertGreater(size(types.SimpleNamespace(text=text)), 200_000)
+
+    def test_what_has_no_room_twice_comes_with_all_others_only(self):
+        large = types.SimpleNamespace(data=bytes(10 << 20))
+        taken, restored, _ = carried({"a": types.SimpleNamespace(n=1), "large": large, "again": [large]})
+        self.assertEqual(taken["lost"], [])
+        self.assertLess(len(taken["data"]), 23_000_000)
+        self.assertIs(restored["again"][0], restored["large"])
+        self.assertEqual(restored["a"].n, 1)
+
+    def test_a_type_is_tried_once_in_a_kernel(self):
+        loads = []
+
+        def load():
+            loads.append(1)
+            return []
+
+        load.__module__, load.__qualname__ = "tempfile", "load"
+        tempfile.load = load
+        self.addCleanup(delattr, tempfile, "load")
+        copyreg.pickle(types.SimpleNamespace, lambda value: (load, ()))
+        self.addCleanup(copyreg.dispatch_table.pop, types.SimpleNamespace)
+        for _ in range(3):
+            checkpoint.take({"value": types.SimpleNamespace()})
+        self.assertEqual(len(loads), 1)
+
+    def test_what_no_bridge_should_take_is_cut(self):
+        taken, restored, _ = carried({"n" * 300: 1, **{f"f{index}": open for index in range(3)}})
+        self.assertEqual(taken["kept"][0], "n" * 200)
+        self.assertEqual(restored["n" * 300], 1)
+        self.assertRegex(checkpoint.restore({}, "AAAA"), "^The variables of the session before could not be restored")
+
+
+if __name__ == "__main__":
+    unittest.main()
