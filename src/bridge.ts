@@ -87,6 +87,7 @@ export class Bridge {
     this.tokenStore = createTokenStore(
       path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
       vaultOf(settings, log),
+      log,
     )
     this.upstreams = createUpstreams({
       definitions: servers,
