@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
-import { mergeDefinitions } from './merge-definitions.ts'
+import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
@@ -12,6 +12,7 @@ import { launchesBridge, reachesBridge } from './self-server.ts'
 import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
+import { textHash } from './trust.ts'
 
 export interface DiscoverOptions {
   settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'>
@@ -55,10 +56,12 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   )
   // What the user configured comes before what a project brings along, so that a project cannot take a name away.
   const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
-  const servers = mergeDefinitions(files.flatMap((file) => file.servers))
+  const placed = placeDefinitions(files.flatMap((file) => file.servers))
+  const servers = withoutDoubles(placed)
   return {
     servers: servers.filter((one) => one.trusted !== false),
     untrusted: servers.filter((one) => one.trusted === false),
+    found: placed,
     skipped: files.flatMap((file) => file.skipped),
     files: files.flatMap((file) => file.read ?? []),
   }
@@ -127,7 +130,7 @@ async function readOne(
     if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
     else result.servers.push(trusted ? definition : { ...definition, trusted: false })
   }
-  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted }
+  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(read.text) }
   return result
 }
 

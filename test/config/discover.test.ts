@@ -12,7 +12,7 @@ import { discoverServers } from '../../src/config/discover.ts'
 import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/server-definition.ts'
 import { readSettings } from '../../src/config/settings.ts'
-import { createTrustStore } from '../../src/config/trust.ts'
+import { createTrustStore, textHash } from '../../src/config/trust.ts'
 
 let root: string
 let home: string
@@ -242,10 +242,23 @@ describe("a project's servers", () => {
     expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
   })
 
+  it('may not be started when the file changes between its listing and the trust in it', async () => {
+    const file = await write(project, '.mcp.json', one('a', 'x'))
+    const [listed] = (await discover()).files
+    await write(project, '.mcp.json', one('a', 'evil'))
+    const store = createTrustStore(path.join(home, 'MCPs'))
+    await store.trust(listed!.file, listed!.hash)
+    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
+    // The control: as it was listed, it is trusted.
+    await write(project, '.mcp.json', one('a', 'x'))
+    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
+    expect(listed!.file).toBe(file)
+  })
+
   it('may be started once the file is trusted, until it changes', async () => {
     const file = await write(project, '.mcp.json', one('a', 'x'))
     const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(file, JSON.stringify(one('a', 'x')))
+    await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
     expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
     await write(project, '.mcp.json', one('a', 'y'))
     const changed = await discover({}, { isTrusted: store.isTrusted })
