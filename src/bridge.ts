@@ -96,6 +96,7 @@ export class Bridge {
       idleMs: settings.upstreamIdleMs,
       resolveTransport: (definition) => this.resolveTransport(definition),
       tokenStore: this.tokenStore,
+      clientMetadataUrl: settings.clientMetadataUrl,
       requests: () => this.questions.requests(),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })

@@ -11,6 +11,7 @@ import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
+import { BAD_NAME, isServerName, shownName } from './server-name.ts'
 import type { Settings } from './settings.ts'
 import { textHash } from './trust.ts'
 
@@ -139,9 +140,7 @@ function toDefinition(
   source: ServerDefinition['source'],
   options: DiscoverOptions,
 ): ServerDefinition | { reason: string } {
-  if (name.trim() === '' || name !== shownName(name)) {
-    return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
-  }
+  if (!isServerName(name)) return { reason: BAD_NAME }
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
@@ -155,9 +154,4 @@ function toDefinition(
     return { reason: 'is this bridge itself; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
-}
-
-/** A name that fits on one line of a list, whatever was written. */
-function shownName(name: string): string {
-  return name.slice(0, 128).replaceAll(/\p{Cc}/gu, '\uFFFD')
 }

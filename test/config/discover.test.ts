@@ -122,6 +122,15 @@ describe('bad files', () => {
     const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
     await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
     expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
+    await write(home, '.config/goose/config.yaml', 'extensions: &a\n  x: {cmd: y, envs: [*a]}\n')
+    expect(reasons(await discover())).toEqual({ 'config.yaml': 'has a YAML alias that leads back to itself' })
+    // The control: an alias that leads elsewhere, twice.
+    await write(
+      home,
+      '.config/goose/config.yaml',
+      'e: &e {A: b}\nextensions:\n  x: {cmd: y, envs: *e}\n  z: {cmd: y, envs: *e}\n',
+    )
+    expect(reasons(await discover())).toEqual({})
   })
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
+import { toServerBody } from '../../src/config/server-entry.ts'
 import { createLog } from '../../src/log.ts'
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
@@ -430,6 +431,64 @@ describe('a client that was registered by hand', () => {
       expect(text).not.toContain(wrong)
       expect(text).not.toContain(basic)
     }
+  })
+})
+
+describe('a document that describes us', () => {
+  const clientMetadataUrl = 'https://us.example/client.json'
+
+  test('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([
+      { clientId: clientMetadataUrl, redirectUri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) },
+    ])
+    const upstreams = bridge(server, file)
+    await echo(upstreams)
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
+  })
+
+  test('is used in a sign-in that a call began', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
+    await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })
+    expect(server.asked).toMatchObject([{ clientId: clientMetadataUrl }])
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  })
+
+  test('is passed over where the authorization server does not say that it takes one', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file, { clientMetadataUrl })
+    expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
+    expect(server.counts).toMatchObject({ register: 1 })
+  })
+
+  test('that has another address by now, or none, is no client any more', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
+      server.valid.clear()
+      server.refreshTokens.clear()
+      await logIn(server, file, { clientMetadataUrl: url })
+    }
+    expect(server.asked.map(({ clientId }) => clientId)).toEqual([
+      clientMetadataUrl,
+      'https://us.example/new.json',
+      'client-1',
+    ])
+  })
+
+  test('is awaited at the port that the definition names', async () => {
+    const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
+    server.twist.documents = true
+    const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })
+    const { transport } = 'body' in made ? made.body : expect.fail(made.reason)
+    await logIn(server, file, { clientMetadataUrl, server: transport as RemoteServer })
+    expect(server.asked).toMatchObject([{ redirectUri: `http://127.0.0.1:${port}/callback` }])
   })
 })
 

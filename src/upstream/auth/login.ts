@@ -22,7 +22,7 @@ export interface LoginOptions {
   /** For a browser on another machine: the address it ended up at, as the user copied it. Missing means that there is no such way. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
-  clientMetadataUrl?: string
+  clientMetadataUrl?: string | undefined
   /** More permissions than the stored login has: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }

@@ -69,7 +69,17 @@ export function createStoredAuth({ name, server, store, redact, limitMs }: Store
     const port = grant.port ?? 0
     // It is not used in a refresh.
     const callback = { url: `http://127.0.0.1:${port}/callback`, port }
-    const provider = new OAuthProvider({ name, store, serverUrl, callback, client, redirect })
+    const clientId = grant.client?.client_id
+    const provider = new OAuthProvider({
+      name,
+      store,
+      serverUrl,
+      callback,
+      client,
+      redirect,
+      // The token was given to the client of this document, whichever is ours by now.
+      ...(clientId?.startsWith('https://') && { clientMetadataUrl: clientId }),
+    })
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
     const authorization = authorizationFetch(context.fetchFn, redact, limitMs)
     try {
