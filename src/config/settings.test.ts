@@ -42,7 +42,7 @@ describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
 
 describe('readSettings', () => {
   it('has a default for everything', () => {
-    expect(addressOf({})).toEqual({
+    expect(read({})).toEqual({
       runtime: 'auto',
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
