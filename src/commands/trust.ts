@@ -63,5 +63,5 @@ function named(what: string, names: string[]): string[] {
 /** One word of the file, told from its neighbours, on one line and not the whole screen. */
 function shown(text: string): string {
   const cut = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters)` : text
-  return /^[\w@%+=:,./${}-]+$/.test(cut) ? cut : `"${visibleInline(cut)}"`
+  return /^[\w@%+=:,./${}-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
 }

@@ -27,7 +27,7 @@ it('trust shows commands with their arguments, addresses, and the names of varia
       cwd: '/elsewhere',
     },
     far: { url: 'https://far.example/mcp', headers: { Authorization: 'Bearer s3cret-value' } },
-    long: { command: 'x', args: ['a'.repeat(5000)] },
+    long: { command: 'x', args: ['a'.repeat(5000), 'a" "b'] },
   })
   const { stdout, code } = await run('trust', '--yes')
   expect(code).toBe(0)
@@ -39,7 +39,7 @@ it('trust shows commands with their arguments, addresses, and the names of varia
     'in the folder /elsewhere',
     'far: https://far.example/mcp',
     'headers Authorization',
-    `long: x "${'a'.repeat(500)}… (5000 characters)"`,
+    `long: x "${'a'.repeat(500)}… (5000 characters)" "a\\" \\"b"`,
     'Trusted. It asks again when the file changes.',
     '',
   ])
