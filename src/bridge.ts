@@ -90,6 +90,7 @@ export class Bridge {
     this.tokenStore = createTokenStore(
       path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
       vaultOf(settings, log),
+      log,
     )
     this.upstreams = createUpstreams({
       definitions: servers,
@@ -98,6 +99,7 @@ export class Bridge {
       idleMs: settings.upstreamIdleMs,
       resolveTransport: (definition) => this.resolveTransport(definition),
       tokenStore: this.tokenStore,
+      clientMetadataUrl: settings.clientMetadataUrl,
       requests: () => this.questions.requests(),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })

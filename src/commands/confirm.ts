@@ -1,6 +1,7 @@
 // A question with yes or no for an answer, asked in the terminal.
 import { createInterface } from 'node:readline/promises'
 import { BridgeError } from '../errors.ts'
+import { visible } from './print.ts'
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID when there is no terminal to ask in */
 export async function confirm(question: string): Promise<boolean> {
@@ -11,7 +12,7 @@ export async function confirm(question: string): Promise<boolean> {
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim())
+    return /^y(es)?$/i.test((await terminal.question(visible(question))).trim())
   } finally {
     terminal.close()
   }

@@ -5,7 +5,7 @@ import { planInit } from '../config/init/plan-init.ts'
 import type { SkippedEntry } from '../config/server-definition.ts'
 import { readSettings } from '../config/settings.ts'
 import { confirm } from './confirm.ts'
-import { print } from './print.ts'
+import { print, visibleInline } from './print.ts'
 
 interface InitOptions {
   yes?: boolean
@@ -40,7 +40,9 @@ export async function init(options: InitOptions): Promise<void> {
   printSkipped(plan.skipped)
   for (const client of plan.registered) print(`${client}: registered already`)
   if (plan.changes.length === 0) return print('There is nothing to change.')
-  for (const { client, file, diff } of plan.changes) print(`\n${client}: ${file}\n${diff.join('\n')}`)
+  for (const { client, file, diff } of plan.changes) {
+    print(`\n${client}: ${visibleInline(file)}\n${diff.map(visibleInline).join('\n')}`)
+  }
   if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   print(written.map((file) => `wrote ${file}`).join('\n'))
@@ -50,5 +52,5 @@ export async function init(options: InitOptions): Promise<void> {
 
 function printSkipped(skipped: SkippedEntry[]): void {
   for (const { file, name, reason } of skipped)
-    print(`skipped ${name === undefined ? '' : `${name} in `}${file}: ${reason}`)
+    print(visibleInline(`skipped ${name === undefined ? '' : `${name} in `}${file}: ${reason}`))
 }

@@ -15,6 +15,7 @@ export async function login(server: string, options: { browser: boolean; scope?:
       name: server,
       server: await remoteServer(bridge, server),
       store: bridge.tokenStore,
+      clientMetadataUrl: bridge.settings.clientMetadataUrl,
       clientInfo: CLIENT_INFO,
       signal: cancelled.signal,
       showPage: (url) => {

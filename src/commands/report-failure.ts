@@ -1,9 +1,10 @@
 // How a command that failed says so to a person: what happened and what to do, no stack.
 import { BridgeError, messageOf } from '../errors.ts'
+import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */
 export function reportFailure(error: unknown): number {
   const hint = BridgeError.isInstance(error) && error.hint ? `\n${error.hint}` : ''
-  process.stderr.write(`sandbridge: ${messageOf(error)}${hint}\n`)
+  process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint}\n`))
   return BridgeError.isInstance(error) ? 2 : 1
 }

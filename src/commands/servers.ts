@@ -1,8 +1,9 @@
 // `sandbridge servers`: which upstreams there are, what is known of them, and where they come from. Starts none of them.
 import type { Bridge } from '../bridge.ts'
 import { describeServers } from '../config/describe-servers.ts'
+import type { FoundServer } from '../config/server-definition.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printJson, printTable, visibleInline } from './print.ts'
 
 interface ServersOptions {
   json?: boolean
@@ -42,15 +43,21 @@ function printServers({ catalog, discovered }: Bridge): void {
 }
 
 function printSources({ discovered }: Bridge): void {
-  printTable(
-    discovered.files.map(({ client, file, serverCount, trusted }) => [
-      client,
-      `${serverCount} ${serverCount === 1 ? 'server' : 'servers'}`,
-      trusted ? '' : 'not trusted',
-      file,
-    ]),
-  )
+  for (const { client, file, serverCount, trusted } of discovered.files) {
+    const count = `${serverCount} ${serverCount === 1 ? 'server' : 'servers'}`
+    print(`${client}  ${count}${trusted ? '' : ', not trusted'}  ${visibleInline(file)}`)
+    const own = discovered.found.filter(
+      ({ definition: { source } }) => source.file === file && source.client === client,
+    )
+    printTable(own.map((one) => [`  ${one.definition.name}`, fate(one, discovered.found)]))
+  }
   if (discovered.skipped.length === 0) return
   print('\nSkipped:')
   printTable(discovered.skipped.map(({ file, name, reason }) => [`  ${name ?? ''}`, reason, file]))
+}
+
+function fate({ definition, name, isDouble }: FoundServer, found: readonly FoundServer[]): string {
+  if (!isDouble) return name === definition.name ? '' : `is called ${name} here: the name is taken`
+  const first = found.find((one) => one.name === name && !one.isDouble)
+  return `is the same as ${name} of ${first?.definition.source.file}`
 }

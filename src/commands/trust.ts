@@ -1,16 +1,18 @@
 // `sandbridge trust`: allow the servers that a project's own config files define. A project is someone else's command line until its owner says otherwise.
-import { readFile } from 'node:fs/promises'
-import { describeServers } from '../config/describe-servers.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
-import { print } from './print.ts'
+import { print, visibleInline } from './print.ts'
 
 interface TrustOptions {
   yes?: boolean
   remove?: string
   list?: boolean
 }
+
+/** Of one argument. */
+const MAX_SHOWN_CHARS = 500
 
 export async function trust(options: TrustOptions): Promise<void> {
   await withBridge(async ({ settings, discovered }) => {
@@ -20,20 +22,46 @@ export async function trust(options: TrustOptions): Promise<void> {
       const had = await store.untrust(options.remove)
       return print(had ? `${options.remove} is no longer trusted.` : `${options.remove} was not trusted.`)
     }
-    const files = new Set(discovered.untrusted.map((server) => server.source.file))
-    if (files.size === 0) return print('There is nothing here to trust.')
-    for (const file of files) {
-      // What is shown is what is trusted: a file that changes in between asks again.
-      const text = await readFile(file, 'utf8')
-      print(`${file} defines:`)
-      const servers = discovered.untrusted.filter((server) => server.source.file === file)
-      for (const { name, type, command, argsCount, origin } of describeServers(servers)) {
-        print(`  ${name}: ${type === 'stdio' ? `runs ${command} with ${argsCount} arguments` : origin}`)
+    const files = discovered.files.filter(({ trusted, serverCount }) => !trusted && serverCount > 0)
+    if (files.length === 0) return print('There is nothing here to trust.')
+    for (const { file, hash } of files) {
+      print(`${visibleInline(file)} defines:`)
+      for (const { definition } of discovered.found.filter((one) => one.definition.source.file === file)) {
+        for (const line of linesOf(definition)) print(`  ${line}`)
       }
-      if (options.yes || (await confirm(`Allow these servers to be started? Read ${file} first. [y/N] `))) {
-        await store.trust(file, text)
+      if (
+        options.yes ||
+        (await confirm(`Allow these servers to be started? Read ${visibleInline(file)} first. [y/N] `))
+      ) {
+        // What was listed is what is trusted: a file that has changed since asks again.
+        await store.trust(file, hash)
         print('Trusted. It asks again when the file changes.')
       }
     }
   })
+}
+
+/** All that decides what is run or reached, as it was written: placeholders are not filled in. Of variables and headers, the names. */
+function linesOf({ name, transport }: ServerDefinition): string[] {
+  if (transport.type !== 'stdio') {
+    return [`${shown(name)}: ${shown(transport.url)}`, ...named('headers', Object.keys(transport.headers))]
+  }
+  const { command, args, env, inheritEnv = [], cwd, envFile } = transport
+  return [
+    `${shown(name)}: ${[command, ...args].map(shown).join(' ')}`,
+    ...named('sets', Object.keys(env)),
+    ...named('gets', inheritEnv),
+    ...named('in the folder', cwd === undefined ? [] : [cwd]),
+    ...named('with the variables of', envFile === undefined ? [] : [envFile]),
+  ]
+}
+
+function named(what: string, names: string[]): string[] {
+  return names.length === 0 ? [] : [`  ${what} ${names.map(shown).join(' ')}`]
+}
+
+/** One word of the file, told from its neighbours, on one line and not the whole screen. */
+function shown(text: string): string {
+  const cut = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters)` : text
+  return /^[\w@%+=:,./${}-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
 }

@@ -4,14 +4,16 @@ import { homedir } from 'node:os'
 import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
-import { mergeDefinitions } from './merge-definitions.ts'
+import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
+import { BAD_NAME, isServerName, shownName } from './server-name.ts'
 import type { Settings } from './settings.ts'
+import { textHash } from './trust.ts'
 
 export interface DiscoverOptions {
   settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'>
@@ -55,10 +57,12 @@ export async function discoverServers(options: DiscoverOptions): Promise<Discove
   )
   // What the user configured comes before what a project brings along, so that a project cannot take a name away.
   const files = found.flat(2).toSorted((a, b) => a.rank - b.rank)
-  const servers = mergeDefinitions(files.flatMap((file) => file.servers))
+  const placed = placeDefinitions(files.flatMap((file) => file.servers))
+  const servers = withoutDoubles(placed)
   return {
     servers: servers.filter((one) => one.trusted !== false),
     untrusted: servers.filter((one) => one.trusted === false),
+    found: placed,
     skipped: files.flatMap((file) => file.skipped),
     files: files.flatMap((file) => file.read ?? []),
   }
@@ -137,7 +141,7 @@ async function readOne(
     if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
     else result.servers.push(trusted ? definition : { ...definition, trusted: false })
   }
-  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted }
+  result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(read.text) }
   return result
 }
 
@@ -146,9 +150,7 @@ function toDefinition(
   source: ServerDefinition['source'],
   options: DiscoverOptions,
 ): ServerDefinition | { reason: string } {
-  if (name.trim() === '' || name !== shownName(name)) {
-    return { reason: 'has a name that is blank, longer than 128 characters, or with control characters in it' }
-  }
+  if (!isServerName(name)) return { reason: BAD_NAME }
   if (entry === undefined) return { reason: 'is not an object' }
   const made = toServerBody(entry)
   if ('reason' in made) return made
@@ -162,9 +164,4 @@ function toDefinition(
     return { reason: 'is this bridge itself; set MCP_BRIDGE_ALLOW_SELF_SERVER=1 to keep it' }
   }
   return { name, ...made.body, source }
-}
-
-/** A name that fits on one line of a list, whatever was written. */
-function shownName(name: string): string {
-  return name.slice(0, 128).replaceAll(/\p{Cc}/gu, '\uFFFD')
 }

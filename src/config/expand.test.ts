@@ -132,11 +132,21 @@ describe('expandTransport', () => {
     expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })
   })
 
+  it('takes headers and passwords that are unusual and allowed', () => {
+    const headers = { 'X-A_1': ' caf\u00e9\t\n', Empty: '' }
+    expect(expandTransport(remote({ url: 'http://u:100%25@host/', headers }), context)).toMatchObject({ headers })
+  })
+
   it.each([
     [stdio({ env: { K: '${MISSING}' } }), 'srv: its env K needs the environment variable MISSING'],
     [stdio({ args: ['${constructor}'] }), 'srv: its args needs the environment variable constructor'],
     [stdio({ args: ['${input:other}'] }), 'srv: its args needs the input "other"'],
     [stdio({ args: ['${file:/nowhere}'] }), 'srv: its args names a file that cannot be read (ENOENT): /nowhere'],
+    [stdio({ envFile: '/${TOKEN}' }), 'srv: its envFile names a file that cannot be read (ENOENT): /${TOKEN}'],
+    [remote({ url: 'http://s3cret:100%@host/' }), 'srv: its url has a user name or password with a % in it'],
+    [remote({ headers: { A: '${TOKEN}\nB: x' } }), 'srv: its header A holds a character that no header can have'],
+    [remote({ headers: { A: '€s3cret' } }), 'srv: its header A holds a character that no header can have'],
+    [remote({ headers: { 'bad name': 's3cret' } }), 'srv: its headers have a name that no header can have: "bad name"'],
     [stdio({ envFile: '/nowhere' }), 'srv: its envFile names a file that cannot be read (ENOENT): /nowhere'],
     [stdio({ args: ['${command:pick}'] }), 'srv: its args holds a placeholder that is not known: ${command…}'],
     [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],

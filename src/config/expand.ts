@@ -28,6 +28,10 @@ interface FillContext extends ExpandContext {
   onInput: (value: string) => void
 }
 
+/** RFC 9110, sections 5.1 and 5.5. Blanks and line ends around a value are not part of it. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
+
 /**
  * A definition's transport with every placeholder filled in: what is handed to the process or the HTTP client. `envFile` and `inheritEnv`
  * are folded into `env`, and `~/` in command, cwd and file names is the home folder.
@@ -46,10 +50,13 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new BridgeError('CONFIG_INVALID', `${definition.name}: its url is not an http or https address.`)
     }
+    checkCredentials(new URL(url), definition.name)
     const { type, headers } = transport
     const oauth = transport.oauth && (table({ ...transport.oauth }, 'oauth') as unknown as ClientCredentials)
     const signIn: SignInClient | undefined = transport.signIn && table({ ...transport.signIn }, 'oauth')
-    const filled = { type, url, headers: table(headers, 'header'), ...(oauth && { oauth }), ...(signIn && { signIn }) }
+    const filledHeaders = table(headers, 'header')
+    checkHeaders(filledHeaders, definition.name)
+    const filled = { type, url, headers: filledHeaders, ...(oauth && { oauth }), ...(signIn && { signIn }) }
     return { ...filled, ...listOf(secrets) }
   }
 
@@ -64,12 +71,43 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
     args: transport.args.map((text) => fill(text, 'args')),
     env: {
       ...Object.fromEntries(inherited),
-      ...(envFile === undefined ? {} : parseEnvFile(read(envFile, context, `${definition.name}: its envFile`))),
+      ...(envFile === undefined
+        ? {}
+        : parseEnvFile(read(envFile, context, `${definition.name}: its envFile`, transport.envFile))),
       ...table(transport.env, 'env'),
     },
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
   }
   return { ...filled, ...listOf(secrets) }
+}
+
+/** What the URL syntax lets pass and an Authorization header cannot be made of. */
+function checkCredentials({ username, password }: URL, server: string): void {
+  try {
+    decodeURIComponent(username + password)
+  } catch {
+    throw invalid(
+      `${server}: its url has a user name or password with a % in it that stands for nothing.`,
+      'Write %25 for a percent sign.',
+    )
+  }
+}
+
+function checkHeaders(headers: Record<string, string>, server: string): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(name)) {
+      throw invalid(
+        `${server}: its headers have a name that no header can have: ${JSON.stringify(name.slice(0, 100))}.`,
+        'Use letters, digits and - only.',
+      )
+    }
+    if (!HEADER_VALUE.test(value)) {
+      throw invalid(
+        `${server}: its header ${name} holds a character that no header can have.`,
+        'Leave out line breaks and other control characters, and all that is not Latin-1.',
+      )
+    }
+  }
 }
 
 function listOf(secrets: ReadonlySet<string>): { secrets?: string[] } {
@@ -140,13 +178,14 @@ function inHome(text: string, { home }: ExpandContext): string {
   return /^~([/\\]|$)/.test(text) ? path.join(home, text.slice(1)) : text
 }
 
-function read(file: string, context: ExpandContext, where: string): string {
+/** @param written what stands in the definition, which a variable may have filled in */
+function read(file: string, context: ExpandContext, where: string, written = file): string {
   try {
     const absolute = path.resolve(context.workspaceFolder, file)
     return context.readFile?.(absolute) ?? readFileSync(absolute, 'utf8')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
-    throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${file}`, {
+    throw new BridgeError('CONFIG_INVALID', `${where} names a file that cannot be read (${code}): ${written}`, {
       hint: 'Correct the path, or make the file readable.',
     })
   }

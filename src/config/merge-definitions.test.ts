@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergeDefinitions } from './merge-definitions.ts'
+import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 function definition(name: string, command: string, client: string, file = '/f'): ServerDefinition {
@@ -7,11 +7,11 @@ function definition(name: string, command: string, client: string, file = '/f'):
 }
 
 const names = (definitions: ServerDefinition[]): string[] =>
-  mergeDefinitions(definitions).map(
+  withoutDoubles(placeDefinitions(definitions)).map(
     ({ name, transport }) => `${name}=${'command' in transport ? transport.command : ''}`,
   )
 
-describe('mergeDefinitions', () => {
+describe('placeDefinitions', () => {
   it('makes one of the same server found twice', () => {
     expect(names([definition('a', 'x', 'mcps'), definition('a', 'x', 'cursor')])).toEqual(['a=x'])
   })

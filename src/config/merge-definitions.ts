@@ -1,25 +1,31 @@
 // Many definitions, one name each: the same server found twice is one, and different servers with one name are both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
-import type { ServerDefinition } from './server-definition.ts'
+import type { FoundServer, ServerDefinition } from './server-definition.ts'
+
+/** Those that are no doubles, under the names they have in this bridge. */
+export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[] {
+  return found
+    .filter(({ isDouble }) => !isDouble)
+    .map(({ definition, name }) => (name === definition.name ? definition : { ...definition, name }))
+}
 
 /**
  * Definitions in order of precedence, made unique by name. The first keeps its name, the second becomes `name@client`, and a
- * third from the same client `name@client-2`. A definition equal to an earlier one of its configured name is left out.
+ * third from the same client `name@client-2`. A definition equal to an earlier one of its configured name is its double.
  */
-export function mergeDefinitions(found: readonly ServerDefinition[]): ServerDefinition[] {
-  const byConfiguredName = new Map<string, ServerDefinition[]>()
+export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
+  const byConfiguredName = new Map<string, FoundServer[]>()
   const taken = new Set<string>()
-  const merged: ServerDefinition[] = []
-  for (const definition of found) {
+  return found.map((definition) => {
     const rivals = byConfiguredName.get(definition.name) ?? []
-    if (rivals.some((rival) => isSameServer(rival, definition))) continue
-    rivals.push(definition)
-    byConfiguredName.set(definition.name, rivals)
+    const same = rivals.find((rival) => isSameServer(rival.definition, definition))
+    if (same) return { definition, name: same.name, isDouble: true }
     const name = freeName(definition, taken)
     taken.add(name)
-    merged.push(name === definition.name ? definition : { ...definition, name })
-  }
-  return merged
+    const placed = { definition, name, isDouble: false }
+    byConfiguredName.set(definition.name, [...rivals, placed])
+    return placed
+  })
 }
 
 /** Clients sign in to one server each in their own way: that makes it no other server. */

@@ -28,13 +28,15 @@ function clientCredentials(value: ConfigObject): ClientCredentials {
 function signInClient(value: ConfigObject): SignInClient {
   const scope = scopeOf(value)
   const clientId = filledText(value['clientId'], 'oauth.clientId')
-  if (clientId === undefined) return scope === undefined ? {} : { scope }
+  if (clientId === undefined) {
+    const redirectUri = chosenAddress(value)
+    return { ...(scope === undefined ? {} : { scope }), ...(redirectUri === undefined ? {} : { redirectUri }) }
+  }
   const clientSecret = filledText(value['clientSecret'], 'oauth.clientSecret')
   const issuer = filledText(value['issuer'], 'oauth.issuer')
   const port = portOf(value['callbackPort'])
   const redirectUri =
-    filledText(value['redirectUri'], 'oauth.redirectUri') ??
-    (port === undefined ? undefined : `http://127.0.0.1:${port}/callback`)
+    filledText(value['redirectUri'], 'oauth.redirectUri') ?? (port === undefined ? undefined : callbackAt(port))
   return {
     clientId,
     ...(clientSecret === undefined ? {} : { clientSecret }),
@@ -42,6 +44,17 @@ function signInClient(value: ConfigObject): SignInClient {
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(issuer === undefined ? {} : { issuer }),
   }
+}
+
+/** Where a client that is yet to be registered awaits answers, when its port was chosen. What is no port is no reason to leave a server out. */
+function chosenAddress({ callbackPort, redirectUri }: ConfigObject): string | undefined {
+  const port = toPort(callbackPort)
+  if (port === undefined) return undefined
+  return (typeof redirectUri === 'string' && redirectUri.trim()) || callbackAt(port)
+}
+
+function callbackAt(port: number): string {
+  return `http://127.0.0.1:${port}/callback`
 }
 
 /** A text or a list, under either name. */
@@ -56,9 +69,14 @@ function filledText(value: unknown, field: string): string | undefined {
   return optionalText(value, field)?.trim() || undefined
 }
 
-function portOf(port: unknown): number | undefined {
-  if (!isPresent(port)) return undefined
-  const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port
-  if (typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 65_536) return number
-  throw new EntryInvalid('has a oauth.callbackPort that is not a port')
+function portOf(value: unknown): number | undefined {
+  if (!isPresent(value)) return undefined
+  const port = toPort(value)
+  if (port === undefined) throw new EntryInvalid('has a oauth.callbackPort that is not a port')
+  return port
+}
+
+function toPort(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 65_536 ? number : undefined
 }

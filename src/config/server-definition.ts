@@ -99,6 +99,18 @@ export interface ConfigFileRead {
   serverCount: number
   /** False for a project's file that its owner has not trusted. */
   trusted: boolean
+  /** Of the text that was read. */
+  hash: string
+}
+
+/** A server as it stands in a file, and what became of it. */
+export interface FoundServer {
+  /** Under the name that it has in its file. */
+  definition: ServerDefinition
+  /** What it is called in this bridge. */
+  name: string
+  /** It is the same as one that was found before, which stands for both. */
+  isDouble: boolean
 }
 
 export interface DiscoveredServers {
@@ -106,6 +118,8 @@ export interface DiscoveredServers {
   servers: ServerDefinition[]
   /** Those that a project brings along and its owner has not trusted: to be listed, and never started. */
   untrusted: ServerDefinition[]
+  /** All of them, those that are the same as another included, in order of precedence. */
+  found: FoundServer[]
   skipped: SkippedEntry[]
   /** In order of precedence. */
   files: ConfigFileRead[]

@@ -20,6 +20,26 @@ function errorOf(env: Record<string, string>): BridgeError {
   throw new Error('It was accepted')
 }
 
+describe('MCP_BRIDGE_CLIENT_METADATA_URL', () => {
+  const addressOf = (url: string) => readSettings({ MCP_BRIDGE_CLIENT_METADATA_URL: url }).clientMetadataUrl
+
+  it('is an address that can be the id of a client', () => {
+    expect(addressOf('https://us.example/client.json')).toBe('https://us.example/client.json')
+    expect(addressOf('')).toBeUndefined()
+  })
+
+  it.each([
+    'http://us.example/client.json',
+    'https://us.example',
+    'https://u@us.example/a',
+    'https://us.example/a?b',
+    'https://us.example/a#b',
+    'nonsense',
+  ])('is not %s', (url) => {
+    expect(() => addressOf(url)).toThrow('MCP_BRIDGE_CLIENT_METADATA_URL')
+  })
+})
+
 describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
@@ -32,6 +52,7 @@ describe('readSettings', () => {
       logLevel: 'info',
       load: 'lazy',
       keychain: 'auto',
+      clientMetadataUrl: undefined,
       allowSelfServer: false,
       poolCount: 1,
       runtimeIdleTimeoutMs: 300_000,

@@ -50,6 +50,22 @@ const embeddingsUrl: Setting<string | undefined> = {
   secret: true,
 }
 
+const clientMetadataUrl: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_CLIENT_METADATA_URL',
+  meaning: 'Where a document that describes this client is published, for sign-ins at servers that take one.',
+  defaultText: 'none',
+  allowed: 'an https address with a path, without a user name, a query or a fragment',
+  whenMissing: () => undefined,
+  parse: (text) => (isDocumentAddress(text) ? text : undefined),
+}
+
+/** What may be a client id, draft-ietf-oauth-client-id-metadata-document section 3. */
+function isDocumentAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, pathname, username, password } = new URL(text)
+  return protocol === 'https:' && pathname !== '/' && username === '' && password === '' && !/[?#]/.test(text)
+}
+
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
   meaning: 'More files with `mcpServers`, several separated by `:` (`;` on Windows).',
@@ -114,6 +130,7 @@ export const SETTINGS = {
     ['auto', 'off'],
     'auto',
   ),
+  clientMetadataUrl,
   allowSelfServer: flag(
     {
       variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',

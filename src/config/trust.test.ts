@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createTrustStore } from './trust.ts'
+import { createTrustStore, textHash } from './trust.ts'
 
 let stateDir: string
 
@@ -20,7 +20,7 @@ describe('createTrustStore', () => {
   })
 
   it('trusts this text at this path, and no other', async () => {
-    await createTrustStore(stateDir).trust('/p/.mcp.json', '{"a":1}')
+    await createTrustStore(stateDir).trust('/p/.mcp.json', textHash('{"a":1}'))
     const store = createTrustStore(stateDir)
     expect(await store.isTrusted('/p/.mcp.json', '{"a":1}')).toBe(true)
     expect(await store.isTrusted('/p/../p/.mcp.json', '{"a":1}')).toBe(true)
@@ -31,7 +31,7 @@ describe('createTrustStore', () => {
 
   it('takes trust back', async () => {
     const store = createTrustStore(stateDir)
-    await store.trust('/p/.mcp.json', 'x')
+    await store.trust('/p/.mcp.json', textHash('x'))
     expect(await store.untrust('/p/.mcp.json')).toBe(true)
     expect(await store.untrust('/p/.mcp.json')).toBe(false)
     expect(await store.isTrusted('/p/.mcp.json', 'x')).toBe(false)
@@ -40,13 +40,13 @@ describe('createTrustStore', () => {
   it('keeps what another process has added', async () => {
     const one = createTrustStore(stateDir)
     await one.isTrusted('/a', 'a')
-    await createTrustStore(stateDir).trust('/b', 'b')
-    await one.trust('/a', 'a')
+    await createTrustStore(stateDir).trust('/b', textHash('b'))
+    await one.trust('/a', textHash('a'))
     expect(await createTrustStore(stateDir).list()).toEqual(['/a', '/b'])
   })
 
   it('writes a file that only its owner can read, holds no text, and leaves nothing beside it', async () => {
-    await createTrustStore(stateDir).trust('/p/.mcp.json', 'CANARY')
+    await createTrustStore(stateDir).trust('/p/.mcp.json', textHash('CANARY'))
     expect((await stat(record())).mode & 0o777).toBe(0o600)
     expect(await readFile(record(), 'utf8')).not.toContain('CANARY')
     expect(await readdir(path.dirname(record()))).toEqual(['trust.json'])
@@ -59,14 +59,16 @@ describe('createTrustStore', () => {
       await writeFile(record(), text)
       const store = createTrustStore(stateDir)
       expect(await store.isTrusted('/a', 'a')).toBe(false)
-      await expect(store.trust('/a', 'a')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+      await expect(store.trust('/a', textHash('a'))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
       expect(await readFile(record(), 'utf8')).toBe(text)
     },
   )
 
   it('says so when the record cannot be written', async () => {
     await writeFile(path.dirname(record()), 'a file where the folder would be')
-    await expect(createTrustStore(stateDir).trust('/a', 'a')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(createTrustStore(stateDir).trust('/a', textHash('a'))).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    })
   })
 
   it('takes no entry that is not a hash', async () => {

@@ -9,8 +9,8 @@ import { isObject } from './config-document.ts'
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
   isTrusted(this: void, file: string, text: string): Promise<boolean>
-  /** Trust this text of a file: the one that was shown to the user, not what the file may hold by now. */
-  trust(file: string, text: string): Promise<void>
+  /** Trust a text of a file, by its hash: of the one that was shown to the user, not of what the file may hold by now. */
+  trust(file: string, hash: string): Promise<void>
   /** Take trust in a file back. @returns whether there was any. */
   untrust(file: string): Promise<boolean>
   /** The paths of all trusted files. */
@@ -38,9 +38,9 @@ export function createTrustStore(stateDir: string): TrustStore {
   return {
     async isTrusted(file, text) {
       const trusted = await load().catch((): Trusted => new Map())
-      return trusted.get(path.resolve(file)) === hashOf(text)
+      return trusted.get(path.resolve(file)) === textHash(text)
     },
-    trust: (file, text) => change((trusted) => trusted.set(path.resolve(file), hashOf(text))),
+    trust: (file, hash) => change((trusted) => trusted.set(path.resolve(file), hash)),
     async untrust(file) {
       let had = false
       await change((trusted) => {
@@ -52,7 +52,8 @@ export function createTrustStore(stateDir: string): TrustStore {
   }
 }
 
-function hashOf(text: string): string {
+/** What a text is known by in the record. */
+export function textHash(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 

@@ -40,6 +40,8 @@ export interface UpstreamsOptions {
   requests?: () => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
   tokenStore?: TokenStore
+  /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
+  clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
   verdictsFile?: string
   /** Dial link-local and metadata addresses of remote servers, too. */
@@ -166,6 +168,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         name: definition.name,
         server: transport,
         store: options.tokenStore,
+        clientMetadataUrl: options.clientMetadataUrl,
         showPage,
         ...(scope !== undefined && { scope }),
         clientInfo: options.clientInfo,

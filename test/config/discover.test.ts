@@ -12,7 +12,7 @@ import { discoverServers } from '../../src/config/discover.ts'
 import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/server-definition.ts'
 import { readSettings } from '../../src/config/settings.ts'
-import { createTrustStore } from '../../src/config/trust.ts'
+import { createTrustStore, textHash } from '../../src/config/trust.ts'
 
 let root: string
 let home: string
@@ -123,6 +123,15 @@ describe('bad files', () => {
     const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
     await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
     expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
+    await write(home, '.config/goose/config.yaml', 'extensions: &a\n  x: {cmd: y, envs: [*a]}\n')
+    expect(reasons(await discover())).toEqual({ 'config.yaml': 'has a YAML alias that leads back to itself' })
+    // The control: an alias that leads elsewhere, twice.
+    await write(
+      home,
+      '.config/goose/config.yaml',
+      'e: &e {A: b}\nextensions:\n  x: {cmd: y, envs: *e}\n  z: {cmd: y, envs: *e}\n',
+    )
+    expect(reasons(await discover())).toEqual({})
   })
 })
 
@@ -243,10 +252,23 @@ describe("a project's servers", () => {
     expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
   })
 
+  it('may not be started when the file changes between its listing and the trust in it', async () => {
+    const file = await write(project, '.mcp.json', one('a', 'x'))
+    const [listed] = (await discover()).files
+    await write(project, '.mcp.json', one('a', 'evil'))
+    const store = createTrustStore(path.join(home, 'MCPs'))
+    await store.trust(listed!.file, listed!.hash)
+    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
+    // The control: as it was listed, it is trusted.
+    await write(project, '.mcp.json', one('a', 'x'))
+    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
+    expect(listed!.file).toBe(file)
+  })
+
   it('may be started once the file is trusted, until it changes', async () => {
     const file = await write(project, '.mcp.json', one('a', 'x'))
     const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(file, JSON.stringify(one('a', 'x')))
+    await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
     expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
     await write(project, '.mcp.json', one('a', 'y'))
     const changed = await discover({}, { isTrusted: store.isTrusted })

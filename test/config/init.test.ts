@@ -181,6 +181,26 @@ describe('planInit', () => {
     })
   })
 
+  it('does not move a server that the new place would refuse', async () => {
+    const bad = 'a\u0007b'
+    await write(
+      '.kiro/settings/mcp.json',
+      JSON.stringify({ mcpServers: { [bad]: { command: 'x' }, b: { command: 'y' } } }),
+    )
+    const { changes, skipped } = await plan(true)
+    expect(skipped).toMatchObject([{ name: 'a\uFFFDb', reason: expect.stringContaining('stays in its client') }])
+    await applyInit(changes, stateDir)
+    expect(Object.keys(JSON.parse(await text('MCPs/kiro.json')).mcpServers)).toEqual(['b'])
+    expect(Object.keys(JSON.parse(await text('.kiro/settings/mcp.json')).mcpServers)).toEqual([bad, 'sandbridge'])
+  })
+
+  it('says which clients there are when it is told of another', async () => {
+    await expect(plan(false, ['kiro', 'nonsense'])).rejects.toMatchObject({
+      message: "There is no client 'nonsense'",
+      hint: expect.stringMatching(/kiro/),
+    })
+  })
+
   it('tells no secret', async () => {
     const secret = { command: 'CANARY', args: ['CANARY'], env: { KEY: 'CANARY' } }
     const remote = { url: 'https://CANARY.example/CANARY', headers: { A: 'CANARY' } }

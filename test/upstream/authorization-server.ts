@@ -25,6 +25,12 @@ export interface Protected {
     grantedScope?: string
     /** Do not say which scope a token has. */
     silentScope?: boolean
+    /** What the token endpoint answers whatever it is asked. */
+    tokenStatus?: number
+    /** The address that the tokens are for, when it is not this server's. */
+    resource?: string
+    /** Take the address of a document for a client id. */
+    documents?: boolean
   }
   /** The addresses and scopes with which users were sent to sign in. */
   asked: { clientId: string | null; redirectUri: string | null; scope: string | null }[]
@@ -75,6 +81,7 @@ export async function protectedServer(): Promise<Protected> {
   }
 
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse, url: URL, body: string) => void> = {
+    '/metadata': (_request, response) => json(response, { resource: twist.resource, authorization_servers: [base] }),
     '/.well-known/oauth-protected-resource/mcp': (_request, response) =>
       json(response, { resource: `${base}/mcp`, authorization_servers: [twist.authorizationServer ?? base] }),
     '/.well-known/oauth-authorization-server': (_request, response) =>
@@ -87,6 +94,7 @@ export async function protectedServer(): Promise<Protected> {
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
         authorization_response_iss_parameter_supported: true,
+        ...(twist.documents && { client_id_metadata_document_supported: true }),
       }),
     '/register': (_request, response, _url, body) => {
       if (twist.noRegistration) return json(response, { error: 'access_denied' }, {}, 403)
@@ -110,6 +118,7 @@ export async function protectedServer(): Promise<Protected> {
       response.writeHead(302, { location: `${redirectUri}?${answer.toString()}` }).end()
     },
     '/token': (request, response, _url, body) => {
+      if (twist.tokenStatus !== undefined) return void response.writeHead(twist.tokenStatus).end()
       const form = new URLSearchParams(body)
       if (form.get('grant_type') === 'client_credentials') {
         counts.client += 1

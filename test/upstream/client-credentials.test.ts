@@ -29,6 +29,18 @@ describe('a server with client credentials', () => {
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
   })
 
+  test('is not said to have wrong ones while its authorization server fails', async () => {
+    const server = await protectedServer()
+    server.twist.tokenStatus = 500
+    const upstreams = bridge(server)
+    await expect(echo(upstreams)).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining('HTTP 500'),
+    })
+    delete server.twist.tokenStatus
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  })
+
   test('without a scope that a call needs says where to add it', async () => {
     const server = await protectedServer()
     server.twist.neededScope = 'reports:write'

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
+import { toServerBody } from '../../src/config/server-entry.ts'
+import { createLog } from '../../src/log.ts'
 import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
 import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
 import { protectedServer, REGISTERED, type Protected } from './authorization-server.ts'
-import { bodyOf, freePort, listen, remote } from './remote-server.ts'
+import { bodyOf, freePort, listen, passOn, remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'
 
 async function tokenFile(): Promise<string> {
@@ -80,6 +82,24 @@ describe('a server that wants OAuth', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
+  test('is not said to want a login while its authorization server fails', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file)
+    const upstreams = bridge(server, file)
+    await echo(upstreams)
+    server.valid.clear()
+    server.twist.tokenStatus = 503
+    // In a call, and in the start of another bridge.
+    for (const one of [upstreams, bridge(server, file)]) {
+      await expect(echo(one)).rejects.toMatchObject({
+        code: 'UPSTREAM_UNREACHABLE',
+        message: expect.stringContaining('its authorization server: it answered with HTTP 503'),
+      })
+    }
+    delete server.twist.tokenStatus
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  })
+
   test('is not refreshed for ever when it honours no token', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
@@ -106,7 +126,6 @@ describe('a login', () => {
   })
 
   test.each<[string, Protected['twist'], string]>([
-    ['with another state', { state: 'forged' }, 'not to our question'],
     ['from another issuer', { iss: 'https://evil.example' }, 'failed'],
     ['that the user refused', { error: 'access_denied' }, 'failed'],
   ])('refuses an answer %s', async (_what, twist, text) => {
@@ -117,6 +136,57 @@ describe('a login', () => {
       message: expect.stringContaining(text),
     })
     expect(server.counts.code).toBe(0)
+  })
+
+  test('goes on waiting when something else than the answer comes, and takes the answer', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    const statuses: number[] = []
+    await logIn(server, file, {
+      showPage: async (page) => {
+        const back = page.searchParams.get('redirect_uri')!
+        for (const query of ['', '?code=forged&state=forged', '?error=access_denied']) {
+          statuses.push((await fetch(`${back}${query}`)).status)
+        }
+        await browse(page)
+      },
+    })
+    expect(statuses).toEqual([400, 400, 400])
+    expect(server.counts.code).toBe(1)
+    expect(textOf(await echo(bridge(server, file)))).toBe('hi')
+  })
+
+  test('takes no answer with another state, though it is the only one', async () => {
+    const [server, file, abort] = [await protectedServer(), await tokenFile(), new AbortController()]
+    server.twist.state = 'forged'
+    const outcome = logIn(server, file, {
+      signal: abort.signal,
+      showPage: (page) => browse(page).then(() => abort.abort()),
+    })
+    await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(server.counts).toMatchObject({ authorize: 1, code: 0 })
+  })
+
+  test('tells whoever looks at the page that the sign-in was refused', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.error = 'access_denied'
+    let page = ''
+    const showPage = async (url: URL): Promise<void> => void (page = await (await fetch(url)).text())
+    await expect(logIn(server, file, { showPage })).rejects.toMatchObject({
+      hint: expect.stringContaining('sandbridge login r'),
+    })
+    expect(page).toContain('refused')
+  })
+
+  test('with an address pasted that is not the answer names the command to run again', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    const outcome = logIn(server, file, {
+      showPage: () => {},
+      pastedAddress: () => Promise.resolve('http://127.0.0.1/callback?code=x&state=forged'),
+    })
+    await expect(outcome).rejects.toMatchObject({
+      message: expect.stringContaining('not to our question'),
+      hint: expect.stringContaining('sandbridge login r'),
+    })
   })
 
   test.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
@@ -364,7 +434,131 @@ describe('a client that was registered by hand', () => {
   })
 })
 
+describe('a document that describes us', () => {
+  const clientMetadataUrl = 'https://us.example/client.json'
+
+  test('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([
+      { clientId: clientMetadataUrl, redirectUri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) },
+    ])
+    const upstreams = bridge(server, file)
+    await echo(upstreams)
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
+  })
+
+  test('is used in a sign-in that a call began', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
+    await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })
+    expect(server.asked).toMatchObject([{ clientId: clientMetadataUrl }])
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  })
+
+  test('is passed over where the authorization server does not say that it takes one', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file, { clientMetadataUrl })
+    expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
+    expect(server.counts).toMatchObject({ register: 1 })
+  })
+
+  test('that has another address by now, or none, is no client any more', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
+      server.valid.clear()
+      server.refreshTokens.clear()
+      await logIn(server, file, { clientMetadataUrl: url })
+    }
+    expect(server.asked.map(({ clientId }) => clientId)).toEqual([
+      clientMetadataUrl,
+      'https://us.example/new.json',
+      'client-1',
+    ])
+  })
+
+  test('is awaited at the port that the definition names', async () => {
+    const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
+    server.twist.documents = true
+    const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })
+    const { transport } = 'body' in made ? made.body : expect.fail(made.reason)
+    await logIn(server, file, { clientMetadataUrl, server: transport as RemoteServer })
+    expect(server.asked).toMatchObject([{ redirectUri: `http://127.0.0.1:${port}/callback` }])
+  })
+})
+
+describe('a server that knows the older transport only', () => {
+  test.each([
+    ['sse', 405],
+    ['sse', 404],
+    ['sse', 401],
+    ['http', 405],
+    ['http', 404],
+  ] as const)('is signed in to: as %s, with %i for a POST', async (type, postStatus) => {
+    const [inner, file] = [await protectedServer(), await tokenFile()]
+    const base = await listen(async (request, response) => {
+      const body = await bodyOf(request)
+      if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
+      const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+      if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
+      else if (!inner.valid.has(token)) {
+        const challenge = `Bearer resource_metadata="${base}/metadata"`
+        response.writeHead(401, { 'www-authenticate': challenge }).end()
+      } else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
+      return undefined
+    })
+    inner.twist.resource = `${base}/sse`
+    const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
+    expect(outcome).toEqual({ wasNeeded: true })
+    expect(inner.counts).toMatchObject({ code: 1 })
+  })
+})
+
 describe('the token file', () => {
+  test.each(['null', '5', '[]', '"x"'])('that holds %s is damaged, which is said, and stays as it is', async (text) => {
+    const file = await tokenFile()
+    const store = createTokenStore(file)
+    await store.update('https://s.example/mcp', () => {})
+    await writeFile(file, text)
+    const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
+    await expect(store.read('https://s.example/mcp')).rejects.toMatchObject(damaged)
+    await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject(damaged)
+    expect(await readFile(file, 'utf8')).toBe(text)
+  })
+
+  test.each([
+    null,
+    5,
+    {},
+    { byIssuer: null },
+    { byIssuer: { a: 5 } },
+    { byIssuer: { a: { tokens: {} } } },
+    { sealed: 5 },
+  ])('with %j for one server has no sign-in there, says so once, and keeps those of others', async (entry) => {
+    const file = await tokenFile()
+    const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
+    const lines: string[] = []
+    const store = createTokenStore(
+      file,
+      undefined,
+      createLog('info', (line) => void lines.push(line)),
+    )
+    await store.update(url, () => {})
+    const [key] = Object.keys(JSON.parse(await readFile(file, 'utf8')))
+    await store.update(other, (grants) => (grants.missingScope = 'kept'))
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
+    for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
+    expect(lines).toEqual([expect.stringContaining('sign in there again')])
+    await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
+    expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
+    expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
+  })
+
   test('survives many writers at once', async () => {
     const file = await tokenFile()
     const stores = [createTokenStore(file), createTokenStore(file)]

@@ -1,5 +1,5 @@
 // YAML, for Goose. Loaded only when there is such a file.
-import { parseDocument } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import type { Parsed } from './parsed.ts'
 import { placeOf } from './parsed.ts'
 
@@ -8,6 +8,15 @@ export function parseYaml(text: string): Parsed {
   const yaml = parseDocument(text, { logLevel: 'error' })
   const [first] = yaml.errors
   if (first !== undefined) return { reason: `is not valid YAML: ${first.code} ${placeOf(text, first.pos[0])}` }
+  let isCyclic = false
+  visit(yaml, {
+    // An alias can only name what began before it, so that a circle needs one that names what it is in.
+    Alias: (_key, alias, within) => {
+      const meant = alias.resolve(yaml)
+      isCyclic ||= meant !== undefined && within.includes(meant)
+    },
+  })
+  if (isCyclic) return { reason: 'has a YAML alias that leads back to itself' }
   try {
     return { value: yaml.toJS() as unknown }
   } catch {

@@ -1,14 +1,17 @@
 // Decides what `sandbridge init` would change, and says it in words that hold no secret. Nothing is written here.
+import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { isObject, parseDocument, valueAt } from '../config-document.ts'
 import type { ConfigFileSystem, FileText } from '../config-file.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
+import { mcps } from '../readers/own-places.ts'
 import type { Place } from '../readers/reader.ts'
 import { entriesOf, join } from '../readers/reader.ts'
 import { launchesBridge } from '../self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
 import type { ServerBody } from '../server-entry.ts'
 import { toServerBody } from '../server-entry.ts'
+import { BAD_NAME, isServerName, shownName } from '../server-name.ts'
 import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
 import type { BridgeCommand, Target } from './targets.ts'
@@ -44,10 +47,26 @@ export interface PlanInitOptions {
   fileSystem?: ConfigFileSystem
 }
 
-/** What registering the bridge in the clients found on this machine would change. A client is found when its file is there, or the folder that it keeps it in. */
+/**
+ * What registering the bridge in the clients found on this machine would change. A client is found when its file is there, or the folder that it
+ * keeps it in.
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for a client that is not known
+ */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
   const plan: InitPlan = { changes: [], skipped: [], registered: [] }
-  for (const target of targetsOf(options.place)) {
+  const targets = targetsOf(options.place)
+  const known = targets.map(({ client }) => client)
+  const unknown = options.clients?.filter((client) => !known.includes(client)) ?? []
+  if (unknown.length > 0) {
+    throw new BridgeError(
+      'TOOL_ARGUMENTS_INVALID',
+      `There is no client ${unknown.map((one) => `'${one}'`).join(', ')}`,
+      {
+        hint: `Known clients are ${known.join(', ')}.`,
+      },
+    )
+  }
+  for (const target of targets) {
     if (options.clients !== undefined && !options.clients.includes(target.client)) continue
     await planOne(target, options, plan)
   }
@@ -151,11 +170,14 @@ async function planDestination(
   const names: string[] = []
   const edits: Edit[] = []
   for (const [name, body] of servers) {
-    if (valueAt(parsed.document, 'mcpServers', name) === undefined) {
+    const entry = toOwnEntry(body)
+    const reason =
+      valueAt(parsed.document, 'mcpServers', name) === undefined ? whyRefused(name, entry, place) : 'is there already'
+    if (reason === undefined) {
       names.push(name)
-      edits.push({ path: ['mcpServers', name], value: toOwnEntry(body) })
+      edits.push({ path: ['mcpServers', name], value: entry })
     } else {
-      plan.skipped.push({ file, name, reason: 'is there already, so the server stays in its client' })
+      plan.skipped.push({ file, name: shownName(name), reason: `${reason}, so the server stays in its client` })
     }
   }
   const edited = await editDocument(before ?? '', 'jsonc', edits)
@@ -174,6 +196,14 @@ async function planDestination(
     diff,
   }
   return { change, names }
+}
+
+/** Why our own files cannot hold a server: what is moved must be found where it comes to. */
+function whyRefused(name: string, entry: ConfigObject, place: Place): string | undefined {
+  if (!isServerName(name)) return BAD_NAME
+  const [read] = mcps.entries({ mcpServers: { [name]: entry } }, place) ?? []
+  const made = read?.entry ? toServerBody(read.entry) : { reason: 'cannot be read there' }
+  return 'reason' in made ? made.reason : undefined
 }
 
 /** A definition as our own files hold it; its placeholders are in our syntax already. */

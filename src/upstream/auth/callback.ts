@@ -1,4 +1,5 @@
-// Listens on loopback for the one request that brings the answer of an authorization server, RFC 8252 section 7.3. It judges no answer.
+// Listens on loopback for the request that brings the answer of an authorization server, RFC 8252 section 7.3. Any program of this machine and any
+// web page can send one: what does not carry the state that was sent along is no answer, and is not told of.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -6,7 +7,8 @@ export interface Callback {
   /** Where the browser is to be sent. */
   url: string
   port: number
-  answer: Promise<URLSearchParams>
+  /** The answer with this state, which may be a refusal. Until it is asked for, none is taken. */
+  answer(state: string): Promise<URLSearchParams>
   close(): void
 }
 
@@ -21,17 +23,20 @@ export class PortTakenError extends Error {}
 export async function openCallback(registered: string | undefined, port: number): Promise<Callback> {
   const address = loopbackAddress(registered)
   const path = address?.pathname ?? '/callback'
-  let onAnswer: (parameters: URLSearchParams) => void
-  const answer = new Promise<URLSearchParams>((resolve) => (onAnswer = resolve))
+  let waiting: { state: string; onAnswer: (parameters: URLSearchParams) => void } | undefined
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     if (request.method !== 'GET' || url.pathname !== path) {
       response.writeHead(404).end()
       return
     }
-    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-    response.end('Sandbridge has the answer. You can close this page.\n')
-    onAnswer(url.searchParams)
+    const parameters = url.searchParams
+    const isAnswer = waiting !== undefined && parameters.get('state') === waiting.state
+    response.writeHead(isAnswer ? 200 : 400, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+    if (!isAnswer) response.end('This is not the answer to a sign-in that is waited for here.\n')
+    else if (parameters.has('error')) response.end('The sign-in was refused. You can close this page.\n')
+    else response.end('Sandbridge has the answer. You can close this page.\n')
+    if (isAnswer) waiting?.onAnswer(parameters)
   })
   // Browsers try every address that `localhost` has.
   const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
@@ -44,7 +49,7 @@ export async function openCallback(registered: string | undefined, port: number)
   return {
     url: addressWithPort(registered, address, bound),
     port: bound,
-    answer,
+    answer: (state) => new Promise((resolve) => (waiting = { state, onAnswer: resolve })),
     close: () => {
       server.close()
       server.closeAllConnections()

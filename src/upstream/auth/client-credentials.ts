@@ -4,8 +4,8 @@ import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelconte
 import type { ClientCredentials } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { redactStart, type Redactor } from '../redact.ts'
-import { remoteReason } from '../remote/remote-failure.ts'
 import { loadSdk } from '../sdk.ts'
+import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 
 /** New tokens in a row that the server refused as soon as it saw them, after which only another definition helps. */
 const MAX_VAIN_TOKENS = 3
@@ -17,11 +17,13 @@ export interface ClientCredentialsOptions {
   credentials: ClientCredentials
   redact: Redactor
   now: () => number
+  /** How long one request to the authorization server may take. */
+  limitMs?: number
 }
 
-/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when the authorization server cannot be reached */
+/** @throws (from `onUnauthorized`) BridgeError UPSTREAM_AUTH_REQUIRED, or UPSTREAM_UNREACHABLE when it is the authorization server that fails */
 export function createClientCredentialsAuth(options: ClientCredentialsOptions): AuthProvider {
-  const { name, redact, now } = options
+  const { name, redact, now, limitMs } = options
   let tokens: OAuthTokens | undefined
   let takenAt = -Infinity
   let vainCount = 0
@@ -36,8 +38,9 @@ export function createClientCredentialsAuth(options: ClientCredentialsOptions): 
     tokens = undefined
     const sdk = await loadSdk()
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
+    const authorization = authorizationFetch(context.fetchFn, redact, limitMs)
+    const fetchFn = authorization.fetch
     try {
-      const { fetchFn } = context
       // Not the package's `auth`: it writes what the authorization server said, which may be our secret, to stderr.
       const found = await sdk.discoverOAuthServerInfo(context.serverUrl, {
         fetchFn,
@@ -53,9 +56,9 @@ export function createClientCredentialsAuth(options: ClientCredentialsOptions): 
       takenAt = now()
     } catch (error) {
       if (BridgeError.isInstance(error)) throw error
-      const reason = remoteReason(error)
-      if (reason === undefined) throw refused(name, redactStart(redact, messageOf(error), 500))
-      throw new BridgeError('UPSTREAM_UNREACHABLE', `Server '${name}' could not be signed in to: ${reason}`)
+      const trouble = authorization.trouble()
+      if (trouble === undefined) throw refused(name, redactStart(redact, messageOf(error), 500))
+      throw authorizationServerFailed(name, trouble)
     }
   }
 

@@ -1,16 +1,16 @@
 // Logs in to a remote server that wants OAuth: opens the user's browser, waits for the authorization server's answer on a loopback port,
 // and stores the tokens for every bridge of this user. The only part of the upstream side that needs a user.
-import type { Transport } from '@modelcontextprotocol/client'
+import type { FetchLike, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
+import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { openCallback, PortTakenError, type Callback } from './callback.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import { createRedactor, redactStart } from '../redact.ts'
-import { remoteReason } from '../remote/remote-failure.ts'
+import { remoteReason, statusOf } from '../remote/remote-failure.ts'
 import { loadSdk, type Sdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
-import { withoutSecrets } from './without-secrets.ts'
 
 export interface LoginOptions {
   name: string
@@ -22,14 +22,19 @@ export interface LoginOptions {
   /** For a browser on another machine: the address it ended up at, as the user copied it. Missing means that there is no such way. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
-  clientMetadataUrl?: string
+  clientMetadataUrl?: string | undefined
   /** More permissions than the stored login has: the server named them when it refused a call. */
   scope?: string
   clientInfo: { name: string; version: string }
   signal: AbortSignal
   allowLinkLocal?: boolean
   env?: Record<string, string | undefined>
+  /** How long one request to the authorization server may take. */
+  limitMs?: number
 }
+
+/** How long the server may take to say whether it wants a login. */
+const ANSWER_LIMIT_MS = 60_000
 
 /**
  * @returns whether a login was needed at all
@@ -41,7 +46,11 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env ?? process.env })
   const callback = await listen(options)
   const redact = createRedactor(server)
-  const fetch = withoutSecrets(http.fetch, redact)
+  const authorization = authorizationFetch(http.fetch, redact, options.limitMs)
+  const fetch: FetchLike = (url, init) => {
+    const isServer = new URL(url).href === new URL(server.url).href
+    return isServer ? http.fetch(url, init) : authorization.fetch(url, init)
+  }
   const wait = new AbortController()
   const signal = AbortSignal.any([options.signal, wait.signal])
   try {
@@ -56,10 +65,14 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       scope: scopeUnion(server.signIn?.scope, wanted) || undefined,
       ...(options.clientMetadataUrl !== undefined && { clientMetadataUrl: options.clientMetadataUrl }),
     })
-    const init = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
-    const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), init)
+    // Listened for from now on: the answer may be there before the page is known to be shown.
+    const answer = callback.answer(provider.expectedState)
+    const begun = { authProvider: provider, fetch, requestInit: { headers: server.headers } }
+    const redeem = (parameters: URLSearchParams): Promise<void> =>
+      new sdk.StreamableHTTPClientTransport(new URL(server.url), begun).finishAuth(parameters)
     if (wanted) {
-      const challenge = await fetch(server.url, { headers: server.headers, signal })
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT_MS)])
+      const challenge = await fetch(server.url, { headers: server.headers, signal: limit })
       await challenge.body?.cancel()
       const { resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(challenge)
       await sdk.auth(provider, {
@@ -70,28 +83,28 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
         fetchFn: fetch,
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
       })
-    } else if (await isWelcome(sdk, transport, options.clientInfo, signal)) {
+    } else if (await isWelcome(sdk, server, begun, options.clientInfo, signal)) {
       return { wasNeeded: false }
     }
-    const answers = [
-      callback.answer,
-      ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : []),
-    ]
+    const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
     const parameters = await Promise.race([...answers, aborted(options.signal)])
     // Before anything else of the answer is looked at: an answer that nobody here asked for is not one.
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
         'UPSTREAM_AUTH_REQUIRED',
         `The answer to the login at server '${name}' is not to our question`,
+        { hint: `Run \`sandbridge login ${name}\` again, and paste the address that this sign-in ended up at.` },
       )
     }
-    await transport.finishAuth(parameters)
+    await redeem(parameters)
     // It was asked for: whether it was granted, the server will say.
     if (wanted) await store.update(server.url, (grants) => delete grants.missingScope)
     return { wasNeeded: true }
   } catch (error) {
     if (options.signal.aborted) throw new BridgeError('CANCELLED', `The login at server '${name}' was cancelled`)
     if (BridgeError.isInstance(error)) throw error
+    const trouble = authorization.trouble()
+    if (trouble !== undefined) throw authorizationServerFailed(name, redact(trouble))
     // Either may be what a server said, and some repeat what they were sent.
     const reason = remoteReason(error)
     if (reason !== undefined)
@@ -108,22 +121,52 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
   }
 }
 
-/** Asks the server; its refusal makes the MCP client package begin the login. */
+type TransportOptions = NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>
+
+/** Asks the server over the transport of its definition first; its refusal makes the MCP client package begin the login. */
 async function isWelcome(
   sdk: Sdk,
-  transport: Transport,
+  { type, url }: RemoteServer,
+  options: TransportOptions,
   clientInfo: LoginOptions['clientInfo'],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const client = new sdk.Client(clientInfo, { versionNegotiation: { mode: 'auto' } })
+  const http = (): StreamableHTTPClientTransport => new sdk.StreamableHTTPClientTransport(new URL(url), options)
+  const sse = (): SSEClientTransport => new sdk.SSEClientTransport(new URL(url), options)
+  const [first, second] = type === 'sse' ? [sse, http] : [http, sse]
   try {
-    await client.connect(transport, { signal })
+    return await connects(sdk, first(), clientInfo, signal)
+  } catch (error) {
+    // How a server answers that knows the other transport only (specification 2025-11-25, transports, backwards compatibility).
+    if (![400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)) throw error
+    return await connects(sdk, second(), clientInfo, signal).catch((other: unknown) => {
+      // The first refusal says more than that of a transport that the server may never have heard of.
+      throw statusOf(other) === undefined ? other : error
+    })
+  }
+}
+
+async function connects(
+  sdk: Sdk,
+  transport: StreamableHTTPClientTransport | SSEClientTransport,
+  clientInfo: LoginOptions['clientInfo'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const mode = transport instanceof sdk.SSEClientTransport ? 'legacy' : 'auto'
+  const client = new sdk.Client(clientInfo, { versionNegotiation: { mode } })
+  const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
+  try {
+    // The package limits its requests, but not how long an event stream takes to begin.
+    await Promise.race([client.connect(transport, { signal }), aborted(AbortSignal.any([signal, limit]))])
+    return true
   } catch (error) {
     if (error instanceof sdk.UnauthorizedError) return false
-    throw error
+    if (!limit.aborted) throw error
+    throw new Error(`the server did not answer within ${ANSWER_LIMIT_MS / 1000} s`, { cause: error })
+  } finally {
+    await client.close()
+    await transport.close()
   }
-  await client.close()
-  return true
 }
 
 function hintFor(name: string, error: unknown, { port }: Callback): string {
@@ -164,6 +207,6 @@ function parametersOf(address: string): URLSearchParams {
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason as Error)
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
 }

@@ -68,7 +68,10 @@ export class OAuthProvider implements OAuthClientProvider {
     if (client?.clientId !== undefined) return registeredClient(this.#options, client, context?.issuer)
     const grant = await this.#grant(context?.issuer)
     // A client is registered with its redirect address, port included.
-    return grant.port === callback.port ? grant.client : undefined
+    if (grant.port !== callback.port) return undefined
+    // The address of a document that describes us no more is no client: there may be another by now, or none.
+    const id = grant.client?.client_id
+    return id?.startsWith('https://') && id !== this.clientMetadataUrl ? undefined : grant.client
   }
 
   async saveClientInformation(

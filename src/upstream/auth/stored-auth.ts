@@ -1,11 +1,11 @@
 // Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
+import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
 import type { Redactor } from '../redact.ts'
 import { loadSdk } from '../sdk.ts'
 import type { TokenStore } from './token-store.ts'
-import { withoutSecrets } from './without-secrets.ts'
 
 /** Authorizes requests to a server. */
 export interface ServerAuth extends AuthProvider {
@@ -24,6 +24,8 @@ export interface StoredAuthOptions {
   server: RemoteServer
   store: TokenStore
   redact: Redactor
+  /** How long one request to the authorization server may take. */
+  limitMs?: number
 }
 
 /** RFC 6749 section 3.3. */
@@ -31,8 +33,11 @@ const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
 /** More than that is no scope that an authorization server would take in an address. */
 const MAX_SCOPE_CHARS = 1000
 
-/** @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError UPSTREAM_AUTH_REQUIRED */
-export function createStoredAuth({ name, server, store, redact }: StoredAuthOptions): ServerAuth {
+/**
+ * @throws (from `onUnauthorized`) UnauthorizedError of the MCP client package when a login is needed, or BridgeError: UPSTREAM_AUTH_REQUIRED,
+ * or UPSTREAM_UNREACHABLE when it is the authorization server that fails, for which a login would be no help
+ */
+export function createStoredAuth({ name, server, store, redact, limitMs }: StoredAuthOptions): ServerAuth {
   const { url: serverUrl, signIn: client } = server
   let lastToken: string | undefined
   let vainRefreshes = 0
@@ -64,15 +69,34 @@ export function createStoredAuth({ name, server, store, redact }: StoredAuthOpti
     const port = grant.port ?? 0
     // It is not used in a refresh.
     const callback = { url: `http://127.0.0.1:${port}/callback`, port }
-    const provider = new OAuthProvider({ name, store, serverUrl, callback, client, redirect })
-    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
-    const outcome = await sdk.auth(provider, {
-      serverUrl: context.serverUrl,
-      fetchFn: withoutSecrets(context.fetchFn, redact),
-      ...(resourceMetadataUrl && { resourceMetadataUrl }),
-      ...(scope !== undefined && { scope }),
+    const clientId = grant.client?.client_id
+    const provider = new OAuthProvider({
+      name,
+      store,
+      serverUrl,
+      callback,
+      client,
+      redirect,
+      // The token was given to the client of this document, whichever is ours by now.
+      ...(clientId?.startsWith('https://') && { clientMetadataUrl: clientId }),
     })
-    if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
+    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(context.response)
+    const authorization = authorizationFetch(context.fetchFn, redact, limitMs)
+    try {
+      const outcome = await sdk.auth(provider, {
+        serverUrl: context.serverUrl,
+        fetchFn: authorization.fetch,
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        ...(scope !== undefined && { scope }),
+      })
+      if (outcome !== 'AUTHORIZED') throw new sdk.UnauthorizedError()
+    } catch (error) {
+      const trouble = authorization.trouble()
+      if (trouble === undefined) throw error
+      // The server had no say in it.
+      vainRefreshes -= 1
+      throw authorizationServerFailed(name, trouble)
+    }
   }
 
   const remember = async (scope: string): Promise<void> => {

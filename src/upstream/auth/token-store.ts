@@ -2,10 +2,12 @@
 // Where the system has a keychain, the file is sealed with a key from there.
 // Several bridges and a login may use the file at once: every change is made under a lock, on what the file holds at that moment.
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { isRecord } from '../sdk.ts'
+import { withFileLock } from './file-lock.ts'
 import type { Vault } from './vault.ts'
 
 /** What one authorization server gave us for one server. */
@@ -36,28 +38,38 @@ export interface TokenStore {
 /** By server. What is sealed is the JSON of a ServerGrants. */
 type Contents = Record<string, ServerGrants | { sealed: string }>
 
-/** How often a taken lock is tried again, and when its owner is taken for dead. */
-const RETRY_MS = 25
-const STALE_MS = 60_000
+/**
+ * @param vault missing means that the file holds what it holds in plain text
+ * @param log told, once, when what is stored for a server is damaged
+ */
+export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenStore {
+  const warned = new Set<string>()
+  /** What cannot be opened or understood here is as good as none: the user can sign in again, and other servers' sign-ins stay. */
+  const grantsOf = async (contents: Contents, serverUrl: string): Promise<ServerGrants> => {
+    const key = keyOf(serverUrl)
+    const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
+    const grants = await openEntry(entry, key, vault)
+    if (grants) return grants
+    if (grants === null && !warned.has(key)) {
+      warned.add(key)
+      log?.warning('What is stored of the sign-in to a server is damaged: sign in there again', { file })
+    }
+    return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
+  }
 
-/** @param vault missing means that the file holds what it holds in plain text */
-export function createTokenStore(file: string, vault?: Vault): TokenStore {
   return {
-    read: async (serverUrl) => grantsOf(await load(file), serverUrl, vault),
+    read: async (serverUrl) => grantsOf(await load(file), serverUrl),
     update: (serverUrl, change) =>
-      withLock(`${file}.lock`, async () => {
+      withFileLock(`${file}.lock`, async () => {
         const contents = await load(file)
-        const grants = await grantsOf(contents, serverUrl, vault)
+        const grants = await grantsOf(contents, serverUrl)
         change(grants)
         const key = keyOf(serverUrl)
         const sealed = await vault?.seal(JSON.stringify(grants), key)
         contents[key] = sealed === undefined ? grants : { sealed }
         await save(file, contents)
       }),
-    exclusively: async (serverUrl, work) => {
-      await mkdir(dirname(file), { recursive: true })
-      return withLock(`${file}.${keyOf(serverUrl).slice(0, 16)}.lock`, work)
-    },
+    exclusively: (serverUrl, work) => withFileLock(`${file}.${keyOf(serverUrl).slice(0, 16)}.lock`, work),
   }
 }
 
@@ -65,13 +77,48 @@ function keyOf(serverUrl: string): string {
   return createHash('sha256').update(serverUrl).digest('hex')
 }
 
-/** What cannot be opened here is as good as none: the user can sign in again. */
-async function grantsOf(contents: Contents, serverUrl: string, vault: Vault | undefined): Promise<ServerGrants> {
-  const key = keyOf(serverUrl)
-  const entry = Object.hasOwn(contents, key) ? contents[key] : undefined
-  if (entry && !('sealed' in entry)) return entry
-  const text = entry && (await vault?.open(entry.sealed, key))
-  return text === undefined ? { byIssuer: Object.create(null) } : (JSON.parse(text) as ServerGrants)
+/** Undefined when there is none, or none that can be opened; null when it is damaged. */
+async function openEntry(
+  entry: unknown,
+  key: string,
+  vault: Vault | undefined,
+): Promise<ServerGrants | undefined | null> {
+  if (entry === undefined) return undefined
+  if (!isRecord(entry)) return null
+  if (!('sealed' in entry)) return isGrants(entry) ? entry : null
+  if (typeof entry['sealed'] !== 'string') return null
+  const text = await vault?.open(entry['sealed'], key)
+  if (text === undefined) return undefined
+  const grants = parsed(text)
+  return isGrants(grants) ? grants : null
+}
+
+function isGrants(value: unknown): value is ServerGrants {
+  if (!isRecord(value) || !isRecord(value['byIssuer'])) return false
+  if (!isTextIfAny(value['latest']) || !isTextIfAny(value['missingScope'])) return false
+  return Object.values(value['byIssuer']).every(isGrant)
+}
+
+/** The parts that we read ourselves; the rest is checked where it is used. */
+function isGrant(value: unknown): value is Grant {
+  if (!isRecord(value)) return false
+  const { client, tokens, port } = value
+  if (client !== undefined && !(isRecord(client) && typeof client['client_id'] === 'string')) return false
+  if (tokens !== undefined && !(isRecord(tokens) && typeof tokens['access_token'] === 'string')) return false
+  return port === undefined || (Number.isInteger(port) && Number(port) >= 0 && Number(port) < 65_536)
+}
+
+function isTextIfAny(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 async function load(file: string): Promise<Contents> {
@@ -82,12 +129,10 @@ async function load(file: string): Promise<Contents> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new BridgeError('CONFIG_INVALID', `The file of login tokens cannot be read: ${file}`, { cause: error })
   }
-  try {
-    return JSON.parse(text) as Contents
-  } catch {
-    const hint = `Delete ${file}, and log in again.`
-    throw new BridgeError('CONFIG_INVALID', `The file of login tokens is damaged: ${file}`, { hint })
-  }
+  const contents = parsed(text)
+  if (isRecord(contents)) return contents as Contents
+  const hint = `Delete ${file}, and log in again.`
+  throw new BridgeError('CONFIG_INVALID', `The file of login tokens is damaged: ${file}`, { hint })
 }
 
 async function save(file: string, contents: Contents): Promise<void> {
@@ -96,31 +141,4 @@ async function save(file: string, contents: Contents): Promise<void> {
   // The mode above counts for a new file only, and one may be left over.
   await chmod(temporary, 0o600)
   await rename(temporary, file)
-}
-
-async function withLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
-  while (!(await take(lock))) {
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > STALE_MS) await rm(lock, { force: true })
-    else await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-  }
-  try {
-    return await work()
-  } finally {
-    await rm(lock, { force: true })
-  }
-}
-
-async function take(lock: string): Promise<boolean> {
-  try {
-    await (await open(lock, 'wx', 0o600)).close()
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
 }

@@ -1,0 +1,64 @@
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { withFileLock } from './file-lock.ts'
+
+async function lockFile(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'lock-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return path.join(folder, 'state', 'a.lock')
+}
+
+const shiftTime = (file: string, ms: number) => utimes(file, new Date(Date.now() + ms), new Date(Date.now() + ms))
+
+test('one at a time, and nothing is left behind', async () => {
+  const lock = await lockFile()
+  const order: string[] = []
+  const work = (name: string) => async () => {
+    order.push(`+${name}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    order.push(`-${name}`)
+  }
+  await Promise.all(['a', 'b', 'c'].map((name) => withFileLock(lock, work(name))))
+  for (let i = 0; i < order.length; i += 2) expect(order[i + 1]).toBe(order[i]!.replace('+', '-'))
+  expect(await readdir(path.dirname(lock))).toEqual([])
+})
+
+test('a failure gives the lock back', async () => {
+  const lock = await lockFile()
+  await expect(withFileLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await withFileLock(lock, () => Promise.resolve(1))).toBe(1)
+})
+
+test.each([
+  ['long ago', -61_000],
+  ['in the future, before the clock was set back', 3_600_000],
+])('a lock that was left behind %s is removed', async (_when, ms) => {
+  const lock = await lockFile()
+  await withFileLock(lock, () => Promise.resolve())
+  await writeFile(lock, '')
+  await shiftTime(lock, ms)
+  expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
+})
+
+test('who was taken for dead leaves the lock of its successor alone', async () => {
+  const lock = await lockFile()
+  let robbed: Promise<void> | undefined
+  let endFirst = (): void => {}
+  const isIn = new Promise<void>((entered) => {
+    robbed = withFileLock(lock, () => {
+      entered()
+      return new Promise((resolve) => (endFirst = resolve))
+    })
+  })
+  await isIn
+  await shiftTime(lock, -61_000)
+  await withFileLock(lock, async () => {
+    const own = await readFile(lock, 'utf8')
+    endFirst()
+    await robbed
+    expect(await readFile(lock, 'utf8')).toBe(own)
+  })
+  expect(await readdir(path.dirname(lock))).toEqual([])
+})

@@ -1,0 +1,97 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createRedactor } from '../redact.ts'
+import { createHttpFetch } from '../remote/http-fetch.ts'
+import { createStoredAuth } from './stored-auth.ts'
+import { createTokenStore } from './token-store.ts'
+
+/** Signed in at an authorization server whose token endpoint does as `token` says. */
+async function signedIn(token: RequestListener) {
+  let count = 0
+  const server = createServer((request, response) => {
+    const origin = `http://${request.headers.host}`
+    if (request.url === '/token') {
+      count += 1
+      token(request, response)
+    } else if (request.url === '/.well-known/oauth-authorization-server') {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify({
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          response_types_supported: ['code'],
+        }),
+      )
+    } else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const folder = await mkdtemp(path.join(tmpdir(), 'auth-'))
+  const http = createHttpFetch({ allowLinkLocal: false, env: {} })
+  onTestFinished(async () => {
+    http.close()
+    server.closeAllConnections()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `${origin}/mcp`
+  const store = createTokenStore(path.join(folder, 'tokens.json'))
+  await store.update(url, (grants) => {
+    const tokens = { access_token: 'old', refresh_token: 'refresh', token_type: 'Bearer', issuer: origin }
+    grants.byIssuer[origin] = { client: { client_id: 'us', issuer: origin }, tokens, port: 1 }
+    grants.latest = origin
+  })
+  const transport = { type: 'http' as const, url, headers: {} }
+  const auth = createStoredAuth({
+    name: 'r',
+    server: transport,
+    store,
+    redact: createRedactor(transport),
+    limitMs: 300,
+  })
+  const refused = async () => {
+    await auth.token()
+    const response = new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
+    await auth.onUnauthorized!({ response, serverUrl: new URL(url), fetchFn: http.fetch })
+  }
+  return { auth, refused, tokenCount: () => count }
+}
+
+const good: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ access_token: 'new', token_type: 'Bearer' }))
+}
+
+test.each<[string, RequestListener, string]>([
+  ['never answers', () => {}, 'did not answer within 0.3 s'],
+  ['begins an answer and never ends it', (_, response) => void response.writeHead(200).write('{'), 'did not answer'],
+  ['fails', (_, response) => void response.writeHead(500).end('boom'), 'HTTP 500'],
+  ['has enough', (_, response) => void response.writeHead(429).end(), 'HTTP 429'],
+  ['hangs up', (request) => void request.socket.destroy(), 'reset'],
+])('an authorization server that %s is named, costs no sign-in, and is asked again', async (_what, bad, words) => {
+  let token = bad
+  const { auth, refused, tokenCount } = await signedIn((request, response) => token(request, response))
+  for (let i = 0; i < 4; i += 1) {
+    await expect(refused()).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining(words),
+      hint: expect.stringContaining('Try again'),
+    })
+  }
+  token = good
+  await refused()
+  expect(await auth.token()).toBe('new')
+  expect(tokenCount()).toBeGreaterThanOrEqual(5)
+})
+
+test('those who wait for one refresh that never ends are all told', async () => {
+  const { refused, tokenCount } = await signedIn(() => {})
+  const outcomes = await Promise.allSettled([refused(), refused(), refused()])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(tokenCount()).toBe(1)
+})

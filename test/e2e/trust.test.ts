@@ -1,0 +1,86 @@
+// This test verifies what a user sees of config files that others wrote: all that would be run, on lines of their own, and nothing that steers the terminal.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+/** A folder with a `.mcp.json`, and `sandbridge` in it. */
+function project(mcpServers: object, home = makeHome()) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'project-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = path.join(folder, '.mcp.json')
+  writeFileSync(file, JSON.stringify({ mcpServers }))
+  const run = (...args: string[]) =>
+    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { MCP_BRIDGE_LOG_LEVEL: 'error' }), { cwd: folder })
+  return { file, run }
+}
+
+it('trust shows commands with their arguments, addresses, and the names of variables and headers only', async () => {
+  const { file, run } = project({
+    tool: {
+      command: '/bin/sh',
+      args: ['-c', 'touch /tmp/x', '${TOKEN}'],
+      env: { NODE_OPTIONS: 's3cret-value' },
+      cwd: '/elsewhere',
+    },
+    far: { url: 'https://far.example/mcp', headers: { Authorization: 'Bearer s3cret-value' } },
+    long: { command: 'x', args: ['a'.repeat(5000), 'a" "b'] },
+  })
+  const { stdout, code } = await run('trust', '--yes')
+  expect(code).toBe(0)
+  const lines = stdout.split('\n').map((line) => line.trim())
+  expect(lines).toEqual([
+    `${file} defines:`,
+    'tool: /bin/sh -c "touch /tmp/x" ${TOKEN}',
+    'sets NODE_OPTIONS',
+    'in the folder /elsewhere',
+    'far: https://far.example/mcp',
+    'headers Authorization',
+    `long: x "${'a'.repeat(500)}… (5000 characters)" "a\\" \\"b"`,
+    'Trusted. It asks again when the file changes.',
+    '',
+  ])
+  expect((await run('trust', '--list')).stdout.trim()).toBe(file)
+})
+
+it('trust lists a server that another file defines, too: it may be trusted without that one', async () => {
+  const home = makeHome({ same: { command: 'x' } })
+  const { run } = project({ same: { command: 'x' } }, home)
+  expect((await run('trust', '--yes')).stdout).toContain('  same: x\n')
+})
+
+it('nothing in a file reaches the terminal as more than text', async () => {
+  const evil = '\u001b[1A\u001b[2K\u001b[8m\u009b\u202e\u200b\u2028\n  forged: line'
+  const { run } = project({
+    ['name\u202e\u200b']: { command: `/bin/sh${evil}`, args: [evil], env: { [evil]: 'x' }, cwd: evil },
+    bad: { command: 'x', env: { [evil]: { not: 'text' } } },
+  })
+  for (const args of [['servers'], ['servers', '--sources'], ['servers', '--json'], ['trust', '--yes']]) {
+    const { stdout, stderr } = await run(...args)
+    // The control: what was written is there.
+    expect(stdout).toContain('\\u202e')
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/)
+    expect(stdout).not.toMatch(/^ *forged/m)
+  }
+  const { stdout } = await run('servers', '--json')
+  expect(JSON.parse(stdout).servers).toMatchObject([{ name: 'name\u202e\u200b' }])
+})
+
+it('servers --sources names the servers of each file, and says which are the same or were renamed', async () => {
+  const home = makeHome({ same: { command: 'x' }, taken: { command: 'mine' } })
+  const { run, file } = project({ same: { command: 'x' }, taken: { command: 'theirs' } }, home)
+  const { stdout } = await run('servers', '--sources')
+  const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '))
+  expect(lines.slice(0, 6)).toEqual([
+    expect.stringMatching(/^mcps {2}2 servers {2}\//),
+    'same',
+    'taken',
+    `claude-code  2 servers, not trusted  ${file}`,
+    expect.stringMatching(/^same {2}is the same as same of \/.*\.json$/),
+    'taken  is called taken@claude-code here: the name is taken',
+  ])
+})
