@@ -25,11 +25,18 @@ def describe(error, name=None):
     kind = name or type(error).__name__
     try:
         told = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
-        if values := values_on_line(error):
+        if values := _values(error):
             told["values"] = values
         return told | ({} if name else advice(error))
     except (Exception, RecursionError):
         return {"name": kind, "message": "", "traceback": f"{kind} (its traceback could not be formatted)\n"}
+
+
+def _values(error):
+    try:
+        return values_on_line(error)
+    except Exception:  # data that another thread changes meanwhile; a traceback without values is better than none
+        return ""
 
 
 def _message(error):
