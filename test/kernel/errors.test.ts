@@ -200,6 +200,52 @@ except OSError as e: raise RuntimeError('request failed') from e`
     expect((await told('open("not-there")')).hint).toBeUndefined()
   })
 
+  it('about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
+    // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
+    const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
+    expect(await hint(`${forbidden}connect(("192.0.2.1", 80))`)).toMatch(/no network/)
+    expect(await hint('import socket\nsocket.socket(99, 1)')).toMatch(/no network/)
+    expect(await hint('import socket\nsocket.create_connection(("127.0.0.1", 1), 2)')).toMatch(/no network/)
+    expect(await hint('import asyncio\nawait asyncio.open_connection("127.0.0.1", 1)')).toMatch(/no network/)
+    expect(
+      await hint('import http.client\nhttp.client.HTTPConnection("127.0.0.1", 1, timeout=2).request("GET", "/")'),
+    ).toMatch(/no network/)
+    expect(await hint('raise OSError(errno.EHOSTUNREACH, "Host is unreachable")')).toMatch(/no network/)
+    expect(
+      await hint(
+        'raise OSError("Multiple exceptions: [Errno %d] a, [Errno %d] b" % (errno.ENETUNREACH, errno.ENETUNREACH))',
+      ),
+    ).toMatch(/no network/)
+    expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
+  })
+
+  it('tells what there is instead of a module, a program or a home', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const told = async (code: string) => (await kernel.run(code)).error!
+    expect((await told('import jsonn')).hint).toMatch(
+      /^Did you mean json\? jsonn is not in this sandbox\..*MCP_BRIDGE_PACKAGES/,
+    )
+    for (const path of ['~/x.csv', '$HOME/x.csv', 'file:///x.csv', '/mnt/data/x.csv']) {
+      expect((await told(`open("${path}")`)).hint, path).toMatch(/no files of the host/)
+    }
+    expect((await told('import os\nopen(os.path.expanduser("~/not-there.csv"))')).hint).toMatch(/no files of the host/)
+    expect((await told('import subprocess\nsubprocess.run(["no-such-program"])')).hint).toMatch(
+      /no program no-such-program.*in Python/,
+    )
+    const ended = (command: string, status = 1) =>
+      told(`import subprocess\nraise subprocess.CalledProcessError(${status}, ${command})`)
+    expect((await ended('["curl", "https://a.b"]', 6)).search).toMatch(/fetch web page/)
+    expect((await ended('"cd /tmp && wget https://a.b"', 4)).hint).toMatch(/no network/)
+    expect((await ended('["git", "clone", "https://a.b/c"]', 128)).search).toMatch(/git repository/)
+    expect((await ended('"git status"', 128)).hint).toBeUndefined()
+    expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/MCP_BRIDGE_PACKAGES/)
+    expect((await ended('["false"]')).hint).toBeUndefined()
+    const embedded = 'OSError(138, "emscripten does not support processes.")'
+    expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
+  })
+
   it('does not break on exceptions with a mind of their own', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
@@ -250,4 +296,28 @@ df[array, mine]`
   expect((await kernel.run(code)).error!.values).toBe(
     'df = <DataFrame 1000 × 2: name, price>, array = <ndarray (3, 4) of float64>, mine = <Mine>',
   )
+})
+
+it('functions that call each other in a circle are shown twice', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { traceback } = (
+    await kernel.run('def a(n): return b(n + 1)\ndef b(n):\n    return c(n)\ndef c(n):\n    return a(n)\na(0)')
+  ).error!
+  expect(traceback).toMatch(/… the 3 frames above repeat \d+ more times …/)
+  expect(traceback.split('\n').length).toBeLessThan(40)
+  const single = (await kernel.run('def a(n): return a(n + 1)\na(0)')).error!.traceback
+  expect(single).toMatch(/Previous line repeated \d+ more times/)
+  const few = (await kernel.run('def a(n): return b(n - 1)\ndef b(n): return a(n - 1) if n else 1 / 0\na(4)')).error!
+    .traceback
+  expect(few.match(/in a$/gm)).toHaveLength(2)
+})
+
+it('a coroutine of the cell that is not awaited is warned of with its place, never with one of the kernel', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
+  expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
+  const late = await kernel.run('async def g(): pass\nx = g()\ng()')
+  const next = await kernel.run('del x\n1')
+  expect(next.stderr).toMatch(/^Cell 3:1: RuntimeWarning: coroutine 'g'/)
+  for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
 })
