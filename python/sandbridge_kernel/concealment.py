@@ -34,7 +34,7 @@ _FORMS = re.compile(
 )
 _BLOCK = re.compile(r"-----BEGIN")
 _USERINFO = re.compile(r"(://)(?:[^\s/?#\"'<>]*|[^\s/:@?#\"'<>]*:(?!\d+/)[^\s\"'<>]*)@")
-_NAMED = re.compile(r"""([A-Za-z][\w-]*)["']?\s*[=:]\s*""")
+_NAMED = re.compile(r"""(?<![\w-])([\w-]+)["']?\s*[=:]\s*""")
 _VALUE = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[^&;"'\n]+""")
 _NOTHING = frozenset(("None", "null", "true", "false", "True", "False", '""', "''"))
 _RANDOM = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{20,}(?![A-Za-z0-9])")
