@@ -14,6 +14,9 @@ CELL = re.compile(r"Cell \d+$")
 SAVED = "user_tools/"  # begins the file name of a saved tool's source
 MODULE = "user_tools"
 _FUTURE_ANNOTATIONS = 0x1000000
+_TEMPLATE = (ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ()
+_BUILTINS = dict(vars(builtins))  # as they are when a session starts: its cells, and `_`, add to them
+_OF_MODULES = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"))
 
 
 class Refused(Exception):
@@ -32,8 +35,8 @@ def describe(func, saved_source=lambda name: None, provided=lambda name, value: 
     for needed in sorted(_global_names(source) - {name}):
         value = original.__globals__.get(needed, _NOTHING)
         if value is _NOTHING:
-            if not hasattr(builtins, needed):
-                missing.append(f"{needed} (not defined)")
+            if reason := _no_builtin(needed):
+                missing.append(f"{needed} ({reason})")
             continue
         here = provided(needed, value)
         if isinstance(here, dict):
@@ -107,10 +110,38 @@ def _definition(func):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == func.__code__.co_name:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if first == func.__code__.co_firstlineno:
-                from textwrap import dedent
-
-                return node, dedent("".join(lines[first - 1 : node.end_lineno])).rstrip() + "\n"
+                return node, _dedented(node, lines, first)
     raise Refused(f"the source of {func.__name__} is not known; define it in a cell")
+
+
+def _dedented(node, lines, first):
+    """The lines of a definition as they stand at the top of a file. Lines that begin inside a text are part of it, and stay."""
+    inside = {number for start, end in _texts(node) for number in range(start + 1, end + 1)}
+    indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" \t\f"))]
+    kept = []
+    for number in range(first, node.end_lineno + 1):
+        line = lines[number - 1]
+        if number not in inside:
+            # One that is indented less is a comment, or within brackets.
+            line = line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t\f")
+        kept.append(line)
+    source = "".join(kept).rstrip() + "\n"
+    try:
+        is_same = ast.dump(ast.parse(source)) == ast.dump(ast.Module([node], []))
+    except SyntaxError:
+        is_same = False
+    if not is_same:
+        raise Refused(f"{node.name} cannot be taken out of the block that it is in; define it at the top of a cell")
+    return source
+
+
+def _texts(node):
+    """First and last line of every text in some code. What is inside an f-string has no lines of its own before Python 3.12."""
+    if isinstance(node, (ast.Constant, ast.JoinedStr, *_TEMPLATE)):
+        yield node.lineno, node.end_lineno
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _texts(child)
 
 
 def _signature(node):
@@ -125,6 +156,14 @@ def _kind(value):
 # ---- what it needs
 
 
+def _no_builtin(name):
+    """Why a name that is no global is not there in every session; "" when it is."""
+    now, first = (names.get(name, _NOTHING) for names in (vars(builtins), _BUILTINS))
+    if name == "display" or now is first is not _NOTHING or (now is _NOTHING and name.startswith("__")):
+        return ""
+    return "not defined" if now is _NOTHING else "the last value of a cell" if name == "_" else "a builtin of this session's own"
+
+
 def _global_names(source):
     """The names that the code of a definition looks up outside of itself."""
     from symtable import symtable
@@ -136,7 +175,7 @@ def _global_names(source):
         table = tables.pop()
         tables.extend(table.get_children())
         names.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_global())
-    return {name for name in names if not (name.startswith("__") and name.endswith("__"))}
+    return names - _OF_MODULES
 
 
 def _import_lines(name, value):

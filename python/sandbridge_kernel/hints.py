@@ -2,13 +2,22 @@
 what the sandbox cannot.
 """
 
+import errno
+import linecache
 import os
 import re
 import sys
 
 _NETWORK_MODULES = ("urllib", "http", "requests", "httpx", "aiohttp", "httpcore", "urllib3", "websockets", "ftplib", "smtplib", "pyodide")
 _NETWORK_NAMES = frozenset(("gaierror", "URLError", "ConnectError", "ConnectTimeout", "NewConnectionError", "NameResolutionError", "ClientConnectorError"))
-_NO_NETWORK = frozenset((99, 100, 101, 113))  # EADDRNOTAVAIL, ENETDOWN, ENETUNREACH, EHOSTUNREACH
+_NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH))
+# What a sandbox answers that forbids sockets; it says as much of other things.
+_FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED))
+_ERRNO = re.compile(r"\[Errno (\d+)\]")
+_SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_connection|open_connection)\s*\(")
+_SOCKET_MODULES = frozenset(("socket", "asyncio", "http", "ssl", "urllib", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib"))
+_NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
+_HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/proc", "/dev", "/sys")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
@@ -17,7 +26,7 @@ _MAX_PACKAGES = 15
 def advice(error):
     """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
     try:
-        for find in (_coroutine, _plain_call, _event_loop, _server_name, _module, _network, _host_file):
+        for find in (_coroutine, _plain_call, _event_loop, _server_name, _module, _program, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -67,15 +76,32 @@ def _module(error):
         return None
     from difflib import get_close_matches
 
+    names = _packages()
+    like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
+    told = {"hint": (f"Did you mean {like[0]}? " if like else "") + f"{root} is not in this sandbox. {_installing(names)}"}
+    return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
+
+
+def _packages():
     from .api.session_info import packages
 
-    names = list(packages())
-    like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
-    if like:
-        return {"hint": f"Did you mean {like[0]}?"}
+    return list(packages())
+
+
+def _installing(names=None):
+    names = _packages() if names is None else names
     there = f"There are {', '.join(names[:_MAX_PACKAGES])}" if names else "There is the standard library"
     more = " and more: see runtime.packages()" if len(names) > _MAX_PACKAGES else ""
-    return {"hint": f"{root} is not in this sandbox, and cannot be installed from inside. {there}{more}. The user can add packages with MCP_BRIDGE_PACKAGES."}
+    return f"Nothing can be installed from inside. {there}{more}. The user can add packages with MCP_BRIDGE_PACKAGES."
+
+
+def _program(error):
+    # A cell that uses programs has loaded it.
+    if "subprocess" not in sys.modules or not isinstance(error, (OSError, NotImplementedError, sys.modules["subprocess"].CalledProcessError)):
+        return None
+    from .program_hints import program_advice
+
+    return program_advice(error, _NO_NETWORK_HINT, _installing)
 
 
 def _network(error):
@@ -85,7 +111,7 @@ def _network(error):
     host = (match[1] or match[2]) if match else ""
     words = " ".join(part for part in host.split(".") if part not in ("api", "com", "org", "net", "io"))
     return {
-        "hint": "The sandbox has no network: only tools of MCP servers reach out.",
+        "hint": _NO_NETWORK_HINT,
         "search": f"fetch web page url {words}".strip(),
     }
 
@@ -94,22 +120,63 @@ def _is_network(error):
     if type(error).__name__ in _NETWORK_NAMES:
         return True
     if not isinstance(error, OSError):
-        return False
+        # The embedded sandbox has no event loop that can connect, nor threads to look up names with.
+        return isinstance(error, (NotImplementedError, RuntimeError)) and _went_through(error, ("create_connection", "getaddrinfo"))
+    numbers = [error.errno] if error.errno is not None else [int(number) for number in _ERRNO.findall(str(error)[:2000])]
+    if _NO_NETWORK.intersection(numbers):
+        return True
     module = type(error).__module__.partition(".")[0]
-    return error.errno in _NO_NETWORK or (module in _NETWORK_MODULES and "Connection" in type(error).__name__)
+    if module in _NETWORK_MODULES and "Connection" in type(error).__name__:
+        return True
+    return bool(_FORBIDDEN.intersection(numbers)) and error.filename is None and _is_of_sockets(error)
+
+
+def _went_through(error, names):
+    return any(frame.f_code.co_name in names and "asyncio" in frame.f_code.co_filename for frame, _ in _frames(error))
+
+
+def _is_of_sockets(error):
+    last, number = (_frames(error) or [(None, 0)])[-1]
+    if last is None:
+        return False
+    if str(last.f_globals.get("__name__")).partition(".")[0] in _SOCKET_MODULES:
+        return True
+    return _SOCKET_CALL.search(linecache.getline(last.f_code.co_filename, number)) is not None
+
+
+def _frames(error):
+    found, traceback = [], error.__traceback__
+    while traceback is not None:
+        found.append((traceback.tb_frame, traceback.tb_lineno or 0))
+        traceback = traceback.tb_next
+    return found
 
 
 def _host_file(error):
     path = getattr(error, "filename", None)
-    if not isinstance(error, (FileNotFoundError, PermissionError)) or not isinstance(path, str):
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS):
         return None
-    is_windows = re.match(r"[A-Za-z]:[\\/]", path) is not None
-    if not is_windows and (not path.startswith("/") or path.startswith((*_INSIDE, os.getcwd() + "/", sys.prefix + "/", sys.base_prefix + "/lib"))):
+    path = os.fsdecode(path) if type(path) is bytes else path if type(path) is str else ""
+    if not (_is_elsewhere(path) or _is_at_home(path, error)):
         return None
     return {
         "hint": "The sandbox has no files of the host, only /workspace and /tmp of its own.",
         "search": "read file from file system",
     }
+
+
+def _is_elsewhere(path):
+    if re.match(r"[A-Za-z]:[\\/]|\\\\|~|file:|\$HOME\b|%USERPROFILE%", path):
+        return True
+    return path.startswith("/") and not path.startswith((*_INSIDE, os.getcwd() + "/", sys.prefix + "/", sys.base_prefix + "/lib"))
+
+
+def _is_at_home(path, error):
+    """Under the home of this sandbox, which was meant to be the user's."""
+    if not path.startswith(os.path.expanduser("~")):
+        return False
+    lines = [linecache.getline(frame.f_code.co_filename, number) for frame, number in _frames(error) if frame.f_code.co_filename.startswith("Cell ")]
+    return bool(lines) and _HOME.search(lines[-1]) is not None
 
 
 def _chain(error):

@@ -1,10 +1,14 @@
 """The values of the names on the line that failed, shortened. Never runs code of the cell's own: only builtin values are written out,
-of everything else the type is named. What looks like a secret is left out.
+of everything else the type is named. A name is shown only where its value is certain to be the one that the line had. What looks like a
+secret is left out.
 """
 
+import ast
+import builtins
 import linecache
 import re
 
+from .concealment import is_flagged, is_secret, known_secrets, label, redacted
 from .tables import outline
 from .values import Record
 
@@ -14,95 +18,181 @@ _ITEMS = 4
 _FUNCTION = 0x1  # inspect.CO_OPTIMIZED
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")
 _TEXT = re.compile(r"""[rbfuRBFU]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\#.*""")
-_SECRET_NAME = re.compile(r"token|key|passw|pwd|secret|auth|credential|cookie|signature|private", re.IGNORECASE)
-_SECRET_TEXT = re.compile(r"\b(?:gh[pousr]_|github_pat_|sk-|xox[abeprs]-|AKIA|glpat-|eyJ[\w-]{8,}\.|Bearer |Basic )|-----BEGIN")
+_COMPREHENSIONS = {ast.ListComp: "<listcomp>", ast.SetComp: "<setcomp>", ast.DictComp: "<dictcomp>", ast.GeneratorExp: "<genexpr>"}
+_HIDDEN = "<hidden>"
 _TYPE_NAME = type.__dict__["__name__"].__get__
 
 
 def values_on_line(error):
     """`a = 1, b = [2, 3]` for the last line of the cell that an error passed through; "" when there is nothing to say."""
-    frame, number = _last_of_cell(error)
-    if frame is None or isinstance(error, (NameError, ImportError, SyntaxError)):  # these are about names, not values
+    error = _only_one(error)
+    if error is None or isinstance(error, (NameError, ImportError, SyntaxError)):  # these are about names, not values
+        return ""
+    frames, frame, number = _frames(error.__traceback__)
+    if frame is None:
         return ""
     line = linecache.getline(frame.f_code.co_filename, number)
+    bound = _bound_on_line(frame.f_code.co_filename, number)
+    secrets = known_secrets(frames)
     shown = []
     for name in dict.fromkeys(_NAME.findall(_TEXT.sub('""', line))):
-        found, value = _lookup(frame, name)
-        if not found or _SECRET_NAME.search(name):
+        found, value = _lookup(frame, name, bound.get(name, ()))
+        if not found or is_secret(name, value):
             continue
-        text = _short(value, 0)
+        text = _short(value, 0, secrets)
         if text is not None:
             shown.append(f"{name} = {text}")
     return ", ".join(shown[:_MAX_NAMES])
 
 
-def _last_of_cell(error):
-    frame, number = None, 0
-    traceback = error.__traceback__
+def _only_one(error):
+    """Of a group, the one exception that is in it; with several, no line is the one that failed."""
+    for _ in range(20):
+        if not isinstance(error, _GROUP):
+            return error
+        errors = _GROUP.exceptions.__get__(error)  # not what a class of the cell's own may have put in its place
+        if len(errors) != 1:
+            return None
+        error = errors[0]
+    return None
+
+
+def _frames(traceback):
+    """All frames that an error passed through, and the last one of the cell with its line."""
+    frames, frame, number = [], None, 0
     while traceback is not None:
+        frames.append(traceback.tb_frame)
         if traceback.tb_frame.f_code.co_filename.startswith("Cell "):
             frame, number = traceback.tb_frame, traceback.tb_lineno
         traceback = traceback.tb_next
-    return frame, number or 0
+    return frames, frame, number or 0
 
 
-def _lookup(frame, name):
-    for names in (frame.f_locals, frame.f_globals):
+def _bound_on_line(filename, number):
+    """Name -> the code names of the comprehensions, lambdas and functions on a line that have a variable of that name of their own."""
+    bound = {}
+    try:
+        nodes = ast.walk(ast.parse("".join(linecache.getlines(filename))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return bound
+    for node in nodes:
+        if not getattr(node, "lineno", number + 1) <= number <= (getattr(node, "end_lineno", None) or 0):
+            continue
+        names = []
+        if type(node) in _COMPREHENSIONS:
+            code = _COMPREHENSIONS[type(node)]
+            targets = [one.target for one in node.generators]
+            names = [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
+        elif isinstance(node, ast.Lambda) or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and number <= _head_end(node):
+            code = getattr(node, "name", "<lambda>")
+            names = [inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)]
+        for name in set(names):
+            bound.setdefault(name, []).append(code)
+    return bound
+
+
+def _head_end(function):
+    """The last line of a function's head, or the line of one that is written in one line."""
+    return max(function.lineno, function.body[0].lineno - 1)
+
+
+def _lookup(frame, name, binders):
+    """Whether a name had a value in this frame that is certain, and that value. A comprehension that is part of its function's code, as from
+    Python 3.12 on, takes its variables along when it fails: what then has the name is another one."""
+    code = frame.f_code
+    is_own = name in code.co_varnames or name in code.co_cellvars or name in code.co_freevars
+    if binders and not (is_own and binders == [code.co_name]):
+        return False, None
+    for names in (frame.f_locals,) if is_own else (frame.f_locals, frame.f_globals):
         # Of a function they are Python's own; the namespace of a class may be one that runs code when it is asked.
-        if (type(names) is dict or frame.f_code.co_flags & _FUNCTION) and name in names:
+        if (type(names) is dict or code.co_flags & _FUNCTION) and name in names:
             return True, names[name]
     return False, None
 
 
-def _short(value, depth):
+def _short(value, depth, secrets):
     """A value in a few characters; None for what says nothing: modules, functions, classes."""
     kind = type(value)
     if value is None or kind is bool or kind is float:
         return repr(value)
     if kind is int:
-        return repr(value) if value.bit_length() <= 200 else f"<int of {value.bit_length()} bits>"
+        if value.bit_length() > 200:
+            return f"<int of {value.bit_length()} bits>"
+        return _HIDDEN if secrets and str(value) in secrets else repr(value)
     if kind is str or kind is bytes:
-        return _short_text(value)
+        return _short_text(value, secrets)
     if kind in (list, tuple, set, frozenset, dict, Record):
-        return _short_container(value, kind, depth)
+        return _short_container(value, kind, depth, secrets)
     name = _TYPE_NAME(kind)
     if (words := outline(value)) is not None:
         return words
     return None if depth == 0 and name in _MUTE else f"<{name}>"
 
 
+_GROUP = getattr(builtins, "BaseExceptionGroup", ())
 _MUTE = frozenset(("module", "function", "builtin_function_or_method", "type", "method", "ABCMeta", "ServerProxy", "ToolProxy", "Registry"))
 
 
-def _short_text(value):
-    as_text = value if type(value) is str else value[:200].decode("latin-1")
-    if _SECRET_TEXT.search(as_text[:400]):
-        return "<hidden>"
-    if len(value) <= _MAX_CHARS - 2:
-        return repr(value)
-    return f"{value[:_MAX_CHARS - 30]!r}… ({len(value):,} {'characters' if type(value) is str else 'bytes'})"
+def _short_text(value, secrets):
+    as_text = value if type(value) is str else value[:1000].decode("latin-1")
+    clean = redacted(as_text, secrets)
+    if clean == _HIDDEN:
+        return _HIDDEN
+    if clean == as_text[:1000]:
+        if len(value) <= _MAX_CHARS - 2:
+            return repr(value)
+        return f"{value[:_MAX_CHARS - 30]!r}… ({_length(value)})"
+    start = "b" if type(value) is bytes else ""
+    if len(clean) <= _MAX_CHARS and len(as_text) <= 1000:
+        return f"{start}{clean!r}"
+    return f"{start}{clean[:_MAX_CHARS - 30]!r}… ({_length(value)})"
 
 
-def _short_container(value, kind, depth):
+def _length(value):
+    return f"{len(value):,} {'characters' if type(value) is str else 'bytes'}"
+
+
+def _short_container(value, kind, depth, secrets):
     opening, closing = {list: "[]", tuple: "()"}.get(kind, "{}")
     if not value:
         return repr(value)
     count = len(value)
     if depth == 2:
         return f"{opening}… {count:,} items{closing}"
+    is_map = kind in (dict, Record)
+    named = is_map and _names_secret(value)
     parts, chars = [], 0
-    for item in value:
+    for at, item in enumerate(value):
         if len(parts) == _ITEMS or chars > _MAX_CHARS // 2:
             break
-        part = _short(item, depth + 1)
-        if kind in (dict, Record):
-            hidden = type(item) is str and _SECRET_NAME.search(item)
-            part = f"{part}: {'<hidden>' if hidden else _short(value[item], depth + 1) if _is_plain_key(item) else '…'}"
+        if kind in (list, tuple) and is_flagged(value, at):
+            part = _HIDDEN
+        else:
+            part = _short(item, depth + 1, secrets)
+        if is_map:
+            part = f"{part}: {_short_value(value, item, named, depth, secrets)}"
         parts.append(part)
         chars += len(part)
     more = f", … {count:,} items" if count > len(parts) else ""
     text = opening + ", ".join(parts) + more + ("," if kind is tuple and count == 1 else "") + closing
     return text if len(text) <= 2 * _MAX_CHARS else f"{opening}… {count:,} items{closing}"
+
+
+def _short_value(mapping, key, named, depth, secrets):
+    if not _is_plain_key(key):
+        return "…"
+    value = mapping[key]
+    if is_secret(label(key), value) or (named and key in ("value", "Value")):
+        return _HIDDEN
+    return _short(value, depth + 1, secrets)
+
+
+def _names_secret(mapping):
+    """{"name": "Authorization", "value": "x"}, as headers often come."""
+    for key, value in dict.items(mapping):
+        if type(key) is str and key.lower() in ("name", "key", "header") and type(value) is str and is_secret(value, "value"):
+            return True
+    return False
 
 
 def _is_plain_key(key):

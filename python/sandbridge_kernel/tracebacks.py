@@ -15,8 +15,9 @@ _KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _HEAD_FRAMES, _TAIL_FRAMES = 20, 40
+_LONGEST_CIRCLE = 12  # frames
 _PLACE = re.compile(r'^([ |+]*)File "(Cell \d+)", (line \d+)(?:, in <module>)?', re.MULTILINE)
-_CUT = re.compile(r'^([ |+]*)File "<cut>", line 0, in (\d+)$', re.MULTILINE)
+_CUT = re.compile(r'^([ |+]*)File "<cut>", line 0, in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"Cell \d+$")
 
 
@@ -25,11 +26,18 @@ def describe(error, name=None):
     kind = name or type(error).__name__
     try:
         told = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
-        if values := values_on_line(error):
+        if values := _values(error):
             told["values"] = values
         return told | ({} if name else advice(error))
     except (Exception, RecursionError):
         return {"name": kind, "message": "", "traceback": f"{kind} (its traceback could not be formatted)\n"}
+
+
+def _values(error):
+    try:
+        return values_on_line(error)
+    except Exception:  # data that another thread changes meanwhile; a traceback without values is better than none
+        return ""
 
 
 def _message(error):
@@ -47,7 +55,7 @@ def _traceback(error, name):
     lines = list(summary.format())
     if name:
         lines[-1] = f"{name}\n"
-    return _CUT.sub(r"\1… \2 frames left out …", _PLACE.sub(r"\1\2, \3", "".join(lines)))
+    return _CUT.sub(r"\1… \2 …", _PLACE.sub(r"\1\2, \3", "".join(lines)))
 
 
 def _clean(summary, seen):
@@ -71,13 +79,44 @@ def _is_users(filename):
 
 
 def _shortened(stack):
-    """Python folds a frame that repeats; mutual recursion gives a thousand that alternate."""
-    runs = sum(1 for a, b in zip(stack, stack[1:]) if (a.filename, a.lineno, a.name) != (b.filename, b.lineno, b.name))
+    """Python folds a frame that repeats; here groups of frames that do are folded, and what is still long is cut."""
+    stack = _folded(stack)
+    runs = sum(1 for a, b in zip(stack, stack[1:]) if _place(a) != _place(b))
     hidden = len(stack) - _HEAD_FRAMES - _TAIL_FRAMES
     if runs < _HEAD_FRAMES + _TAIL_FRAMES or hidden <= 0:
         return stack
-    cut = FrameSummary("<cut>", 0, str(hidden), lookup_line=False, line="")
-    return [*stack[:_HEAD_FRAMES], cut, *stack[-_TAIL_FRAMES:]]
+    return [*stack[:_HEAD_FRAMES], _cut(f"{hidden} frames left out"), *stack[-_TAIL_FRAMES:]]
+
+
+def _folded(stack):
+    places = [_place(frame) for frame in stack]
+    kept, at = [], 0
+    while at < len(stack):
+        size, times = _circle(places, at)
+        kept += stack[at : at + size * min(times, 2 if size > 1 else times)]
+        if size > 1 and times > 2:
+            kept.append(_cut(f"the {size} frames above repeat {times - 2} more times"))
+        at += size * times
+    return kept
+
+
+def _circle(places, at):
+    """How many frames from here on repeat, and how often they are there: (1, 1) when none do."""
+    for size in range(1, _LONGEST_CIRCLE + 1):
+        times, group = 1, places[at : at + size]
+        while places[at + size * times : at + size * (times + 1)] == group:
+            times += 1
+        if times > 2:
+            return size, times
+    return 1, 1
+
+
+def _place(frame):
+    return frame.filename, frame.lineno, frame.name
+
+
+def _cut(words):
+    return FrameSummary("<cut>", 0, words, lookup_line=False, line="")
 
 
 def _add_source(summary):

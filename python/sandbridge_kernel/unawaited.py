@@ -1,5 +1,10 @@
-"""Calls whose `await` was forgotten: a note that names them, instead of Python's warning in the cell's stderr."""
+"""Calls whose `await` was forgotten: a note that names them, instead of Python's warning in the cell's stderr.
 
+Of a cell's own coroutines Python's warning stays, with the place in the cell.
+"""
+
+import os
+import sys
 import warnings
 
 from .api import runtime
@@ -7,6 +12,7 @@ from .api.servers import ToolProxy
 
 _MAX_SHOWN = 5
 _COROUTINE = 0x80
+_KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 _forgotten = {}  # what was not awaited -> how often
 
@@ -18,16 +24,24 @@ def install():
         code = getattr(value, "__code__", None)
         if code is not None and code.co_flags & _COROUTINE and value.__globals__ is vars(runtime):
             ours[code] = "runtime."
-    warn = warnings._warn_unawaited_coroutine
-
     def note(coroutine):
         if coroutine.cr_code not in ours:
-            return warn(coroutine)
+            return _warn(coroutine, sys._getframe(1))
         name = f"{ours[coroutine.cr_code]}{coroutine.__qualname__}"
         if name in _forgotten or len(_forgotten) <= _MAX_SHOWN:
             _forgotten[name] = _forgotten.get(name, 0) + 1
 
     warnings._warn_unawaited_coroutine = note
+
+
+def _warn(coroutine, frame):
+    """Python's own warning, for the line of the cell that dropped it, else for where the coroutine is defined."""
+    while frame is not None and not frame.f_code.co_filename.startswith("Cell "):
+        frame = frame.f_back
+    code = coroutine.cr_code
+    filename, number = (frame.f_code.co_filename, frame.f_lineno) if frame else (code.co_filename, code.co_firstlineno)
+    if not filename.startswith(_KERNEL):
+        warnings.warn_explicit(f"coroutine '{coroutine.__qualname__}' was never awaited", RuntimeWarning, filename, number, "__main__")
 
 
 def notes():

@@ -166,10 +166,13 @@ describe('a result', () => {
     expect(text).toBe(expected)
   })
 
-  it('names a tool that can do what the sandbox cannot', async () => {
+  it('names a tool that can do what the sandbox cannot, and none that does something else', async () => {
     await bridge.run('await runtime.list_tools("everything")')
-    const text = await bridge.run('import urllib.error\nraise urllib.error.URLError("https://example.com")')
-    expect(text).toMatch(/Hint: The sandbox has no network.*\n {2}await mcp_everything\./)
+    const failing = (url: string) => bridge.run(`import urllib.error\nraise urllib.error.URLError("${url}")`)
+    expect(await failing('https://api.everything.com')).toMatch(
+      /Hint: The sandbox has no network.*\n {2}await mcp_everything\./,
+    )
+    expect(await failing('https://example.com')).toMatch(/Hint: The sandbox has no network[^\n]*reach out\.\s*$/)
   })
 
   it('of a timeout says where the time went', async () => {

@@ -34,6 +34,113 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(values).not.toContain('SECRET')
   })
 
+  it.for([
+    [
+      'names',
+      "pw = 'hunter2'; pwd = 'hunter2'; passphrase = 'hunter2'; dbPass = 'hunter2'; creds = ('u', 'hunter2')\n(pw, pwd, passphrase, dbPass, creds).x",
+    ],
+    ['names that may be one', "api = 'hunter2'; key = 'hunter2'\n(api, key).x"],
+    [
+      'forms',
+      "a = 'hf_hunter2'; b = 'npm_hunter2'; c = 'rk_live_hunter2'; d = 'glpat-hunter2'; e = 'xoxp-hunter2'; f = 'AIzahunter2'\n(a, b, c, d, e, f).x",
+    ],
+    [
+      'addresses',
+      "url = 'postgres://user:hunter2@db/x'; odd = 'redis://:hunter2/x@db'; query = 'https://a.b/c?token=hunter2&page=2'\n(url, odd, query).x",
+    ],
+    [
+      'pairs',
+      "pairs = [('password', 'hunter2'), ['x-api-key', 'hunter2']]; argv = ['psql', '--password', 'hunter2']\n(pairs, argv).x",
+    ],
+    [
+      'data',
+      "a = {'db': {'password': 'hunter2'}}; b = [{'name': 'Authorization', 'value': 'hunter2'}]; c = {b'token': b'hunter2'}\n(a, b, c).x",
+    ],
+    [
+      'text',
+      `dsn = 'host=db password=hunter2'; text = '{"api_key": "hunter2", "n": 1}'; raw = b'Authorization: Basic hunter2'\n(dsn, text, raw).x`,
+    ],
+    [
+      'another name',
+      "pw = 'hunter2'\ndef connect(p, dsn, some): return p.x + dsn + some\nconnect(pw, 'db:' + pw, [pw])",
+    ],
+    ['a caller', "def connect(p): return p.x\ndef main():\n    secret = 'hunter2'\n    connect(secret)\nmain()"],
+    [
+      'data of a caller',
+      "config = {'db': {'password': 'hunter2'}}\ndef connect(p, n): return p.x, n\nconnect(config['db']['password'], 0)",
+    ],
+    [
+      'an object of a caller',
+      "class Config:\n    def __init__(self): self.password = 'hunter2'\nconfig = Config()\ndef connect(p): return p.x\nconnect(config.password)",
+    ],
+  ])('are never secrets: %s', async ([, code], ctx) => {
+    const kernel = await startKernel(ctx)
+    const { error } = await kernel.run(code!)
+    expect(error!.name).toBe('AttributeError')
+    expect(error!.values ?? '').not.toContain('hunter2')
+  })
+
+  it('are readable when they are no secrets', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const values = async (code: string) => (await kernel.run(code)).error!.values
+    expect(
+      await values(
+        "key = 'user_name'; sort_key = 'col_1'; monkey = 'm1nk33y'; author = 'Ann'\n(key, sort_key, monkey, author).x",
+      ),
+    ).toBe("key = 'user_name', sort_key = 'col_1', monkey = 'm1nk33y', author = 'Ann'")
+    expect(
+      await values(
+        "api = 'https://a.b/v1'; max_tokens = 500; password = ''; token = None; private = True\n(api, max_tokens, password, token, private).x",
+      ),
+    ).toBe("api = 'https://a.b/v1', max_tokens = 500, password = '', token = None, private = True")
+    expect(
+      await values(
+        "url = 'http://h:80/a@b?page=2'; mail = 'me@a.b'; when = '2024-01-01T00:00:00.000Z'; task = 'task-force'\n(url, mail, when, task).x",
+      ),
+    ).toBe("url = 'http://h:80/a@b?page=2', mail = 'me@a.b', when = '2024-01-01T00:00:00.000Z', task = 'task-force'")
+    expect(
+      await values("row = ('name', 'Ann'); d = {'id': 'a1b2c3', 'key': 'PROJ-12'}; b = b'bytes1'\n(row, d, b).x"),
+    ).toBe("row = ('name', 'Ann'), d = {'id': 'a1b2c3', 'key': 'PROJ-12'}, b = b'bytes1'")
+    expect(
+      await values(
+        "sha = 'da39a3ee5e6b4b0d3255bfef95601890afd80709'; name = 'abcdefghijklmnopqrstuvwxyz0123'\n(sha, name).x",
+      ),
+    ).toBe("sha = 'da39…0709', name = 'abcdefghijklmnopqrstuvwxyz0123'")
+    expect(await values("url = 'postgres://user:hunter2@db/x'\nurl.x")).toBe("url = 'postgres://<hidden>@db/x'")
+  })
+
+  it('are those of the failing line, not of another variable of the same name', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const values = async (code: string) => (await kernel.run(code)).error!.values ?? ''
+    for (const failing of [
+      '[row["missing"] for row in [{"id": 2}]]',
+      '{row["missing"]: 1 for row in [{"id": 2}]}',
+      'list(row["missing"] for row in [{"id": 2}])',
+      '(lambda row: row["missing"])({"id": 2})',
+      '[[row["missing"] for row in rows] for rows in [[{"id": 2}]]]',
+      '[\n  row["missing"]\n  for row in [{"id": 2}]\n]',
+      'def f():\n    return [row["missing"] for row in [{"id": 2}]]\nf()',
+      'def f(): return [row["missing"] for row in [{"id": 2}]]\nf()',
+      'def f():\n    for row in {}["missing"] or row: pass\nf()',
+    ]) {
+      expect(await values(`row = {"id": 1}\n${failing}`), failing).not.toContain("{'id': 1}")
+    }
+    // A frame of its own knows its variables, and a variable beside a comprehension is what it was.
+    expect(await values('row = {"id": 1}\n(lambda row: row["missing"])({"id": 2})')).toBe("row = {'id': 2}")
+    expect(await values('n = 0\ndef f(n): return 1 / n + n["x"]\nf(5)')).toBe('n = 5')
+    expect(await values('wanted = "x"\n[row[wanted] for row in [{"id": 2}]]')).toContain("wanted = 'x'")
+  })
+
+  it('of a group are those of the one error in it, and none when there are several', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) !== 'True')
+      ctx.skip('Python 3.10 has no groups')
+    const failing = (rows: string) =>
+      `import asyncio\nrow = {"id": 1}\nasync def work(row): return row["missing"]\nasync with asyncio.TaskGroup() as group:\n    for one in ${rows}: group.create_task(work(one))`
+    expect((await kernel.run(failing('[{"id": 2}]'))).error!.values).toBe("row = {'id': 2}")
+    expect((await kernel.run(failing('[{"id": 2}, {"id": 3}]'))).error!.values).toBeUndefined()
+  })
+
   it('run no code of the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
@@ -42,6 +149,7 @@ class Meta(type):
     @property
     def __name__(cls): ran.append('meta')
 class Nosy(metaclass=Meta):
+    __dict__ = property(lambda self: ran.append('dict'))
     def __repr__(self): ran.append('repr')
     def __getattr__(self, name): ran.append(name)
     def __hash__(self): return 1
@@ -90,6 +198,52 @@ except OSError as e: raise RuntimeError('request failed') from e`
     expect((await told('open("C:\\\\Users\\\\me.txt")')).hint).toMatch(/no files of the host/)
     expect((await told('open("/tmp/not-there")')).hint).toBeUndefined()
     expect((await told('open("not-there")')).hint).toBeUndefined()
+  })
+
+  it('about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
+    // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
+    const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
+    expect(await hint(`${forbidden}connect(("192.0.2.1", 80))`)).toMatch(/no network/)
+    expect(await hint('import socket\nsocket.socket(99, 1)')).toMatch(/no network/)
+    expect(await hint('import socket\nsocket.create_connection(("127.0.0.1", 1), 2)')).toMatch(/no network/)
+    expect(await hint('import asyncio\nawait asyncio.open_connection("127.0.0.1", 1)')).toMatch(/no network/)
+    expect(
+      await hint('import http.client\nhttp.client.HTTPConnection("127.0.0.1", 1, timeout=2).request("GET", "/")'),
+    ).toMatch(/no network/)
+    expect(await hint('raise OSError(errno.EHOSTUNREACH, "Host is unreachable")')).toMatch(/no network/)
+    expect(
+      await hint(
+        'raise OSError("Multiple exceptions: [Errno %d] a, [Errno %d] b" % (errno.ENETUNREACH, errno.ENETUNREACH))',
+      ),
+    ).toMatch(/no network/)
+    expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
+  })
+
+  it('tells what there is instead of a module, a program or a home', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const told = async (code: string) => (await kernel.run(code)).error!
+    expect((await told('import jsonn')).hint).toMatch(
+      /^Did you mean json\? jsonn is not in this sandbox\..*MCP_BRIDGE_PACKAGES/,
+    )
+    for (const path of ['~/x.csv', '$HOME/x.csv', 'file:///x.csv', '/mnt/data/x.csv']) {
+      expect((await told(`open("${path}")`)).hint, path).toMatch(/no files of the host/)
+    }
+    expect((await told('import os\nopen(os.path.expanduser("~/not-there.csv"))')).hint).toMatch(/no files of the host/)
+    expect((await told('import subprocess\nsubprocess.run(["no-such-program"])')).hint).toMatch(
+      /no program no-such-program.*in Python/,
+    )
+    const ended = (command: string, status = 1) =>
+      told(`import subprocess\nraise subprocess.CalledProcessError(${status}, ${command})`)
+    expect((await ended('["curl", "https://a.b"]', 6)).search).toMatch(/fetch web page/)
+    expect((await ended('"cd /tmp && wget https://a.b"', 4)).hint).toMatch(/no network/)
+    expect((await ended('["git", "clone", "https://a.b/c"]', 128)).search).toMatch(/git repository/)
+    expect((await ended('"git status"', 128)).hint).toBeUndefined()
+    expect((await ended('["/usr/bin/python3", "-m", "pip", "install", "x"]')).hint).toMatch(/MCP_BRIDGE_PACKAGES/)
+    expect((await ended('["false"]')).hint).toBeUndefined()
+    const embedded = 'OSError(138, "emscripten does not support processes.")'
+    expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
   })
 
   it('does not break on exceptions with a mind of their own', async (ctx) => {
@@ -142,4 +296,28 @@ df[array, mine]`
   expect((await kernel.run(code)).error!.values).toBe(
     'df = <DataFrame 1000 × 2: name, price>, array = <ndarray (3, 4) of float64>, mine = <Mine>',
   )
+})
+
+it('functions that call each other in a circle are shown twice', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { traceback } = (
+    await kernel.run('def a(n): return b(n + 1)\ndef b(n):\n    return c(n)\ndef c(n):\n    return a(n)\na(0)')
+  ).error!
+  expect(traceback).toMatch(/… the 3 frames above repeat \d+ more times …/)
+  expect(traceback.split('\n').length).toBeLessThan(40)
+  const single = (await kernel.run('def a(n): return a(n + 1)\na(0)')).error!.traceback
+  expect(single).toMatch(/Previous line repeated \d+ more times/)
+  const few = (await kernel.run('def a(n): return b(n - 1)\ndef b(n): return a(n - 1) if n > 0 else 1 / 0\na(2)'))
+    .error!.traceback
+  expect(few.match(/in a$/gm)).toHaveLength(2)
+})
+
+it('a coroutine of the cell that is not awaited is warned of with its place, never with one of the kernel', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
+  expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
+  const late = await kernel.run('async def g(): pass\nx = g()\ng()')
+  const next = await kernel.run('del x\n1')
+  expect(next.stderr).toMatch(/^Cell 3:1: RuntimeWarning: coroutine 'g'/)
+  for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
 })

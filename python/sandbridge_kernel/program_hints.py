@@ -1,0 +1,92 @@
+"""What to do when a cell wanted another program to do something: one that is not here, or that cannot reach anything from here."""
+
+import os
+import re
+from subprocess import CalledProcessError
+
+_INSTALLERS = frozenset("pip pip3 uv pipx poetry conda mamba apt apt-get apk dnf yum brew npm npx yarn pnpm".split())
+_NETWORK = frozenset("curl wget ssh scp sftp rsync ftp telnet nc ping dig nslookup aws gcloud az gh kubectl psql mysql".split())
+_GIT_REACHES_OUT = frozenset(("clone", "fetch", "pull", "push", "ls-remote", "submodule"))
+_SHELL_PARTS = re.compile(r"[;&|\n]+")
+_SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash"))
+
+
+def program_advice(error, no_network, installing):
+    """A dict with `hint`, and sometimes `search`, or None. `no_network` is what to say of that, `installing()` of packages."""
+    cannot_start = _cannot_start(error)
+    if isinstance(error, CalledProcessError):
+        command, is_missing = error.cmd, error.returncode == 127
+    else:
+        command = _started(error.__traceback__)
+        is_missing = isinstance(error, FileNotFoundError) and error.filename != _folder(error.__traceback__)
+    if command is None and not cannot_start:
+        return None
+    commands = _commands(command)
+    for name, words in commands:
+        if name in _INSTALLERS:
+            return {"hint": installing()}
+        if name in _NETWORK:
+            return {"hint": no_network, "search": "fetch web page url"}
+        if name == "git" and _GIT_REACHES_OUT.intersection(words):
+            return {"hint": no_network, "search": "git repository read file"}
+    if cannot_start:
+        return {"hint": "No program can be started in this sandbox: do it in Python."}
+    if is_missing:
+        name = next((name for name, _ in commands), "") if len(commands) == 1 else ""
+        return {"hint": f"There is no program {name} in this sandbox: do it in Python." if name else "A program is not there: do it in Python."}
+    return None
+
+
+def _cannot_start(error):
+    if isinstance(error, NotImplementedError):
+        return any(frame.f_code.co_name.startswith("create_subprocess_") for frame in _frames(error.__traceback__))
+    return isinstance(error, OSError) and "does not support processes" in str(error.strerror)
+
+
+def _started(traceback):
+    """The command that the library was about to start."""
+    for frame in _frames(traceback):
+        if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
+            return frame.f_locals.get("args")
+        if frame.f_code.co_name == "create_subprocess_exec":
+            return [frame.f_locals.get("program"), *frame.f_locals.get("args", ())]
+        if frame.f_code.co_name == "create_subprocess_shell":
+            return frame.f_locals.get("cmd")
+    return None
+
+
+def _folder(traceback):
+    """The folder that it was to be started in: when that is missing, the error is about it."""
+    for frame in _frames(traceback):
+        if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
+            return frame.f_locals.get("cwd")
+    return None
+
+
+def _frames(traceback):
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith("Cell "):
+            yield traceback.tb_frame
+        traceback = traceback.tb_next
+
+
+def _commands(command):
+    """(program, its arguments) for every program in a command."""
+    if type(command) is str:
+        parts = [part.split() for part in _SHELL_PARTS.split(command[:2000])]
+    elif type(command) in (list, tuple):
+        words = [word for word in command[:50] if type(word) is str]
+        if len(words) == 3 and words[0] in _SHELLS and words[1] == "-c":
+            return _commands(words[2])
+        parts = [words]
+    else:
+        return []
+    found = []
+    for words in parts:
+        while words and (words[0] == "sudo" or re.match(r"\w+=", words[0])):
+            words = words[1:]
+        if words[1:3] in (["-m", "pip"], ["-m", "uv"]):
+            words = words[2:]
+        if words:
+            found.append((os.path.basename(words[0]), words[1:]))
+    return found
