@@ -6,14 +6,16 @@ there are no threads they are emptied whenever text is flushed. Owns these pipes
 
 import codecs
 import os
+import sys
 
 from .interrupts import Gate, need_room
 
 _CHUNK = 1 << 16
 _LOOK_MS = 50
 _IDLE_LOOK_MS = 1000
-# What a drain reads at most: a process that never stops writing must not keep a cell from ending.
-_DRAIN_BYTES = 1 << 20
+# What a drain reads at most where there are other processes: one that never stops writing must not keep a cell from ending. In Pyodide nothing
+# is written while this reads, and there is no thread that would send the rest while the cell runs: it would come out in the next one.
+_DRAIN_BYTES = sys.maxsize if sys.platform == "emscripten" else 1 << 20
 
 
 class Capture:

@@ -3,12 +3,17 @@
 Knows the format only: no descriptors, no state. The authority is docs/protocol.md.
 """
 
+import re
+from array import array
+from itertools import accumulate
 from json import JSONDecoder, JSONEncoder
 
 from .values import Record
 
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+MAX_STRUCTURE = 1 << 20
+MAX_NESTING = 1000
 
 # ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
 _OPTIONS = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
@@ -24,14 +29,34 @@ class FrameError(ValueError):
 def encode(frame, default=None):
     """The line for a frame, LF included. `default` turns values JSON lacks into ones it has.
 
-    Raises FrameError when it is longer than 64 MiB, and whatever json raises for values that cannot be sent.
+    Raises FrameError when it is longer than 64 MiB or has more structure than the bridge reads, and whatever json raises for values that cannot be sent.
     """
     if default is not None and default not in _encoders:
         _encoders[default] = JSONEncoder(default=default, **_OPTIONS).encode
     text = _encoders.get(default, _encode)(frame)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
+    if len(text) > MAX_NESTING:
+        _check_structure(text)
     return text.encode("ascii") + b"\n"
+
+
+_STRING = re.compile('"[^"]*"')
+_DEEPER = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # 1 and -1 as signed bytes
+
+
+def _check_structure(text):
+    if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= MAX_STRUCTURE:
+        return  # not even when those in strings are counted, which is quick
+    # Backslashes are in strings only. Without escapes, a string ends at the next quote.
+    bare = _STRING.sub("", text.replace("\\\\", "").replace('\\"', ""))
+    structure = sum(map(bare.count, "[]{}:,"))
+    if structure > MAX_STRUCTURE:
+        raise FrameError(f"{structure:,} brackets, colons and commas of JSON are over the limit of {MAX_STRUCTURE:,}")
+    steps = array("b", re.sub(r"[^][{}]+", "", bare).encode("ascii").translate(_DEEPER))
+    depth = max(accumulate(steps), default=0)
+    if depth > MAX_NESTING:
+        raise FrameError(f"lists and objects {depth:,} deep in each other are over the limit of {MAX_NESTING:,}")
 
 
 def decode(line):

@@ -169,7 +169,12 @@ def fitting(done):
     except (TypeError, ValueError, RecursionError) as error:
         failed = {key: done[key] for key in ("type", "cell", "notes") if key in done}
         return frames.encode(failed | _failure("error", error))
-    return frames.encode(_shortened(done))
+    try:
+        return frames.encode(_shortened(done))
+    except frames.FrameError:
+        # Not the texts, then: a figure of a million points, say, which has a text form as well.
+        texts = {kind: content for kind, content in done["value"].items() if isinstance(content, str)}
+        return frames.encode(_shortened(done | {"value": texts}))
 
 
 def _text_bytes(value):

@@ -95,7 +95,10 @@ export const SETTINGS = {
     { default: 120, min: 1, max: DAY_S },
   ),
   memoryBytes: size(
-    { variable: 'MCP_BRIDGE_MEMORY', meaning: 'The most memory that one sandbox may use.' },
+    {
+      variable: 'MCP_BRIDGE_MEMORY',
+      meaning: 'The most memory that one sandbox may use. The embedded sandbox needs 272m.',
+    },
     { default: '512m', min: '64m' },
   ),
   stateDir: folder(

@@ -1,6 +1,7 @@
 // The frames of one kernel over its sandbox's pipe: sent whole, received and sorted to whoever waits for them. It believes nothing the other half says
 // beyond what the schema lets through, and does not know what a cell is for.
 import { BridgeError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { encodeFrame, FrameDecoder } from '../protocol/codec.ts'
 import type {
   BridgeFrame,
@@ -34,30 +35,37 @@ interface RunningCell {
 const MAX_DETAIL_CHARS = 1_000
 /** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
 const MAX_MALFORMED = 100
+/** Of the reason why a line is no frame: what is said of it. */
+const MAX_REASON_CHARS = 200
 
 /** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
 export class Connection {
   readonly sandbox: Sandbox
   malformedCount = 0
+  /** Why the latest malformed line was dropped. */
+  malformedReason = ''
+  readonly #log: Log | undefined
+  readonly #decoder: FrameDecoder
   readonly #calls: OpenCalls
   #cell: RunningCell | undefined
   #onReady: ((frame: ReadyFrame) => void) | undefined
   #exit: SandboxExit | undefined
 
-  constructor(sandbox: Sandbox) {
+  constructor(sandbox: Sandbox, log?: Log) {
     this.sandbox = sandbox
+    this.#log = log
     this.#calls = new OpenCalls((frame) => this.#sendReply(frame))
-    const decoder = new FrameDecoder({
+    this.#decoder = new FrameDecoder({
       onFrame: (frame) => this.#receive(frame),
       onMalformed: (reason) => this.#countMalformed(reason),
     })
-    sandbox.stdout.on('data', (chunk: Buffer) => decoder.push(chunk))
+    sandbox.stdout.on('data', (chunk: Buffer) => this.#decoder.push(chunk))
     sandbox.stdout.on('error', () => {})
     sandbox.stdin.on('error', () => {})
     void sandbox.exited.then((exit) => {
       this.#exit = exit
       this.#calls.cancelAll()
-      this.#cell?.fail(kernelDied(exit))
+      this.#cell?.fail(this.#died(exit))
     })
   }
 
@@ -83,7 +91,7 @@ export class Connection {
   run(frame: BridgeFrame & { type: 'run' }, observer: CellObserver): Promise<DoneFrame> {
     return new Promise((resolve, reject) => {
       if (this.#exit) {
-        reject(kernelDied(this.#exit))
+        reject(this.#died(this.#exit))
         return
       }
       this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
@@ -142,22 +150,37 @@ export class Connection {
     if (!this.#exit) writeBatched(this.sandbox.stdin, encodeFrame(frame))
   }
 
-  #countMalformed(_reason: string): void {
+  #countMalformed(reason: string): void {
     this.malformedCount += 1
-    if (this.malformedCount === MAX_MALFORMED) void this.sandbox.dispose()
+    this.malformedReason = reason.slice(0, MAX_REASON_CHARS)
+    // The first is news; there are at most a hundred.
+    this.#log?.[this.malformedCount === 1 ? 'warning' : 'debug']('A sandbox has sent a malformed frame', {
+      reason: this.malformedReason,
+      count: this.malformedCount,
+    })
+    if (this.malformedCount < MAX_MALFORMED) return
+    // What has come already can hold ten thousands more.
+    this.#decoder.stop()
+    void this.sandbox.dispose()
+  }
+
+  /** How the sandbox ended, in words for the model. */
+  describeEnd(exit: SandboxExit): string {
+    return exit.reason === 'disposed' && this.malformedCount >= MAX_MALFORMED
+      ? `the bridge ended it after ${MAX_MALFORMED} malformed frames, the last one ${this.malformedReason}`
+      : describeExit(exit)
+  }
+
+  /** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
+  #died(exit: SandboxExit): BridgeError {
+    const { reason, code, signal } = exit
+    return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${this.describeEnd(exit)}`, {
+      data: { reason, code, signal },
+    })
   }
 }
 
-/** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
-function kernelDied(exit: SandboxExit): BridgeError {
-  const { reason, code, signal } = exit
-  return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${describeExit(exit)}`, {
-    data: { reason, code, signal },
-  })
-}
-
-/** How a sandbox ended, in words for the model. */
-export function describeExit(exit: SandboxExit): string {
+function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
 import type { BridgeError } from '../errors.ts'
+import { createLog } from '../log.ts'
 import { Kernel } from './kernel.ts'
 import type { CallHandler } from './open-calls.ts'
 
@@ -123,6 +124,28 @@ describe('calls of a hostile kernel', () => {
     for (let count = 0; count < 100; count += 1) sandbox.send('nonsense')
     await kernel.closed
     expect(sandbox.disposed).toBe(true)
+  })
+
+  it('looks at no more of them than that, and says why it ended the kernel', async () => {
+    const sandbox = new FakeSandbox().ready()
+    const lines: string[] = []
+    const kernel = await Kernel.attach(
+      sandbox,
+      1_000,
+      createLog('debug', (text) => void lines.push(text)),
+    )
+    const run = kernel.run({ code: '', servers: [], observer: collect().observer })
+    sandbox.stdout.write('{"type":"secret-of-the-cell"}\n'.repeat(20_000))
+    await expect(run).rejects.toMatchObject({
+      code: 'KERNEL_DIED',
+      message: /the bridge ended it after 100 malformed frames, the last one type: Invalid/,
+    })
+    expect(kernel.malformedCount).toBe(100)
+    expect(lines).toHaveLength(100)
+    expect(lines[0]).toMatch(/ warning A sandbox has sent a malformed frame reason="type: Invalid/)
+    expect(lines.slice(1).every((text) => text.includes(' debug '))).toBe(true)
+    expect(lines.join('')).not.toContain('secret')
+    for (const text of lines) expect(text.length).toBeLessThan(400)
   })
 
   it('answers with an error when a value is too large for a frame', async () => {

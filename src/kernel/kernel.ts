@@ -1,6 +1,7 @@
 // The host half of a kernel: runs cells in a sandbox, one at a time. It knows nothing of sessions, timeouts or tools,
 // and believes nothing the other half says beyond what the schema lets through.
 import { BridgeError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { type DoneFrame, PROTOCOL_VERSION, type ReadyFrame, type VisibleServer } from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Connection } from './connection.ts'
@@ -40,11 +41,11 @@ export class Kernel {
   }
 
   /**
-   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails.
+   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` hears of lines that are no frames.
    * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
    */
-  static async attach(sandbox: Sandbox, readyTimeoutMs = READY_TIMEOUT_MS): Promise<Kernel> {
-    const connection = new Connection(sandbox)
+  static async attach(sandbox: Sandbox, readyTimeoutMs = READY_TIMEOUT_MS, log?: Log): Promise<Kernel> {
+    const connection = new Connection(sandbox, log)
     try {
       const ready = await connection.ready(readyTimeoutMs)
       if (ready.protocol !== PROTOCOL_VERSION) {
@@ -63,6 +64,16 @@ export class Kernel {
   /** Lines dropped because they were no frames, since the kernel started. */
   get malformedCount(): number {
     return this.#connection.malformedCount
+  }
+
+  /** Why the latest of them was dropped. */
+  get malformedReason(): string {
+    return this.#connection.malformedReason
+  }
+
+  /** How the kernel ended, in words for the model; `exit` is what `closed` resolved with. */
+  describeEnd(exit: SandboxExit): string {
+    return this.#connection.describeEnd(exit)
   }
 
   /** Cells run so far. */

@@ -89,6 +89,58 @@ describe('FrameDecoder', () => {
     expect(frames).toEqual([{ type: 'cancel', id: 2 }])
   })
 
+  it('refuses what would hold everything up, before it is parsed', () => {
+    const hostile = [`{"type":"x","a":[${'{},'.repeat(700_000)}1]}\n`, `${'['.repeat(3_000_000)}\n`].map((text) =>
+      Buffer.from(text),
+    )
+    const cancel = line({ type: 'cancel', id: 3 })
+    const startedAt = performance.now()
+    const { frames, malformed } = decode([...hostile, cancel])
+    const guarded = performance.now() - startedAt
+    expect(malformed).toEqual([expect.stringMatching(/^more than 1048576 of/), 'nested more than 1000 deep'])
+    expect(frames).toEqual([{ type: 'cancel', id: 3 }])
+    // Without the refusal: what parsing them takes in the same process.
+    const parsedAt = performance.now()
+    for (const text of hostile) {
+      try {
+        JSON.parse(text.toString())
+      } catch {}
+    }
+    expect(performance.now() - parsedAt).toBeGreaterThan(5 * guarded)
+  })
+
+  it('takes a million numbers', () => {
+    const params = Array.from({ length: 1_000_000 }, (_, index) => index)
+    const call = { type: 'call', id: 1, cell: 1, method: 'call_tool', params }
+    const { frames, malformed } = decode([line(call)])
+    expect(malformed).toEqual([])
+    expect((frames[0] as { params: number[] }).params).toHaveLength(1_000_000)
+  })
+
+  it('takes no bundle of more types than anything has', () => {
+    const bundle = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`type/${index}`, 'x']))
+    const { frames, malformed } = decode(
+      [100, 101].map((count) => line({ type: 'display', cell: 1, data: bundle(count) })),
+    )
+    expect(frames).toHaveLength(1)
+    expect(malformed).toEqual(['data: more than 100 MIME types'])
+  })
+
+  it('reads nothing more once it was stopped, in whichever line of a chunk', () => {
+    let count = 0
+    const decoder = new FrameDecoder({
+      onFrame: () => {},
+      onMalformed: () => {
+        count += 1
+        if (count === 2) decoder.stop()
+      },
+    })
+    decoder.push(Buffer.from('{}\n'.repeat(20_000)))
+    decoder.push(Buffer.from('{}\n'))
+    expect(count).toBe(2)
+  })
+
   it('lets no frame reach a prototype', () => {
     const text = '{"type":"display","cell":1,"data":{"__proto__":{"polluted":1},"text/plain":"x"}}\n'
     const [frame] = decode([Buffer.from(text)]).frames

@@ -1,6 +1,7 @@
 // Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
 import { BridgeError } from '../errors.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, kernelFrame } from './frames.ts'
+import { whyTooCostly } from './line-cost.ts'
 
 const LF = 0x0a
 
@@ -32,6 +33,7 @@ export class FrameDecoder {
   #partsBytes = 0
   /** Inside a line that is already too long: drop until its LF. */
   #skipping = false
+  #stopped = false
 
   constructor(options: FrameDecoderOptions) {
     this.#onFrame = options.onFrame
@@ -41,12 +43,18 @@ export class FrameDecoder {
 
   push(chunk: Buffer): void {
     let start = 0
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+    for (let end = chunk.indexOf(LF); end !== -1 && !this.#stopped; end = chunk.indexOf(LF, start)) {
       this.#keep(chunk.subarray(start, end))
       this.#endLine()
       start = end + 1
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start))
+    if (start < chunk.length && !this.#stopped) this.#keep(chunk.subarray(start))
+  }
+
+  /** Read nothing any more, not even what is left of the chunk that is being read. */
+  stop(): void {
+    this.#stopped = true
+    this.#parts = []
   }
 
   #keep(part: Buffer): void {
@@ -71,6 +79,11 @@ export class FrameDecoder {
   }
 
   #parse(line: Buffer): void {
+    const tooCostly = whyTooCostly(line)
+    if (tooCostly !== undefined) {
+      this.#onMalformed(tooCostly)
+      return
+    }
     let json: unknown
     try {
       json = JSON.parse(line.toString('utf8'))

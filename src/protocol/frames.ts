@@ -51,7 +51,12 @@ export type BridgeFrame = RunFrame | ReplyFrame
 // ---------------------------------------------------------------- kernel to bridge
 
 const cell = z.int().nonnegative()
-const mimeBundle = z.record(z.string(), z.unknown())
+/** No value has more forms than this. Each key is a check of its own: half a million of them take as long to check as to parse. */
+const MAX_BUNDLE_KEYS = 100
+const mimeBundle = z
+  .unknown()
+  .refine((bundle) => Object.keys(bundle ?? {}).length <= MAX_BUNDLE_KEYS, `more than ${MAX_BUNDLE_KEYS} MIME types`)
+  .pipe(z.record(z.string(), z.unknown()))
 
 const readyFrame = z.object({
   type: z.literal('ready'),

@@ -151,10 +151,16 @@ export class CellRun {
     const malformed = this.#kernel.malformedCount - this.#malformedBefore
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
-      ...(malformed > 0 ? [`${malformed} malformed frames came from this sandbox and were dropped.`] : []),
+      ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.malformedReason)] : []),
       ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
     ]
   }
+}
+
+function describeMalformed(count: number, reason: string): string {
+  return count === 1
+    ? `1 malformed frame came from this sandbox and was dropped: ${reason}.`
+    : `${count} malformed frames came from this sandbox and were dropped, the last one: ${reason}.`
 }
 
 /** One stream of a cell as it reads in the end, in bounded memory. */

@@ -94,7 +94,8 @@ export class KernelPool {
   }
 
   async #start(): Promise<Kernel> {
-    return Kernel.attach(await (await this.#prepared()).start(this.#options.limits))
+    const { limits, log } = this.#options
+    return Kernel.attach(await (await this.#prepared()).start(limits), undefined, log)
   }
 
   async #prepared(): Promise<Provider> {

@@ -223,6 +223,42 @@ describe('a sandbox that dies under a cell', () => {
   })
 })
 
+describe('a sandbox that sends what is no frame', () => {
+  it('is told of in numbers and with the reason', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    sandbox.send('nonsense', done(1))
+    expect((await run).notes).toEqual(['1 malformed frame came from this sandbox and was dropped: not JSON.'])
+    const second = session.run(request())
+    await sandbox.received('run')
+    sandbox.send('nonsense', '{"type":"x"}', done(2))
+    expect((await second).notes).toEqual([
+      expect.stringMatching(/^2 malformed frames came from this sandbox and were dropped, the last one: type: /),
+    ])
+    await session.close()
+  })
+
+  it('and is ended for it after its cell is over: the next cell is told that the variables are gone', async () => {
+    const { sandboxes, session } = open()
+    const run = session.run(request())
+    const sandbox = await started(sandboxes)
+    sandbox.send(done(1))
+    expect(await run).toMatchObject({ status: 'ok', stateLost: false, notes: [] })
+    sandbox.send(...Array.from({ length: 100 }, () => 'nonsense'))
+    await vi.waitFor(() => expect(sandbox.disposed).toBe(true))
+    const second = session.run(request())
+    await vi.waitFor(() => expect(sandboxes).toHaveLength(2))
+    sandboxes[1]!.send(done(2))
+    expect((await second).notes).toEqual([
+      expect.stringMatching(
+        /had ended \(the bridge ended it after 100 malformed frames, .*not JSON\): variables .* gone/,
+      ),
+    ])
+    await session.close()
+  })
+})
+
 describe('a session that waits for its sandbox', () => {
   it('passes on why to all of its cells, and does not run a cell that was cancelled meanwhile', async () => {
     let finish!: () => void

@@ -1,7 +1,6 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
-import { describeExit } from '../kernel/connection.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
@@ -212,9 +211,7 @@ export class Session {
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
-    if (exit.reason !== 'disposed') {
-      this.#news.push(`The session's sandbox had ended (${describeExit(exit)}): ${this.#checkpoints.aftermath()}`)
-    }
+    this.#news.push(`The session's sandbox had ended (${kernel.describeEnd(exit)}): ${this.#checkpoints.aftermath()}`)
   }
 
   #startIdleTimer(kernel: Kernel): void {

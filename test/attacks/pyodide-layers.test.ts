@@ -1,13 +1,14 @@
 // Each defence of the embedded sandbox on its own: an attack that it stops, and that works when only this defence is taken out.
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts'
-import { findOuterLayer } from '../../src/sandbox/pyodide/outer-bubblewrap.ts'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { testCacheFolder } from './pyodide-cache.ts'
 import { sandboxVictim } from './victims.ts'
+import { wallOrSkip } from './wall.ts'
 import { flagsWithout, weakenedSandbox, type Weakening } from './weakened.ts'
 
 let bundle: string
@@ -39,6 +40,8 @@ async function printed(weakening: Weakening, code: string): Promise<string> {
     await victim.close()
   }
 }
+
+const control = (name: string): string => readFileSync(new URL(`./control/${name}`, import.meta.url), 'utf8')
 
 const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
   ...first,
@@ -165,6 +168,52 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     expect(breach(code, flagsWithout(bundle, [flag]))).toMatch(/^ESCAPED/m)
   })
 
+  const { heapMaxBytes, v8HeapMib } = planMemory(512 << 20)
+
+  test.each([
+    {
+      flag: '--wasm-max-mem-pages',
+      code: `try { new WebAssembly.Memory({ initial: ${heapMaxBytes / 65536 + 1} }); console.log('ESCAPED') } catch {}`,
+    },
+    {
+      flag: '--max-old-space-size',
+      code: `const kept = []; while (kept.length < ${v8HeapMib * 2}) kept.push(Array(1 << 17).fill(0)); console.log('ESCAPED')`,
+    },
+    { flag: '--wasm-max-committed-code-mb', code: control('compile-machine-code.cjs') },
+  ])(
+    '$flag',
+    ({ flag, code }) => {
+      expect(breach(code, flagsWithout(bundle, []))).not.toMatch(/^ESCAPED/m)
+      expect(breach(code, flagsWithout(bundle, [flag]))).toMatch(/^ESCAPED/m)
+    },
+    60_000,
+  )
+
+  test('--disable-sigusr1: a signal opens no inspector', (ctx) => {
+    const flag = '--disable-sigusr1'
+    if (!process.allowedNodeEnvironmentFlags.has(flag)) ctx.skip(`Node ${process.version} has no ${flag}`)
+    const code = "process.kill(process.pid, 'SIGUSR1'); setTimeout(() => {}, 1000)"
+    expect(breach(code, flagsWithout(bundle, []))).not.toContain('Debugger listening')
+    // The inspector is one of the things that the permission model withholds.
+    const open = flagsWithout(bundle, [flag]).filter((one) => !PERMISSIONS.some((prefix) => one.startsWith(prefix)))
+    expect(breach(code, open)).toContain('Debugger listening')
+  })
+
+  test('it starts without the bridge’s environment', async () => {
+    process.env['SANDBRIDGE_TEST_SECRET'] = 'ESCAPED'
+    try {
+      const command = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))']
+      const child = spawnSandbox(command)
+      let text = ''
+      for await (const chunk of child.stdout) text += String(chunk)
+      expect(text).toBe('{}\n')
+      const { stdout } = spawnSync(command[0]!, command.slice(1), { encoding: 'utf8' })
+      expect(stdout).toContain('ESCAPED')
+    } finally {
+      delete process.env['SANDBRIDGE_TEST_SECRET']
+    }
+  })
+
   test('the hard cap on memory holds outside Python’s heap', (ctx) => {
     if (process.platform !== 'linux') ctx.skip('the hard cap is set on Linux only')
     const code =
@@ -189,9 +238,8 @@ describe('the outer wall, assuming that code runs in the process with all of Nod
     { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
     { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
     { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
-  ])('$name', async ({ code }, { skip }) => {
-    const outer = await findOuterLayer(process.execPath, bundle)
-    if (outer.node === process.execPath) skip(outer.verdict)
+  ])('$name', async ({ code }, ctx) => {
+    const outer = await wallOrSkip(bundle, ctx)
     const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
     const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
       const child = spawnSandbox(command, extraInput)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SETTINGS } from '../../config/settings.ts'
 import { SMALLEST_MEMORY_BYTES, nodeFlags, planMemory, underMemoryCap } from './command.ts'
 
 const MIB = 1 << 20
@@ -19,8 +20,16 @@ describe('planMemory', () => {
 
   test.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])('%d bytes are refused, with what is needed', (bytes) => {
     expect(() => planMemory(bytes)).toThrow(
-      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('272 MiB') }),
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('272 MiB'),
+        hint: expect.stringMatching(/^Set MCP_BRIDGE_MEMORY to 272m or more/),
+      }),
     )
+  })
+
+  test('the least that it takes is what the setting says', () => {
+    expect(SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
   })
 })
 

@@ -33,7 +33,9 @@ export function planMemory(memoryBytes: number): MemoryPlan {
     throw new BridgeError(
       'CONFIG_INVALID',
       `The embedded sandbox cannot run in ${Math.floor(memoryBytes / MIB)} MiB: it needs ${SMALLEST_MEMORY_BYTES / MIB} MiB`,
-      { hint: `Give the sandbox at least ${SMALLEST_MEMORY_BYTES / MIB} MiB of memory.` },
+      {
+        hint: `Set MCP_BRIDGE_MEMORY to ${SMALLEST_MEMORY_BYTES / MIB}m or more, or use another sandbox (MCP_BRIDGE_RUNTIME).`,
+      },
     )
   }
   const free = memoryBytes - FIXED_BYTES

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import unittest
 
 from sandbridge_kernel import frames
@@ -56,6 +57,29 @@ class Frames(unittest.TestCase):
         self.assertEqual(len(fits), frames.MAX_FRAME_BYTES)
         with self.assertRaises(frames.FrameError):
             frames.encode({"t": "x" * (frames.MAX_FRAME_BYTES - around + 1)})
+
+    def test_what_costs_the_bridge_too_much_is_refused(self):
+        def nested(depth):
+            value = 1
+            for _ in range(depth):
+                value = [value]
+            return value
+
+        around = 3  # the braces of the frame, and a colon
+        frames.encode({"t": [1] * (frames.MAX_STRUCTURE - around - 1)})
+        with self.assertRaisesRegex(frames.FrameError, "brackets, colons and commas"):
+            frames.encode({"t": [1] * (frames.MAX_STRUCTURE - around)})
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(4 * frames.MAX_NESTING)
+        try:
+            frames.encode({"t": nested(frames.MAX_NESTING - 1)})
+            with self.assertRaisesRegex(frames.FrameError, "1,001 deep"):
+                frames.encode({"t": nested(frames.MAX_NESTING)})
+        finally:
+            sys.setrecursionlimit(limit)
+        # In strings they cost nothing.
+        for text in ("[" * 2_000_000, '\\"[{' * 600_000, '\\' * 999 + '"{,' * 600_000):
+            self.assertEqual(json.loads(frames.encode({"t": text}))["t"], text)
 
     def test_numbers_that_json_lacks_are_refused(self):
         for number in (float("nan"), float("inf"), -float("inf")):

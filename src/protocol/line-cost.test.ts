@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MAX_NESTING, MAX_STRUCTURE, whyTooCostly } from './line-cost.ts'
+
+const why = (line: string) => whyTooCostly(Buffer.from(line))
+
+describe('whyTooCostly', () => {
+  it('lets through what a cell may well send', () => {
+    expect(
+      why(JSON.stringify({ type: 'call', params: Array.from({ length: 1_000_000 }, (_, i) => i) })),
+    ).toBeUndefined()
+    const rows = Array.from({ length: 80_000 }, (_, i) => ({ id: i, name: `row ${i}`, at: 1.5 }))
+    expect(why(JSON.stringify({ type: 'call', params: { rows } }))).toBeUndefined()
+    expect(why(`{"type":"output","text":"${'x'.repeat(50_000_000)}"}`)).toBeUndefined()
+    expect(why(JSON.stringify({ text: '{"a":[1,2]},'.repeat(500_000) }))).toBeUndefined()
+  })
+
+  it('has an exact limit on structural characters', () => {
+    const list = (commas: number) => `[1${',1'.repeat(commas)}]`
+    expect(why(list(MAX_STRUCTURE - 2))).toBeUndefined()
+    expect(why(list(MAX_STRUCTURE - 1))).toMatch(/more than 1048576 of the characters/)
+    expect(why('{},'.repeat(MAX_STRUCTURE / 3 + 1))).toMatch(/more than/)
+    expect(why(`{${'"a":1,'.repeat(MAX_STRUCTURE / 2)}"b":1}`)).toMatch(/more than/)
+  })
+
+  it('has an exact limit on nesting', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(why(nested(MAX_NESTING))).toBeUndefined()
+    expect(why(`[${`${nested(MAX_NESTING - 1)},`.repeat(20)}1]`)).toBeUndefined()
+    expect(why(nested(MAX_NESTING + 1))).toBe('nested more than 1000 deep')
+    expect(why('{"a":['.repeat(MAX_NESTING))).toBe('nested more than 1000 deep')
+  })
+
+  it('knows where a string ends, however long and whatever is escaped in it', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('"', '\\', '\\"', '\\\\"', '[', '{', ','),
+      fc.integer({ min: 1, max: 200 }).map((count) => 'x'.repeat(count)),
+      fc.integer({ min: 1, max: 70 }).map((count) => '\\'.repeat(count)),
+    )
+    const strings = fc.array(
+      fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+      { minLength: 1, maxLength: 8 },
+    )
+    fc.assert(
+      fc.property(strings, (texts) => {
+        // Between the strings there is exactly as much as is allowed, so that each mistake about an end shows.
+        const line = JSON.stringify(texts)
+        const rest = MAX_STRUCTURE - 2 - (texts.length - 1)
+        const fits = `${line.slice(0, -1)}${','.repeat(rest)}]`
+        expect(why(fits)).toBeUndefined()
+        expect(why(`${fits},`)).toMatch(/more than/)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('comes to an end with what is no JSON', () => {
+    for (const line of ['', '"', '"\\', `"${'x'.repeat(63)}\\`, `"${'x'.repeat(64)}\\"`, ']'.repeat(2_000), '\\"['])
+      expect(why(line)).toBeUndefined()
+  })
+})

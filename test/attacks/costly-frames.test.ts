@@ -1,0 +1,87 @@
+// One line of legal length that would hold the whole bridge up while it is parsed, written by a cell past its kernel.
+import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { FrameDecoder } from '../../src/protocol/codec.ts'
+import { attachCells, startCells, type CellRunner } from '../support/cell-runner.ts'
+import { makeProvider } from '../support/engines.ts'
+import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
+
+const embedded = makeProvider('pyodide')
+beforeAll(() => embedded.prepare(), 300_000)
+
+const KERNELS: [name: string, start: () => Promise<CellRunner> | string, open: string][] = [
+  ['the embedded sandbox', () => startCells(embedded), "os.open('/dev/sandbridge', os.O_WRONLY)"],
+  [
+    'CPython',
+    () => whyNoPython() ?? attachCells(startPlainPython()),
+    'next(fd for fd in range(4, 64) if is_pipe(fd) and can_write(fd))',
+  ],
+]
+
+const PRELUDE = `
+import fcntl, os, stat
+def is_pipe(fd):
+    try: mode = os.fstat(fd).st_mode
+    except OSError: return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+def can_write(fd): return fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
+def send(fd, data):
+    while data: data = data[os.write(fd, data[:1 << 20]):]
+`
+
+const LINES: [what: string, python: string, text: string][] = [
+  ['objects', `'{"type":"x","a":[' + '{},' * 1_500_000 + '1]}'`, `{"type":"x","a":[${'{},'.repeat(1_500_000)}1]}`],
+  ['open brackets', `'[' * 6_000_000`, '['.repeat(6_000_000)],
+]
+
+describe.each(KERNELS)('%s', (_name, start, open) => {
+  const startOrSkip = async (ctx: TestContext): Promise<CellRunner> => {
+    const cells = await start()
+    return typeof cells === 'string' ? ctx.skip(cells) : cells
+  }
+
+  it.for(LINES)('%s cost one malformed frame', async ([, python], ctx) => {
+    const cells = await startOrSkip(ctx)
+    expect((await cells.run(`${PRELUDE}\nsend(${open}, (${python} + '\\n').encode())`)).status).toBe('ok')
+    expect((await cells.run('6 * 7')).value).toBe('42')
+    expect(cells.kernel.malformedCount).toBe(1)
+    expect(cells.kernel.malformedReason).toMatch(/^more than 1048576 of|^nested more than 1000 deep/)
+  })
+
+  it('a call over the limit is an error in the cell, and a million numbers are none', async (ctx) => {
+    const cells = await startOrSkip(ctx)
+    let counted = 0
+    const onCall = (call: { params?: unknown }) => {
+      counted = ((call.params as { kwargs: { numbers: number[] } }).kwargs.numbers ?? []).length
+      return { content: [] }
+    }
+    const many = await cells.run('await mcp_host.take(numbers=[7] * 1_000_000)', onCall)
+    expect([many.status, counted]).toEqual(['ok', 1_000_000])
+    const tooMany = await cells.run('await mcp_host.take(numbers=[7] * 1_100_000)', onCall)
+    expect(tooMany.error?.message).toMatch(/too large: 1,100,0\d\d brackets, colons and commas/)
+    expect(cells.kernel.malformedCount).toBe(0)
+  })
+
+  it('a value over the limit is shown as its texts', async (ctx) => {
+    const cells = await startOrSkip(ctx)
+    const code = `
+class Figure:
+    def _repr_mimebundle_(self, **_):
+        return {'text/plain': 'a figure', 'application/json': [1] * 1_100_000}
+Figure()`
+    expect(await cells.run(code)).toMatchObject({ status: 'ok', value: 'a figure' })
+    expect(cells.kernel.malformedCount).toBe(0)
+  })
+})
+
+it.each(LINES)('the control: %s hold up whoever parses them', (_what, _python, text) => {
+  const line = Buffer.from(`${text}\n`)
+  const decodedAt = performance.now()
+  new FrameDecoder({ onFrame: () => {}, onMalformed: () => {} }).push(line)
+  const parsedAt = performance.now()
+  try {
+    JSON.parse(line.toString())
+  } catch {
+    // Not JSON, which it finds out at the end only.
+  }
+  expect(performance.now() - parsedAt).toBeGreaterThan(5 * (parsedAt - decodedAt))
+})

@@ -1,0 +1,80 @@
+// Each part of the outer wall's command line on its own, assuming that code runs in the process with all of Node: an attack that this part alone stops.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startOfBubblewrap, wallOrSkip, withoutFlag } from './wall.ts'
+
+/** A bundle as far as the wall needs one, and in it a file for root's eyes. */
+let bundle: string
+
+beforeAll(async () => {
+  bundle = await mkdtemp(join(tmpdir(), 'walled-'))
+  await chmod(bundle, 0o755)
+  await writeFile(join(bundle, 'manifest.json'), '{}')
+  await writeFile(join(bundle, 'key'), 'ESCAPED: the key', { mode: 0o600 })
+})
+afterAll(() => rm(bundle, { recursive: true, force: true }))
+
+/** Run a command in a process group of its own, with an environment that holds a secret: what it printed. */
+async function run([program, ...args]: string[], extraInput?: Buffer): Promise<string> {
+  const child = spawn(program!, args, {
+    env: { PATH: process.env['PATH'], TOKEN: 'ESCAPED' },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const filter = child.stdio[3] as Writable
+  filter.on('error', () => {}).end(extraInput)
+  let text = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (text += String(chunk)))
+  await once(child, 'close')
+  return text
+}
+
+test('the filter of system calls: no socket but Unix ones', async (ctx) => {
+  const outer = await wallOrSkip(bundle, ctx)
+  const attack = `require('net').createServer().listen(0, '127.0.0.1', () => { console.log('ESCAPED'); process.exit() }).on('error', (e) => console.log(e.code))`
+  const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
+  expect(await run(command, extraInput)).toBe('EPERM\n')
+  expect(await run(withoutFlag(command, '--seccomp', 1))).toContain('ESCAPED')
+})
+
+test('the drop of root: it reads no file that is root’s alone', async (ctx) => {
+  const outer = await wallOrSkip(bundle, ctx)
+  if (process.getuid?.() !== 0) ctx.skip('only root has rights to drop')
+  const attack = `try { console.log(require('fs').readFileSync('${outer.bundle}/key', 'utf8')) } catch (e) { console.log(e.code) }`
+  const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
+  expect(await run(command, extraInput)).toBe('EACCES\n')
+  expect(await run(command.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
+})
+
+test('the drop of root: no capability is left, nor can one come back', async (ctx) => {
+  const outer = await wallOrSkip(bundle, ctx)
+  const attack = `console.log(/^Cap\\w+:\\s*0*[1-9a-f]/m.test(require('fs').readFileSync('/proc/self/status', 'utf8')) ? 'ESCAPED' : 'none')`
+  const { command, extraInput } = outer.wrap([outer.node, '-e', attack])
+  // To see them it needs a /proc, which the wall does not give.
+  const seeing = command.toSpliced(startOfBubblewrap(command) + 1, 0, '--proc', '/proc')
+  expect(await run(seeing, extraInput)).toBe('none\n')
+  if (process.getuid?.() !== 0) ctx.skip('only root can show what happens otherwise')
+  expect(await run(seeing.slice(startOfBubblewrap(command)), extraInput)).toContain('ESCAPED')
+})
+
+test('--clearenv: nothing of an environment that it is started with', async (ctx) => {
+  const outer = await wallOrSkip(bundle, ctx)
+  const { command, extraInput } = outer.wrap([outer.node, '-e', 'console.log(JSON.stringify(process.env))'])
+  expect(await run(command, extraInput)).not.toContain('ESCAPED')
+  expect(await run(withoutFlag(command, '--clearenv'), extraInput)).toContain('ESCAPED')
+})
+
+test('--new-session: it ends nobody in the process group that it was started from', async (ctx) => {
+  const outer = await wallOrSkip(bundle, ctx)
+  const { command, extraInput } = outer.wrap([outer.node, '-e', `process.kill(0, 'SIGKILL')`])
+  // A neighbour of the same user, in the same group: the shell that waits for it.
+  const withNeighbour = (all: string[]): string[] =>
+    all.toSpliced(startOfBubblewrap(all), 0, '/bin/sh', '-c', '"$@"; echo survived', 'sh')
+  expect(await run(withNeighbour(command), extraInput)).toContain('survived')
+  expect(await run(withNeighbour(withoutFlag(command, '--new-session')), extraInput)).not.toContain('survived')
+})

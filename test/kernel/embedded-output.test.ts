@@ -1,0 +1,47 @@
+// What a cell writes past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it before the cell's end, as in CPython.
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makeProvider } from '../support/engines.ts'
+import { Driver, type Frame } from './drive.ts'
+
+const provider = makeProvider('pyodide')
+beforeAll(() => provider.prepare(), 300_000)
+
+async function startEmbedded(): Promise<Driver> {
+  const driver = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
+  onTestFinished(() => driver.sandbox.dispose())
+  await driver.ready()
+  return driver
+}
+
+describe('output to descriptors in the embedded sandbox', () => {
+  it('of 10 MB belongs to its cell, and none of it to the next', async () => {
+    const kernel = await startEmbedded()
+    const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
+    // Not with toBe: a difference of megabytes would be printed.
+    expect(stdout.length).toBe(10_000_000)
+    expect(stdout === 'a'.repeat(10_000_000)).toBe(true)
+    expect((await kernel.run('print(5)')).stdout).toBe('5\n')
+  })
+
+  it('comes in its place between what is printed, and of each stream', async () => {
+    const kernel = await startEmbedded()
+    const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
+    const { stdout, stderr } = await kernel.run(code)
+    expect([stdout.length, stderr.length]).toEqual([3_000_004, 3_000_000])
+    expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
+  })
+
+  it('of 100 MB arrives whole', async () => {
+    const kernel = await startEmbedded()
+    let chars = 0
+    const count = (frame: Frame) => {
+      if (frame.type !== 'output') return
+      chars += String(frame['text']).length
+      frame['text'] = ''
+    }
+    const code = `import os\nb = b'y' * 1_000_000\nfor i in range(100): os.write(1, b)`
+    expect((await kernel.run(code, { onFrame: count })).status).toBe('ok')
+    expect(chars).toBe(100_000_000)
+    expect((await kernel.run('print(5)')).stdout).toBe('5\n')
+  })
+})
