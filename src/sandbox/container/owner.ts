@@ -66,6 +66,16 @@ function hostId(): string {
   } catch {
     // not Linux
   }
-  const { uid, username } = userInfo()
-  return createHash('sha256').update(`${hostname()} ${uid} ${username} ${namespace}`).digest('hex').slice(0, 16)
+  return createHash('sha256').update(`${hostname()} ${userId()} ${namespace}`).digest('hex').slice(0, 16)
+}
+
+/** A number, where users have one: in a container or on a build machine, this one may have no name. */
+function userId(): string {
+  const uid = process.getuid?.()
+  if (uid !== undefined) return String(uid)
+  try {
+    return userInfo().username
+  } catch {
+    return ''
+  }
 }
