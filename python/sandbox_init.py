@@ -22,6 +22,9 @@ import sys
 # Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
 EXIT_OUT_OF_MEMORY = 86
 EXIT_PYTHON_TOO_OLD = 87
+EXIT_KILLED_INSIDE = 88
+# `run` of an engine ends with it when the engine is the reason.
+EXIT_ENGINE = 125
 
 WATCH_INTERVAL_MS = 100
 
@@ -226,9 +229,13 @@ def finish(status):
     if code == -signal.SIGKILL and oom_kills() > 0:
         say("out of memory: the kernel was ended by the host")
         os._exit(EXIT_OUT_OF_MEMORY)
+    if code == -signal.SIGKILL:
+        os._exit(EXIT_KILLED_INSIDE)  # 137 is what is left for a sandbox that is killed as a whole
     if code < 0:
         os._exit(128 - code)
-    os._exit(1 if code in (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD) else code)
+    # A cell can end its Python with any code: with one that means something else, the meaning is not its own to give.
+    reserved = (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD, EXIT_KILLED_INSIDE, EXIT_ENGINE)
+    os._exit(1 if code in reserved or code > 128 else code)
 
 
 def oom_kills():

@@ -73,8 +73,10 @@ describe('sandbox_init', () => {
   it('passes on how the kernel ended, and keeps its own codes apart', async (ctx) => {
     needPython(ctx)
     expect((await start({ kernel: 'import os\nos._exit(7)' })).code).toBe(7)
-    expect((await start({ kernel: 'import os\nos._exit(86)' })).code).toBe(1)
-    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 9)' })).code).toBe(137)
+    for (const code of [86, 87, 88, 125, 137, 139])
+      expect((await start({ kernel: `import os\nos._exit(${code})` })).code).toBe(1)
+    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 9)' })).code).toBe(88)
+    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 11)' })).code).toBe(139)
   })
 
   it('limits memory below the sandbox’s own limit, so that the cell hears of it first', async (ctx) => {
@@ -121,7 +123,8 @@ time.sleep(60)`,
       expect([code, stderr], what).toEqual([86, expect.stringContaining('out of memory')])
     }
     // The control: half of it is well within the limit.
-    const kernel = "open('/tmp/file', 'wb').write(b'x' * (130 << 20))\nimport time, os\ntime.sleep(0.5)\nos._exit(7)"
+    const kernel =
+      "import os, time\nwith open('/tmp/file', 'wb') as file:\n    for _ in range(130): file.write(b'x' * (1 << 20))\ntime.sleep(0.5)\nos._exit(7)"
     expect((await start({ kernel })).code).toBe(7)
   })
 

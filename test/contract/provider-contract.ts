@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { describeExit } from '../../src/kernel/connection.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
@@ -269,6 +270,25 @@ export function testProvider(
       expect([status, exit?.reason]).toEqual(['died', 'exited'])
       expect(exit?.code).not.toBe(0)
     })
+
+    const accidents = async () => {
+      const ends: [code: string, words: string][] = [
+        ['import os\nos._exit(137)', 'its process exited with code 1'],
+        ['import os\nos._exit(125)', 'its process exited with code 1'],
+        [
+          'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)',
+          'its Python was ended by SIGKILL, from inside the sandbox',
+        ],
+        ['import ctypes\nctypes.string_at(0)', 'its Python was ended by SIGSEGV, from inside the sandbox'],
+      ]
+      for (const [code, words] of ends) {
+        const cells = await startCells(provider)
+        const { exit } = await cells.run(code)
+        expect(describeExit(exit!), code).toBe(words)
+      }
+    }
+    // A crash of WebAssembly is another matter.
+    if (name !== 'pyodide') promise('a kernel that a cell has ended is told from one that was killed', accidents)
 
     promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
       const cells = await startCells(provider)

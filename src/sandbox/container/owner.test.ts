@@ -24,7 +24,7 @@ it('so is one of a process whose id was used again', (ctx) => {
 
 it('a user without a name has containers, too', (ctx) => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('only root on Linux can become such a user')
-  const script = `const { ownerLabels } = await import('${import.meta.dirname}/owner.ts'); console.log(JSON.stringify(ownerLabels()))`
+  const script = `const { ownerLabels } = await import('${import.meta.dirname}/owner.ts'); console.log(JSON.stringify(ownerLabels('x')))`
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script]
   const { stdout, stderr } = spawnSync('setpriv', ['--reuid=54321', '--regid=54321', '--clear-groups', ...node], {
     encoding: 'utf8',

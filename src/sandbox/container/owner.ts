@@ -13,9 +13,9 @@ export function newContainerName(): string {
   return `sandbridge-${process.pid}-${startTime(process.pid) ?? '0'}-${randomBytes(6).toString('hex')}`
 }
 
-/** Labels of every container of this bridge. */
-export function ownerLabels(): Record<string, string> {
-  return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid) }
+/** Labels of a container of this bridge. The sandbox is the one that the log names. */
+export function ownerLabels(sandboxId: string): Record<string, string> {
+  return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid), 'sandbridge.sandbox': sandboxId }
 }
 
 /** Remove what dead bridges of this user left in an engine. Returns the names of what it removed. */
