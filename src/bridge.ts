@@ -59,6 +59,8 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly savedTools: SavedToolStore
+  /** The provider of all sandboxes, chosen at the first need. */
+  readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
@@ -121,8 +123,9 @@ export class Bridge {
       this.catalog.toolsChanged(server, tools, instructions)
     })
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
+    this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
-      provider: chooseProvider(settings, log),
+      provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
       size: settings.poolCount,
       log,
