@@ -290,6 +290,28 @@ describe('engines', () => {
     await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
   })
 
+  it('a number of CPUs that docker refuses is named as the setting', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    for (const cpus of [0.001, 1000]) {
+      const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
+      const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+      await expect(attaching).rejects.toThrow(`docker could not make a container with MCP_BRIDGE_CPUS=${cpus}: `)
+    }
+  })
+
+  it('podman honours a number of CPUs, or says that it cannot', async (ctx) => {
+    await providerOrSkip('podman', ctx)
+    const { engine, verdict } = await probeEngine('podman')
+    const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
+    const cells = await startCells(provider)
+    if (!engine!.enforcesCpus) {
+      expect(verdict).toContain('MCP_BRIDGE_CPUS has no effect')
+      return
+    }
+    const quota = "open('/sys/fs/cgroup/cpu.max').read().split()"
+    expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
+  })
+
   it('podman: a user that the image does not have is named, and not Python blamed', async (ctx) => {
     await providerOrSkip('podman', ctx)
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })

@@ -174,7 +174,11 @@ export class ContainerProvider implements Provider {
     if (spoke) return { reason: 'engine-gone', detail: stderr }
     const { engine, verdict } = await probeEngine(this.name)
     if (!engine) return { reason: 'engine-gone', detail: `${verdict}.` }
-    return { reason: 'failed-to-start', detail: `${command} could not make a container: ${stderr}` }
+    const { cpus } = this.#options
+    const refused =
+      cpus === undefined ? undefined : stderr.split('\n').find((line) => /\bcpus?\b|cpu\.(cfs|max)/i.test(line))
+    const what = refused === undefined ? 'make a container' : `make a container with MCP_BRIDGE_CPUS=${cpus}`
+    return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
 }
 

@@ -3,8 +3,9 @@ import type { Engine } from './probe-engine.ts'
 import { runArguments } from './run-arguments.ts'
 import type { RunOptions } from './run-arguments.ts'
 
-const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, enforcesLimits: true }
-const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, enforcesLimits: true }
+const able = { enforcesLimits: true, enforcesCpus: true }
+const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, ...able }
+const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, ...able }
 
 function argumentsFor(options: Partial<RunOptions> = {}): string[] {
   return runArguments({

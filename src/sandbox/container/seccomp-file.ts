@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { BridgeError, messageOf } from '../../errors.ts'
+import { noTemporaryFiles } from '../temporary-folder.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
@@ -20,10 +20,7 @@ export function seccompProfileFile(): string {
     removeLeftoverFolders()
     return write()
   } catch (error) {
-    throw new BridgeError('CONFIG_INVALID', `Nothing can be written to ${tmpdir()}: ${messageOf(error)}`, {
-      hint: 'Set TMPDIR to a folder for temporary files that is there and can be written to.',
-      cause: error,
-    })
+    throw noTemporaryFiles(error)
   }
 }
 
