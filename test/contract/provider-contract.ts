@@ -5,7 +5,10 @@ import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/kernel/connection.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
+import { createLog } from '../../src/log.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
+import { KernelPool } from '../../src/session/kernel-pool.ts'
+import { Session } from '../../src/session/session.ts'
 import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
@@ -209,6 +212,42 @@ export function testProvider(
       cells.kernel.interrupt()
       expect((await running).status).toBe('interrupted')
     })
+  })
+
+  describe(`${name}: time limits`, () => {
+    const openSession = () => {
+      const log = createLog('error', () => {})
+      const pool = new KernelPool({
+        provider: async () => provider,
+        limits: { memoryBytes: MEMORY_BYTES },
+        size: 0,
+        log,
+      })
+      const session = new Session({ pool, log, idleTimeoutMs: 600_000 })
+      onTestFinished(async () => {
+        await session.close()
+        await pool.close()
+      })
+      return (code: string, timeoutMs = 60_000) =>
+        session.run({ code, timeoutMs, servers: [], onCall: async () => null })
+    }
+
+    promise('a cell that runs too long is interrupted, and the variables stay', async () => {
+      const run = openSession()
+      await run('x = 5')
+      expect(await run('while True:\n    pass', 500)).toMatchObject({ status: 'timeout', stateLost: false })
+      expect((await run('x')).value?.['text/plain']).toBe('5')
+    })
+
+    promise(
+      'one that does not let itself be interrupted loses its sandbox, and the next cell has a fresh one',
+      async () => {
+        const run = openSession()
+        await run('x = 5')
+        expect(await run(STUBBORN_LOOP, 500)).toMatchObject({ status: 'timeout', stateLost: true })
+        expect((await run("'x' in globals()")).value?.['text/plain']).toBe('False')
+      },
+    )
   })
 
   describe(`${name}: limits and accidents`, () => {
