@@ -22,6 +22,9 @@ import sys
 # Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
 EXIT_OUT_OF_MEMORY = 86
 EXIT_PYTHON_TOO_OLD = 87
+EXIT_KILLED_INSIDE = 88
+# `run` of an engine ends with it when the engine is the reason.
+EXIT_ENGINE = 125
 
 WATCH_INTERVAL_MS = 100
 
@@ -70,12 +73,14 @@ def set_limits(memory, pids):
     # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
-    lower(resource.RLIMIT_NOFILE, 1024)
     # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1; bubblewrap has none).
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        lower(resource.RLIMIT_NOFILE, 1024)
         return True
+    # Sockets and pipes hold memory of no process, and much of it before it can be counted: nobody needs many of them.
+    lower(resource.RLIMIT_NOFILE, 256)
     # Shared memory is no part of RLIMIT_DATA. Address space is a coarse measure (libraries and stacks count), hence the room.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
@@ -194,14 +199,15 @@ def watch(kernel, memory):
     poll.register(woken, select.POLLIN)
     # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
     poll.register(0, select.POLLRDHUP)
-    timeout = None if memory is None else WATCH_INTERVAL_MS
+    usage = None if memory is None else MemoryUse()
+    timeout = None if usage is None else WATCH_INTERVAL_MS
     while True:
         reap(kernel)
         for fd, _ in poll.poll(timeout):
             if fd == 0:
                 os._exit(0)
             os.read(woken, 4096)
-        if memory is not None and used_memory(fast=True) > memory and used_memory(fast=False) > memory:
+        if usage is not None and usage.count(exact=False) > memory and usage.count(exact=True) > memory:
             say("out of memory: more than %d MiB in use" % (memory >> 20))
             os._exit(EXIT_OUT_OF_MEMORY)
 
@@ -223,9 +229,13 @@ def finish(status):
     if code == -signal.SIGKILL and oom_kills() > 0:
         say("out of memory: the kernel was ended by the host")
         os._exit(EXIT_OUT_OF_MEMORY)
+    if code == -signal.SIGKILL:
+        os._exit(EXIT_KILLED_INSIDE)  # 137 is what is left for a sandbox that is killed as a whole
     if code < 0:
         os._exit(128 - code)
-    os._exit(1 if code in (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD) else code)
+    # A cell can end its Python with any code: with one that means something else, the meaning is not its own to give.
+    reserved = (EXIT_OUT_OF_MEMORY, EXIT_PYTHON_TOO_OLD, EXIT_KILLED_INSIDE, EXIT_ENGINE)
+    os._exit(1 if code in reserved or code > 128 else code)
 
 
 def oom_kills():
@@ -237,19 +247,64 @@ def oom_kills():
     return 0
 
 
-def used_memory(fast):
-    """Bytes in use by all processes here. The fast count takes memory that processes share once for each; the exact one does not."""
+# --- memory, where the host does not count it ---------------------------------------------------------------------------
+
+WRITABLE = ("/tmp", "/workspace", "/dev/shm")
+# An inode of a tmpfs and its name are in no block. A descriptor may be an end of a pipe, which holds two pages at least: the host
+# lets a user have few that hold more.
+INODE_BYTES = 1536
+STATUS_UNITS = {"RssAnon": 1024, "RssShmem": 1024}
+KERNEL_UNITS = {"VmPTE": 1024, "FDSize": 4096}
+EXACT_UNITS = {"Pss_Anon": 1024, "Pss_Shmem": 1024}
+
+
+class MemoryUse:
+    """What the sandbox takes: its processes, its files, and what the kernel holds for its sockets and pipes."""
+
+    def __init__(self):
+        import _socket
+
+        socket = _socket.socket(_socket.AF_UNIX)
+        # It may take one message more than that, of half the size. The filter keeps it from being raised.
+        self.socket_bytes = socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF) * 3 // 2
+        socket.close()
+        mounts = [line.split() for line in read_text("/proc/self/mounts").splitlines()]
+        self.tmpfs = [words[1] for words in mounts if words[1] in WRITABLE and words[2] == "tmpfs"]
+
+    def count(self, exact):
+        """Bytes in use. Unless it is to be exact, what processes share is taken once for each."""
+        return sum(map(in_files, self.tmpfs)) + count_sockets() * self.socket_bytes + in_processes(exact)
+
+
+def in_files(folder):
+    stat = os.statvfs(folder)
+    return (stat.f_blocks - stat.f_bfree) * stat.f_frsize + (stat.f_files - stat.f_ffree) * INODE_BYTES
+
+
+def count_sockets():
+    """All sockets of the sandbox's network namespace, also those that no descriptor stands for."""
+    words = read_text("/proc/net/sockstat").split()
+    return int(words[2]) if words[:2] == ["sockets:", "used"] else 0
+
+
+def in_processes(exact):
     total = 0
     for pid in os.listdir("/proc"):
         if pid.isdigit():
-            counted = 0 if fast else count_fields("/proc/%s/smaps_rollup" % pid, ("Pss_Anon:", "Pss_Shmem:"))
+            status = read_text("/proc/%s/status" % pid)
+            shared_once = count_fields(read_text("/proc/%s/smaps_rollup" % pid), EXACT_UNITS) if exact else 0
             # A process can make its smaps unreadable, its status not.
-            total += counted or count_fields("/proc/%s/status" % pid, ("RssAnon:", "RssShmem:"))
+            total += count_fields(status, KERNEL_UNITS) + (shared_once or count_fields(status, STATUS_UNITS))
     return total
 
 
-def count_fields(path, names):
-    return sum(int(line.split()[1]) << 10 for line in read_text(path).splitlines() if line.startswith(names))
+def count_fields(text, units):
+    total = 0
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        if name in units:
+            total += int(rest.split()[0]) * units[name]
+    return total
 
 
 main()

@@ -61,6 +61,8 @@ export class Bridge {
   readonly artifacts: ArtifactStore
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools
+  /** The provider of all sandboxes, chosen at the first need. */
+  readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
@@ -126,8 +128,9 @@ export class Bridge {
       this.catalog.toolsChanged(server, tools, instructions)
     })
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
+    this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
-      provider: chooseProvider(settings, log),
+      provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
       size: settings.poolCount,
       log,

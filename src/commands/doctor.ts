@@ -1,5 +1,7 @@
 // `sandbridge doctor`: what can make sandboxes here and why or why not, and whether a cell really runs in the one that is used.
-import { probeProviders } from '../sandbox/detect.ts'
+import type { Bridge } from '../bridge.ts'
+import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
+import type { ProviderName } from '../sandbox/provider.ts'
 import { messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
@@ -17,6 +19,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
         (error: unknown) => ({ ok: false, detail: messageOf(error) }),
       )
+    const used = await usedProvider(bridge)
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     if (!trial.ok) process.exitCode = 1
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
@@ -26,6 +29,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         node: process.version,
         runtime: settings.runtime,
         providers,
+        ...(used && { used }),
         trial,
         problems,
       })
@@ -33,9 +37,22 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
     printTable(providers.map(({ name, usable, verdict }) => [usable ? 'usable' : '–', name, verdict]))
     print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
+    if (used) print(`Its sandbox was made by ${used.provider}.`)
+    for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
     print(
       `${catalog.servers().length} MCP servers are configured, ${discovered.skipped.length} entries were skipped: see \`sandbridge servers --sources\`.`,
     )
     for (const { name, problem } of problems) print(`  ${name}: ${problem}`)
   })
+}
+
+/** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */
+async function usedProvider(bridge: Bridge): Promise<{ provider: ProviderName; passedOver: PassedOver[] } | undefined> {
+  try {
+    const { provider, passedOver } = await bridge.findProvider(() => {})
+    return { provider: provider.name, passedOver }
+  } catch {
+    // Why not is what the trial has said.
+    return undefined
+  }
 }

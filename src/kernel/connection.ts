@@ -82,6 +82,10 @@ export class Connection {
         clearTimeout(timer)
         // No cell has run: these are the engine's words, or those of Python's start.
         const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
+        if (exit.reason === 'engine-gone') {
+          reject(new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${detail}`))
+          return
+        }
         const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
@@ -184,8 +188,10 @@ function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'
+  if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
+  if (exit.reason === 'exited' && exit.signal) return `its Python was ended by ${exit.signal}, from inside the sandbox`
   // The embedded sandbox ends itself when Python has left, with whatever code.
-  if (exit.reason === 'exited' && (exit.signal !== null || exit.code === 137)) return 'Python ended itself'
+  if (exit.reason === 'exited' && exit.code === 137) return 'Python ended itself'
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'it was killed from outside'
   return `its process exited with code ${exit.code}`

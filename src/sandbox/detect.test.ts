@@ -9,7 +9,7 @@ const asleep = Promise.resolve({ name: 'podman', usable: false, verdict: 'is sto
 it('takes the first usable one, and says why not the ones before', async () => {
   expect(await firstUsable([no('podman'), yes('docker'), yes('bubblewrap'), yes('pyodide')])).toMatchObject({
     name: 'docker',
-    passedOver: ['podman: is missing'],
+    passedOver: [{ name: 'podman', verdict: 'is missing' }],
   })
 })
 
@@ -21,6 +21,21 @@ it('does not wait for those after it', async () => {
 it('wakes a machine only when nothing else isolates as well', async () => {
   expect((await firstUsable([asleep, yes('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('docker')
   expect((await firstUsable([asleep, no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('podman')
+})
+
+it('takes a rootless engine before a rootful one, and a rootful one before what is no engine', async () => {
+  const rootful = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works', rootful: true })
+  const rest = [yes('bubblewrap'), yes('pyodide')]
+  expect(await firstUsable([rootful('podman'), yes('docker'), ...rest])).toMatchObject({
+    name: 'docker',
+    passedOver: [{ name: 'podman', verdict: 'works; a rootless engine comes first' }],
+  })
+  for (const docker of [rootful('docker'), no('docker')])
+    expect(await firstUsable([rootful('podman'), docker, ...rest])).toMatchObject({ name: 'podman', passedOver: [] })
+  expect(await firstUsable([no('podman'), rootful('docker'), ...rest])).toMatchObject({
+    name: 'docker',
+    passedOver: [{ name: 'podman' }],
+  })
 })
 
 it('ends at the embedded sandbox', async () => {

@@ -15,7 +15,18 @@ export interface Candidate {
   verdict: string
   /** Usable after something slow that `prepare` does: Podman's virtual machine has to be started. */
   asleep?: boolean
+  /** A container engine that runs as root. A usable one without comes first. */
+  rootful?: boolean
 }
+
+/** The provider that is used. */
+export interface FoundProvider {
+  provider: Provider
+  /** Those that `auto` would have taken before it, each with the reason why not. */
+  passedOver: PassedOver[]
+}
+
+export type PassedOver = Pick<Candidate, 'name' | 'verdict'>
 
 type Probe = () => Promise<Candidate>
 
@@ -50,10 +61,11 @@ export async function findProvider(
   log: Log,
   onProgress: (message: string) => void = () => {},
   probes: Iterable<Probe> = Object.values(PROBES),
-): Promise<Provider> {
+): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
-  if (settings.runtime !== 'auto') return createProvider(settings.runtime, settings, mount)
+  if (settings.runtime !== 'auto')
+    return { provider: await createProvider(settings.runtime, settings, mount), passedOver: [] }
   let candidates = [...probes].map((probe) => probe())
   for (;;) {
     const { name, verdict, passedOver } = await firstUsable(candidates)
@@ -62,7 +74,7 @@ export async function findProvider(
       // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
-      return provider
+      return { provider, passedOver }
     } catch (error) {
       candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
     }
@@ -73,19 +85,35 @@ function unprepared({ name }: Candidate, error: unknown): Candidate {
   return { name, usable: false, verdict: messageOf(error) }
 }
 
-/** The first one that is up and usable; failing that, one that has to be woken first, but only when nothing else isolates as well. */
+/**
+ * The first one that is up and usable, a rootless engine before a rootful one; failing that, one that has to be woken first, but only when
+ * nothing else isolates as well.
+ */
 export async function firstUsable(
   probes: readonly Promise<Candidate>[],
-): Promise<Pick<Candidate, 'name' | 'verdict'> & { passedOver: string[] }> {
-  const passedOver: string[] = []
+): Promise<PassedOver & { passedOver: PassedOver[] }> {
+  const passedOver: PassedOver[] = []
   let asleep: Candidate | undefined
+  let rootful: Candidate | undefined
   for (const probe of probes) {
     const candidate = await probe
-    if (candidate.usable && !(candidate.name === 'pyodide' && asleep)) return { ...candidate, passedOver }
+    const { name, usable, verdict } = candidate
+    const isEngine = name === 'podman' || name === 'docker'
+    // No engine is left to ask that could be rootless.
+    if (rootful && !isEngine) break
+    if (usable && candidate.rootful) rootful ??= candidate
+    else if (usable && !(name === 'pyodide' && asleep)) return { name, verdict, passedOver }
     if (candidate.asleep) asleep ??= candidate
-    passedOver.push(`${candidate.name}: ${candidate.verdict}`)
+    passedOver.push({ name, verdict: candidate.rootful ? `${verdict}; a rootless engine comes first` : verdict })
   }
-  return asleep ? { ...asleep, passedOver } : { name: 'pyodide', verdict: 'nothing else is usable', passedOver }
+  const chosen = rootful ?? asleep ?? { name: 'pyodide', verdict: 'nothing else is usable' }
+  const before = passedOver.findIndex(({ name }) => name === chosen.name)
+  return {
+    name: chosen.name,
+    verdict: chosen.verdict,
+    // A rootful engine was taken because no later one is better.
+    passedOver: rootful ? passedOver.slice(0, before) : passedOver.filter(({ name }) => name !== chosen.name),
+  }
 }
 
 async function createProvider(
@@ -119,5 +147,11 @@ async function createProvider(
 async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {
   const { probeEngine } = await import('./container/probe-engine.ts')
   const { engine, verdict, stoppedMachine } = await probeEngine(name)
-  return { name, usable: engine !== undefined, verdict, ...(stoppedMachine && { asleep: true }) }
+  return {
+    name,
+    usable: engine !== undefined,
+    verdict,
+    ...(stoppedMachine && { asleep: true }),
+    ...(engine && !engine.rootless && { rootful: true }),
+  }
 }

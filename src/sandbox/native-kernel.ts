@@ -2,10 +2,11 @@
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
 import { KERNEL_FOLDER } from '../package-root.ts'
 import { readFile, readdir } from 'node:fs/promises'
+import { constants } from 'node:os'
 import path from 'node:path'
-import type { ProcessEnd } from './stdio-process.ts'
+import type { Explained, ProcessEnd } from './stdio-process.ts'
 import { BridgeError } from '../errors.ts'
-import type { SandboxExit, SandboxLimits } from './provider.ts'
+import type { SandboxLimits } from './provider.ts'
 
 const INIT_FILE = 'sandbox_init.py'
 const COMPILE_FILE = 'compile_kernel.py'
@@ -13,6 +14,7 @@ const COMPILE_FILE = 'compile_kernel.py'
 // Partners of the codes in python/sandbox_init.py.
 const EXIT_OUT_OF_MEMORY = 86
 const EXIT_PYTHON_TOO_OLD = 87
+const EXIT_KILLED_INSIDE = 88
 
 interface SandboxWords {
   id: string
@@ -81,11 +83,18 @@ export function checkMemoryLimit({ memoryBytes }: SandboxLimits): void {
   })
 }
 
-/** How a native sandbox ended, as far as its first process knows. */
-export function explainEnd({ code, signal, stderr }: ProcessEnd): Pick<SandboxExit, 'reason' | 'detail'> {
+/** How a native sandbox ended, as far as its first process knows: the codes with a meaning are its own, a cell cannot end the sandbox with one. */
+export function explainEnd({ code, signal, stderr }: ProcessEnd): Explained {
   if (code === EXIT_OUT_OF_MEMORY) return { reason: 'out-of-memory', detail: stderr }
   if (code === EXIT_PYTHON_TOO_OLD) return { reason: 'failed-to-start', detail: stderr }
+  if (code === EXIT_KILLED_INSIDE) return { reason: 'exited', signal: 'SIGKILL', detail: stderr }
   // 128 + SIGKILL is how engines pass on that the first process was killed.
   if (signal !== null || code === 137) return { reason: 'killed', detail: stderr }
-  return { reason: 'exited', detail: stderr }
+  const crash = signalOf(code)
+  return { reason: 'exited', detail: stderr, ...(crash && { signal: crash }) }
+}
+
+function signalOf(code: number | null): NodeJS.Signals | undefined {
+  const names = Object.entries(constants.signals) as [NodeJS.Signals, number][]
+  return names.find(([, number]) => code === 128 + number)?.[0]
 }

@@ -6,9 +6,10 @@ export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
 
 /** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log, and for errors of a sandbox that did not come up. */
 export interface SandboxExit {
-  reason: 'exited' | 'disposed' | 'out-of-memory' | 'stack-overflow' | 'killed' | 'failed-to-start'
+  reason: 'exited' | 'disposed' | 'out-of-memory' | 'stack-overflow' | 'killed' | 'failed-to-start' | 'engine-gone'
   /** Exit code of the sandbox's process, or null when a signal ended it. */
   code: number | null
+  /** What ended the sandbox's process; with the reason `exited`, what ended the kernel in it. */
   signal: NodeJS.Signals | null
   /** The last lines of what the sandbox's process wrote to stderr, at most 4 KiB. Once a cell has run, it may be the cell's: for the log only. */
   detail: string

@@ -33,7 +33,7 @@ const TABLE = `
   ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_create1:291:20 epoll_ctl:233:21 epoll_wait:232:-
   epoll_pwait:281:22 epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 connect:42:203 accept:43:202 accept4:288:242
   bind:49:200 listen:50:201 getsockname:51:204 getpeername:52:205 sendto:44:206 recvfrom:45:207 sendmsg:46:211
-  recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243 shutdown:48:210 setsockopt:54:208 getsockopt:55:209
+  recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243 shutdown:48:210 getsockopt:55:209
 `
 
 export interface Syscall {
@@ -57,6 +57,7 @@ export const RULED_SYSCALLS = {
   socket: { name: 'socket', x64: 41, arm64: 198 },
   socketpair: { name: 'socketpair', x64: 53, arm64: 199 },
   ioctl: { name: 'ioctl', x64: 16, arm64: 29 },
+  setsockopt: { name: 'setsockopt', x64: 54, arm64: 208 },
 } as const satisfies Record<string, Syscall>
 
 /** What the rules compare with. */
@@ -67,6 +68,8 @@ export const RULES = {
   unixFamily: 1,
   /** ioctl: typing into a terminal. */
   terminalInput: 0x54_12,
+  /** setsockopt: SO_SNDBUF, with which a socket holds as much as the host allows any socket. That memory belongs to no process. */
+  sendBuffer: 7,
 } as const
 
 export const EPERM = 1

@@ -1,9 +1,15 @@
 // Runs one short command and collects what it says: an engine's command line, or a Python that is asked what it is. Long-lived sandboxes are not its business.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { messageOf } from '../errors.ts'
 
 /** Output beyond this is dropped: no command here says that much. */
 const OUTPUT_LIMIT_CHARS = 4 << 20
+
+/** None of them outlives this process: a download that nobody waits for any more could go on for ever. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill()
+})
 
 export interface CommandResult {
   /** Exit code; null when the command could not be started, was killed, or took too long. */
@@ -31,6 +37,7 @@ export function runCommand(
     let stderr = ''
     let timedOut = false
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
+    running.add(child)
     // A command that ends without reading it says why by itself.
     child.stdin.on('error', () => {}).end(options.input)
     const timer = setTimeout(() => {
@@ -39,6 +46,7 @@ export function runCommand(
     }, timeoutMs)
     const finish = (code: number | null, missing = false) => {
       clearTimeout(timer)
+      running.delete(child)
       if (timedOut) stderr += `${stderr ? '\n' : ''}no answer within ${timeoutMs / 1000} s`
       resolve({ code: timedOut ? null : code, stdout: stdout.trim(), stderr: stderr.trim(), missing })
     }

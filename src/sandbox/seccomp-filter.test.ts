@@ -48,7 +48,7 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
 
   it('lets every listed call through, and nothing between them', () => {
     const listed = new Set(ALLOWED_SYSCALLS.map((syscall) => syscall[name]).filter((number) => number !== undefined))
-    const ruled = new Set(name === 'x64' ? [16, 41, 53, 56, 435] : [29, 198, 199, 220, 435])
+    const ruled = new Set(name === 'x64' ? [16, 41, 53, 54, 56, 435] : [29, 198, 199, 208, 220, 435])
     for (let number = 0; number < 600; number += 1) {
       if (ruled.has(number)) continue
       expect([number, call(number)]).toEqual([number, listed.has(number) ? ALLOW : 'errno 1'])
@@ -84,6 +84,12 @@ describe.each(['x64', 'arm64'] satisfies FilterArch[])('the filter for %s', (nam
   it('typing into a terminal is refused, other ioctls are not', () => {
     const ioctl = name === 'x64' ? 16 : 29
     expect([call(ioctl, 0, 0x5412), call(ioctl, 0, 0x5401)]).toEqual(['errno 1', ALLOW])
+  })
+
+  it('a socket’s buffer cannot be made larger, other options can be set', () => {
+    const setsockopt = name === 'x64' ? 54 : 208
+    expect([call(setsockopt, 3, 1, 7), call(setsockopt, 3, 1, 2 ** 32 + 7)]).toEqual(['errno 1', 'errno 1'])
+    expect([call(setsockopt, 3, 1, 2), call(setsockopt, 3, 1, 15)]).toEqual([ALLOW, ALLOW])
   })
 
   it('clone3 does not exist, so that libc falls back to clone', () => {

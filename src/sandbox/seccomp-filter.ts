@@ -76,7 +76,7 @@ function allowRange([first, last]: Range): Instruction[] {
 }
 
 function ruled(arch: FilterArch): Instruction[] {
-  const { clone, clone3, socket, socketpair, ioctl } = RULED_SYSCALLS
+  const { clone, clone3, socket, socketpair, ioctl, setsockopt } = RULED_SYSCALLS
   /** If the call is this one, judge it by the lower half of an argument: the kernel reads no more of these either. */
   const judge = (syscall: Syscall, index: number, test: number, value: number, whenTrue: number, whenFalse: number) =>
     [
@@ -91,6 +91,7 @@ function ruled(arch: FilterArch): Instruction[] {
     ...judge(socket, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
     ...judge(socketpair, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
     ...judge(ioctl, 1, JUMP_EQUAL, RULES.terminalInput, fail(EPERM), ALLOW),
+    ...judge(setsockopt, 2, JUMP_EQUAL, RULES.sendBuffer, fail(EPERM), ALLOW),
     [JUMP_EQUAL, 0, 1, clone3[arch]],
     [RETURN, 0, 0, fail(ENOSYS)],
   ]

@@ -24,6 +24,9 @@ export interface ProcessEnd {
   spoke: boolean
 }
 
+/** What an end means. The signal, where it is another one than what ended the process. */
+export type Explained = Pick<SandboxExit, 'reason' | 'detail'> & Partial<Pick<SandboxExit, 'signal'>>
+
 export interface StdioProcessOptions {
   id: string
   provider: ProviderName
@@ -34,7 +37,7 @@ export interface StdioProcessOptions {
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
   extraInputs?: readonly Buffer[]
-  explain: (end: ProcessEnd) => Pick<SandboxExit, 'reason' | 'detail'>
+  explain: (end: ProcessEnd) => Explained | Promise<Explained>
   /** Ends the sandbox from outside, for when closing its stdin does not. Without it, the process is killed at once. */
   remove?: () => Promise<void>
 }
@@ -77,15 +80,15 @@ export class StdioProcess implements Sandbox {
     if (options.preamble) this.stdin.write(options.preamble)
 
     const tail = keepTail(child.stderr)
-    this.exited = whenEnded(child).then(({ code, signal, spawnError }) => {
+    this.exited = whenEnded(child).then(async ({ code, signal, spawnError }) => {
       const stderr = spawnError ?? tail()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
-      const explained = spawnError
-        ? { reason: 'failed-to-start' as const, detail: spawnError }
+      const explained: Explained = spawnError
+        ? { reason: 'failed-to-start', detail: spawnError }
         : this.#disposing
-          ? { reason: 'disposed' as const, detail: stderr }
-          : options.explain(end)
-      return { ...explained, code, signal }
+          ? { reason: 'disposed', detail: stderr }
+          : await options.explain(end)
+      return { code, signal, ...explained }
     })
   }
 

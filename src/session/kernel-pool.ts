@@ -17,12 +17,18 @@ interface KernelPoolOptions {
 
 /** Starting a sandbox takes the machine for a while, which the cell that the last one was taken for should have first. */
 const REFILL_AFTER_MS = 100
+/** A waiting kernel that was lost is replaced after this, and after twice as long each time that happens again before one is taken. */
+const REFILL_AFTER_LOSS_MS = 1_000
+const MAX_REFILL_AFTER_LOSS_MS = 5 * 60_000
 
 export class KernelPool {
   readonly #options: KernelPoolOptions
   /** Oldest first; each is ready or will be. */
   #waiting: Promise<Kernel>[] = []
   #closed = false
+  /** How often in a row a waiting kernel was lost, or its replacement did not start. */
+  #lossCount = 0
+  #refill: NodeJS.Timeout | undefined
   /** Who waits for a kernel and wants to hear why. */
   readonly #listeners = new Set<OnPreparing>()
   /** What the preparation has said last, for whoever comes while it goes on. */
@@ -61,12 +67,14 @@ export class KernelPool {
       await kernel.dispose()
       throw shuttingDown()
     }
+    this.#lossCount = 0
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#refill)
     const waiting = await Promise.allSettled(this.#waiting)
     const started = waiting.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     await Promise.all(started.map((kernel) => kernel.dispose()))
@@ -75,16 +83,35 @@ export class KernelPool {
   #startWaiting(): Promise<Kernel> {
     const starting = this.#startWarm()
     const forget = () => {
+      const wasWaiting = this.#waiting.includes(starting)
       this.#waiting = this.#waiting.filter((other) => other !== starting)
+      return wasWaiting
     }
     starting.then(
-      (kernel) => void kernel.closed.then(forget),
+      (kernel) =>
+        void kernel.closed.then((exit) => {
+          if (!forget() || this.#closed) return
+          this.#options.log.warning('A waiting sandbox has ended', { ...exit })
+          this.#refillLater()
+        }),
       (error: unknown) => {
         forget()
         this.#options.log.warning('A waiting kernel could not be started', { error })
+        // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
+        if (this.#lossCount > 0) this.#refillLater()
       },
     )
     return starting
+  }
+
+  #refillLater(): void {
+    if (this.#closed || this.#refill) return
+    const delayMs = Math.min(REFILL_AFTER_LOSS_MS * 2 ** this.#lossCount, MAX_REFILL_AFTER_LOSS_MS)
+    this.#lossCount += 1
+    this.#refill = setTimeout(() => {
+      this.#refill = undefined
+      this.warm()
+    }, delayMs).unref()
   }
 
   async #startWarm(): Promise<Kernel> {

@@ -130,6 +130,28 @@ describe.each(ENGINES)('%s: forged frames', (engine) => {
     })
   }
 
+  it('thousands of calls that nobody waits for: so many are open and no more, and the bridge goes on', async (ctx) => {
+    const cells = await startCells(await providerOrSkip(engine, ctx))
+    let openCount = 0
+    const { status, output, error } = await cells.run(
+      `
+import asyncio
+from mcp import runtime
+calls = [asyncio.ensure_future(runtime.call_tool('host', 'look', {})) for _ in range(12_000)]
+while sum(call.done() for call in calls) < 2000: await asyncio.sleep(0.05)
+print({call.exception().code for call in calls if call.done()})
+for call in calls: call.cancel()`,
+      () => {
+        openCount += 1
+        return new Promise(() => {})
+      },
+    )
+    expect([status, output, error?.traceback]).toEqual(['ok', "{'PROXY_TOO_MANY_CALLS'}\n", undefined])
+    // The control: all the others did get through.
+    expect(openCount).toBe(10_000)
+    expect((await cells.run('6 * 7')).value).toBe('42')
+  })
+
   it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
     const cells = await startCells(await providerOrSkip(engine, ctx))
     const { status, exit, ...rest } = await cells.run(

@@ -10,7 +10,9 @@ const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
 /** It counts the memory of every process it sees, and everything ends with it. */
-const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc']
+const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc', '--net']
+/** As in a sandbox: it counts what is in these, too. */
+const FILES = ['sh', '-c', 'mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && exec "$@"', 'sh']
 
 interface Init {
   python?: string
@@ -24,8 +26,9 @@ interface Init {
 function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen = true }: Init) {
   const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
   const config = `id=test kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} memoryBytes=${256 << 20} pids=100000`
-  const command = [...NAMESPACE, python, '-I', '-B', '-c', INIT, config]
-  const child = spawn('unshare', command)
+  const command = [...NAMESPACE, ...FILES, python, '-I', '-B', '-c', INIT, config]
+  // Not from where the tests are: that may be below a folder that is hidden.
+  const child = spawn('unshare', command, { cwd: '/' })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()))
@@ -40,7 +43,8 @@ function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen =
 
 function needPython(ctx: TestContext): void {
   if (process.platform !== 'linux') ctx.skip('native sandboxes are Linux')
-  if (spawnSync('unshare', [...NAMESPACE, 'true']).status !== 0) ctx.skip('PID namespaces cannot be made here')
+  if (spawnSync('unshare', [...NAMESPACE, ...FILES, 'true']).status !== 0)
+    ctx.skip('PID namespaces cannot be made here')
   if (spawnSync(PYTHON, ['--version']).status !== 0) ctx.skip(`there is no ${PYTHON}`)
 }
 
@@ -69,8 +73,10 @@ describe('sandbox_init', () => {
   it('passes on how the kernel ended, and keeps its own codes apart', async (ctx) => {
     needPython(ctx)
     expect((await start({ kernel: 'import os\nos._exit(7)' })).code).toBe(7)
-    expect((await start({ kernel: 'import os\nos._exit(86)' })).code).toBe(1)
-    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 9)' })).code).toBe(137)
+    for (const code of [86, 87, 88, 125, 137, 139])
+      expect((await start({ kernel: `import os\nos._exit(${code})` })).code).toBe(1)
+    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 9)' })).code).toBe(88)
+    expect((await start({ kernel: 'import os\nos.kill(os.getpid(), 11)' })).code).toBe(139)
   })
 
   it('limits memory below the sandbox’s own limit, so that the cell hears of it first', async (ctx) => {
@@ -103,6 +109,23 @@ time.sleep(60)`,
     })
     expect(stderr).toContain('out of memory')
     expect(code).toBe(86)
+  })
+
+  it('counts files, also without content, and sockets', async (ctx) => {
+    needPython(ctx)
+    const holding = [
+      "files = [open(f'{folder}/file', 'wb').write(b'x' * (130 << 20)) for folder in ('/tmp', '/dev/shm')]",
+      "for number in range(200_000): os.close(os.open(f'/tmp/{number}', os.O_CREAT))",
+      'import socket\nfor _ in range(4):\n    os.fork()\npairs = [socket.socketpair() for _ in range(100)]',
+    ]
+    for (const what of holding) {
+      const { code, stderr } = await start({ kernel: `import os, time\n${what}\ntime.sleep(10)` })
+      expect([code, stderr], what).toEqual([86, expect.stringContaining('out of memory')])
+    }
+    // The control: half of it is well within the limit.
+    const kernel =
+      "import os, time\nwith open('/tmp/file', 'wb') as file:\n    for _ in range(130): file.write(b'x' * (1 << 20))\ntime.sleep(0.5)\nos._exit(7)"
+    expect((await start({ kernel })).code).toBe(7)
   })
 
   for (const version of ['3.8', '3.9']) {

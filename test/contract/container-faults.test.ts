@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describeExit } from '../../src/kernel/connection.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../../src/sandbox/container/owner.ts'
@@ -11,8 +12,11 @@ import { probeEngine } from '../../src/sandbox/container/probe-engine.ts'
 import { runCommand } from '../../src/sandbox/run-command.ts'
 import { buildImage } from '../../src/sandbox/container/build-image.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { startEngineProxy } from '../support/engine-proxy.ts'
 import { DATA_IMAGE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
+
+const DOCKER_SOCKET = '/var/run/docker.sock'
 
 const withImage = (engine: 'podman' | 'docker', image: string) =>
   new ContainerProvider(engine, { image, user: '65534:65534', pidsCount: 128 })
@@ -42,7 +46,9 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   beforeAll(() => {
     const tar = spawnSync('tar', ['-c', '-C', import.meta.dirname, 'container-faults.test.ts']).stdout
     spawnSync(engine, ['import', '-', empty], { input: tar })
-    spawnSync(engine, ['build', '--tag', volumes, '-'], { input: `FROM ${SLIM_IMAGE}\nVOLUME /data\n` })
+    spawnSync(engine, ['build', '--tag', volumes, '-'], {
+      input: `FROM ${SLIM_IMAGE}\nVOLUME /data /tmp /workspace /dev/shm /tmp/data\n`,
+    })
   })
   afterAll(() => void spawnSync(engine, ['rmi', '--force', empty, volumes]))
 
@@ -82,6 +88,10 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect(bare.status, String(bare.stderr)).toBe(0)
     const cells = await startCells(withImage(engine, volumes))
     expect((await cells.run(writes)).error?.message).toMatch(/Read-only file system|Permission denied/)
+    // Where a sandbox has folders of its own, they stay what they are.
+    for (const folder of ['/tmp', '/workspace', '/dev/shm'])
+      expect((await cells.run(`open('${folder}/x', 'w').write('x')`)).error?.message).toBeUndefined()
+    expect((await cells.run(writes.replace('/data', '/tmp/data'))).error?.message).toMatch(/Read-only file system/)
   })
 
   it('the data image groups a DataFrame and draws', { timeout: 120_000 }, async (ctx) => {
@@ -125,11 +135,11 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
   it('leftovers of dead bridges are removed, those of living ones stay', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const { engine: found } = await probeEngine(engine)
-    const labels = Object.entries(ownerLabels()).flatMap(([key, value]) => ['--label', `${key}=${value}`])
     const ended = spawnSync('true').pid
     const dead = `sandbridge-${ended}-12345-${Date.now().toString(16)}`
     const alive = newContainerName()
     for (const name of [dead, alive]) {
+      const labels = Object.entries(ownerLabels(name)).flatMap(([key, value]) => ['--label', `${key}=${value}`])
       const { code, stderr } = await runCommand(engine, [
         'create',
         '--name',
@@ -156,6 +166,13 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
     const image = await runCommand(engine, ['image', 'inspect', '--format', '{{json .}}', SLIM_IMAGE])
     expect(image.stdout).toContain(stdout)
   })
+
+  it('a container is labelled with its bridge and its sandbox', async (ctx) => {
+    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const { id } = cells.kernel.sandbox
+    const { stdout } = await runCommand(engine, ['inspect', '--format', '{{json .Config.Labels}}', id])
+    expect(JSON.parse(stdout)).toMatchObject({ 'sandbridge.bridge': String(process.pid), 'sandbridge.sandbox': id })
+  })
 })
 
 describe('engines', () => {
@@ -175,6 +192,40 @@ describe('engines', () => {
     // And when it is there again, the same provider works.
     vi.unstubAllEnvs()
     await provider.prepare()
+  })
+
+  it('one that stops in the middle of a cell, and is there again later', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
+    setEnv('DOCKER_HOST', address)
+    const provider = withImage('docker', SLIM_IMAGE)
+    const cells = await startCells(provider)
+    const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+    await cells.printed('here')
+    cut()
+    const { status, exit } = await running
+    expect([status, exit?.reason]).toEqual(['died', 'engine-gone'])
+    expect(describeExit(exit!)).toBe('the container engine that ran it stopped, or the connection to it broke')
+    await expect(provider.start({ memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: expect.stringContaining('daemon is not running'),
+    })
+    vi.unstubAllEnvs()
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  })
+
+  it('one that stops between two sandboxes', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
+    setEnv('DOCKER_HOST', address)
+    const provider = withImage('docker', SLIM_IMAGE)
+    await provider.prepare()
+    cut()
+    const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+    await expect(attaching).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: expect.stringContaining('daemon is not running'),
+    })
   })
 
   it('a socket that this user may not use', async (ctx) => {
@@ -237,6 +288,37 @@ describe('engines', () => {
     const user = new ContainerProvider('docker', { ...wrong, user: 'no-such-user' })
     await expect(Kernel.attach(await user.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-user/)
     await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
+  })
+
+  it('a number of CPUs that docker refuses is named as the setting', async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    for (const cpus of [0.001, 1000]) {
+      const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
+      const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+      await expect(attaching).rejects.toThrow(`docker could not make a container with MCP_BRIDGE_CPUS=${cpus}: `)
+    }
+  })
+
+  it('podman honours a number of CPUs, or says that it cannot', async (ctx) => {
+    await providerOrSkip('podman', ctx)
+    const { engine, verdict } = await probeEngine('podman')
+    const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
+    const cells = await startCells(provider)
+    if (!engine!.enforcesCpus) {
+      expect(verdict).toContain('MCP_BRIDGE_CPUS has no effect')
+      return
+    }
+    const quota = "open('/sys/fs/cgroup/cpu.max').read().split()"
+    expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
+  })
+
+  it('podman: a user that the image does not have is named, and not Python blamed', async (ctx) => {
+    await providerOrSkip('podman', ctx)
+    const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })
+    const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+    await expect(attaching).rejects.toThrow(
+      `Image ${SLIM_IMAGE} has no user no-such-user, which MCP_BRIDGE_CONTAINER_USER`,
+    )
   })
 
   it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async (ctx) => {

@@ -28,10 +28,10 @@ async function provide(runtime: string, env: Record<string, string>, ctx?: TestC
   const log = createLog('error', () => {})
   if (ctx) {
     const { mount: _mount, ...plain } = settings
-    const reason = await whyNot(await findProvider({ ...plain, mount: undefined, packages: [] }, log))
+    const reason = await whyNot((await findProvider({ ...plain, mount: undefined, packages: [] }, log)).provider)
     if (reason !== undefined) ctx.skip(reason)
   }
-  return findProvider(settings, log)
+  return (await findProvider(settings, log)).provider
 }
 
 function wheelFile(options?: Parameters<typeof makeWheel>[0]): string {

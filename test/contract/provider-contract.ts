@@ -3,8 +3,12 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { describeExit } from '../../src/kernel/connection.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
+import { createLog } from '../../src/log.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
+import { KernelPool } from '../../src/session/kernel-pool.ts'
+import { Session } from '../../src/session/session.ts'
 import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
@@ -210,6 +214,42 @@ export function testProvider(
     })
   })
 
+  describe(`${name}: time limits`, () => {
+    const openSession = () => {
+      const log = createLog('error', () => {})
+      const pool = new KernelPool({
+        provider: async () => provider,
+        limits: { memoryBytes: MEMORY_BYTES },
+        size: 0,
+        log,
+      })
+      const session = new Session({ pool, log, idleTimeoutMs: 600_000 })
+      onTestFinished(async () => {
+        await session.close()
+        await pool.close()
+      })
+      return (code: string, timeoutMs = 60_000) =>
+        session.run({ code, timeoutMs, servers: [], onCall: async () => null })
+    }
+
+    promise('a cell that runs too long is interrupted, and the variables stay', async () => {
+      const run = openSession()
+      await run('x = 5')
+      expect(await run('while True:\n    pass', 500)).toMatchObject({ status: 'timeout', stateLost: false })
+      expect((await run('x')).value?.['text/plain']).toBe('5')
+    })
+
+    promise(
+      'one that does not let itself be interrupted loses its sandbox, and the next cell has a fresh one',
+      async () => {
+        const run = openSession()
+        await run('x = 5')
+        expect(await run(STUBBORN_LOOP, 500)).toMatchObject({ status: 'timeout', stateLost: true })
+        expect((await run("'x' in globals()")).value?.['text/plain']).toBe('False')
+      },
+    )
+  })
+
   describe(`${name}: limits and accidents`, () => {
     promise('a cell that takes too much memory is told so, or ends as out of memory', async () => {
       const cells = await startCells(provider)
@@ -269,6 +309,25 @@ export function testProvider(
       expect([status, exit?.reason]).toEqual(['died', 'exited'])
       expect(exit?.code).not.toBe(0)
     })
+
+    const accidents = async () => {
+      const ends: [code: string, words: string][] = [
+        ['import os\nos._exit(137)', 'its process exited with code 1'],
+        ['import os\nos._exit(125)', 'its process exited with code 1'],
+        [
+          'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)',
+          'its Python was ended by SIGKILL, from inside the sandbox',
+        ],
+        ['import ctypes\nctypes.string_at(0)', 'its Python was ended by SIGSEGV, from inside the sandbox'],
+      ]
+      for (const [code, words] of ends) {
+        const cells = await startCells(provider)
+        const { exit } = await cells.run(code)
+        expect(describeExit(exit!), code).toBe(words)
+      }
+    }
+    // A crash of WebAssembly is another matter.
+    if (name !== 'pyodide') promise('a kernel that a cell has ended is told from one that was killed', accidents)
 
     promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
       const cells = await startCells(provider)

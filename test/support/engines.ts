@@ -15,7 +15,16 @@ export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/san
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 export const PROVIDER_NAMES: ProviderName[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
 
-const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').split(',').filter((name) => name !== '')
+const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
+  .split(',')
+  .map((name) => name.trim())
+  .filter((name) => name !== '')
+  .map((name) => {
+    const known = PROVIDER_NAMES.find((one) => one === name)
+    // A misspelt name would turn a failure into a skip.
+    if (known === undefined) throw new Error(`SANDBRIDGE_TEST_ENGINES: no provider is named '${name}'`)
+    return known
+  })
 
 export function makeProvider(name: ProviderName, image = SLIM_IMAGE): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })

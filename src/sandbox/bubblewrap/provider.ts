@@ -6,10 +6,10 @@ import { BridgeError } from '../../errors.ts'
 import path from 'node:path'
 import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
-import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
+import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { runCommand } from '../run-command.ts'
 import { StdioProcess } from '../stdio-process.ts'
-import type { ProcessEnd } from '../stdio-process.ts'
+import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET } from '../packages/package-folder.ts'
 import { bubblewrapArguments, probeBubblewrap } from './bubblewrap.ts'
@@ -103,7 +103,7 @@ export class BubblewrapProvider implements Provider {
   }
 }
 
-function explain(end: ProcessEnd): Pick<SandboxExit, 'reason' | 'detail'> {
+function explain(end: ProcessEnd): Explained {
   const explained = explainEnd(end)
   if (end.spoke || explained.reason !== 'exited') return explained
   return { reason: 'failed-to-start', detail: `Python in bubblewrap did not come up: ${end.stderr}` }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { isLeftover, newContainerName } from './owner.ts'
@@ -20,6 +20,16 @@ it('a container of a process that has ended is a leftover', async () => {
 it('so is one of a process whose id was used again', (ctx) => {
   if (process.platform !== 'linux') ctx.skip('start times of processes are read on Linux only')
   expect(isLeftover(`sandbridge-${process.pid}-1-abcdef`)).toBe(true)
+})
+
+it('a user without a name has containers, too', (ctx) => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('only root on Linux can become such a user')
+  const script = `const { ownerLabels } = await import('${import.meta.dirname}/owner.ts'); console.log(JSON.stringify(ownerLabels('x')))`
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script]
+  const { stdout, stderr } = spawnSync('setpriv', ['--reuid=54321', '--regid=54321', '--clear-groups', ...node], {
+    encoding: 'utf8',
+  })
+  expect(stdout, stderr).toContain('sandbridge.host')
 })
 
 it('without a start time, a running process id is enough to keep it', () => {

@@ -13,9 +13,9 @@ export function newContainerName(): string {
   return `sandbridge-${process.pid}-${startTime(process.pid) ?? '0'}-${randomBytes(6).toString('hex')}`
 }
 
-/** Labels of every container of this bridge. */
-export function ownerLabels(): Record<string, string> {
-  return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid) }
+/** Labels of a container of this bridge. The sandbox is the one that the log names. */
+export function ownerLabels(sandboxId: string): Record<string, string> {
+  return { 'sandbridge.host': hostId(), 'sandbridge.bridge': String(process.pid), 'sandbridge.sandbox': sandboxId }
 }
 
 /** Remove what dead bridges of this user left in an engine. Returns the names of what it removed. */
@@ -66,6 +66,16 @@ function hostId(): string {
   } catch {
     // not Linux
   }
-  const { uid, username } = userInfo()
-  return createHash('sha256').update(`${hostname()} ${uid} ${username} ${namespace}`).digest('hex').slice(0, 16)
+  return createHash('sha256').update(`${hostname()} ${userId()} ${namespace}`).digest('hex').slice(0, 16)
+}
+
+/** A number, where users have one: in a container or on a build machine, this one may have no name. */
+function userId(): string {
+  const uid = process.getuid?.()
+  if (uid !== undefined) return String(uid)
+  try {
+    return userInfo().username
+  } catch {
+    return ''
+  }
 }

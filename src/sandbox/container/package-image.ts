@@ -1,8 +1,7 @@
 // The image that holds the packages of MCP_BRIDGE_PACKAGES: built once on top of the image that is set, and found by its name from then on.
 // Building is the only moment at which anything is installed, and the only one with a network.
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { BridgeError } from '../../errors.ts'
@@ -15,6 +14,7 @@ import {
 } from '../packages/requested-packages.ts'
 import { isPureWheel } from '../packages/wheel.ts'
 import { runCommand } from '../run-command.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'
 
@@ -46,7 +46,7 @@ async function build(
   onProgress: (message: string) => void,
 ): Promise<void> {
   onProgress(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine.command} (once)`)
-  const context = await mkdtemp(path.join(tmpdir(), 'sandbridge-'))
+  const context = await makeTemporaryFolder()
   try {
     // Podman may run as another user than the bridge.
     await chmod(context, 0o755)

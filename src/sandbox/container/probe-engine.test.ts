@@ -21,6 +21,7 @@ const DOCKER = {
   ServerVersion: '28.2.2',
   MemoryLimit: true,
   PidsLimit: true,
+  CpuCfsQuota: true,
   OSType: 'linux',
   SecurityOptions: ['name=seccomp'],
 }
@@ -47,6 +48,17 @@ describe('probeEngine', () => {
     const { engine, verdict } = await probeEngine('podman', said({ stdout: JSON.stringify(info) }))
     expect(engine?.enforcesLimits).toBe(false)
     expect(verdict).toContain('enforced inside the sandbox')
+    expect([engine?.enforcesCpus, verdict]).toEqual([false, expect.stringContaining('MCP_BRIDGE_CPUS has no effect')])
+  })
+
+  it('rootless podman without the cpu controller says so', async () => {
+    const host = { ...ROOTLESS_PODMAN.host, cgroupControllers: ['memory', 'pids'] }
+    const { engine, verdict } = await probeEngine(
+      'podman',
+      said({ stdout: JSON.stringify({ ...ROOTLESS_PODMAN, host }) }),
+    )
+    expect(engine).toMatchObject({ enforcesLimits: true, enforcesCpus: false })
+    expect(verdict).toBe('podman 5.6.0, rootless; it cannot limit CPUs, so MCP_BRIDGE_CPUS has no effect')
   })
 
   const EMPTY = JSON.stringify({ ...DOCKER, ServerVersion: '' })

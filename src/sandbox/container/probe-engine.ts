@@ -14,6 +14,8 @@ export interface Engine {
   rootless: boolean
   /** Whether the engine can hold a container to its memory and process limits. Where not, limits inside it take their place. */
   enforcesLimits: boolean
+  /** Whether it can hold a container to a number of CPUs. Nothing inside takes its place. */
+  enforcesCpus: boolean
 }
 
 export interface EngineProbe {
@@ -49,8 +51,9 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
   const controllers = Array.isArray(host['cgroupControllers']) ? host['cgroupControllers'] : []
   // As root, podman has every controller and lists none of them on cgroup v1.
   const enforcesLimits = !rootless || (controllers.includes('memory') && controllers.includes('pids'))
+  const enforcesCpus = !rootless || controllers.includes('cpu')
   const version = text(object(info['version'])['Version'])
-  const engine: Engine = { command, dialect: 'podman', version, rootless, enforcesLimits }
+  const engine: Engine = { command, dialect: 'podman', version, rootless, enforcesLimits, enforcesCpus }
   return { engine, verdict: describe(engine) }
 }
 
@@ -62,16 +65,18 @@ function dockerVerdict(command: EngineName, info: Json, stderr: string): EngineP
   }
   const rootless = array(info['SecurityOptions']).some((option) => text(option).includes('rootless'))
   const enforcesLimits = info['MemoryLimit'] === true && info['PidsLimit'] === true
-  const engine: Engine = { command, dialect: 'docker', version, rootless, enforcesLimits }
+  const enforcesCpus = info['CpuCfsQuota'] === true
+  const engine: Engine = { command, dialect: 'docker', version, rootless, enforcesLimits, enforcesCpus }
   return { engine, verdict: describe(engine) }
 }
 
-function describe({ command, dialect, version, rootless, enforcesLimits }: Engine): string {
+function describe({ command, dialect, version, rootless, enforcesLimits, enforcesCpus }: Engine): string {
   const name = command === dialect ? command : `${command} (which is ${dialect})`
   const limits = enforcesLimits
     ? ''
     : '; it cannot enforce memory and process limits on this host, so they are enforced inside the sandbox'
-  return `${name} ${version}, ${rootless ? 'rootless' : 'rootful'}${limits}`
+  const cpus = enforcesCpus ? '' : '; it cannot limit CPUs, so MCP_BRIDGE_CPUS has no effect'
+  return `${name} ${version}, ${rootless ? 'rootless' : 'rootful'}${limits}${cpus}`
 }
 
 function unusable(command: EngineName, stderr: string): EngineProbe {

@@ -1,13 +1,12 @@
 // Sandboxes as containers, with podman or docker: their command line is started with --interactive, and its stdin and stdout are the channel.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
-import type { Provider, Sandbox, SandboxExit, SandboxLimits } from '../provider.ts'
+import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
-import type { ProcessEnd } from '../stdio-process.ts'
+import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import { runCommand } from '../run-command.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
@@ -18,7 +17,7 @@ import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
 import { runArguments } from './run-arguments.ts'
-import { seccompProfile } from './seccomp-profile.ts'
+import { seccompProfileFile } from './seccomp-file.ts'
 
 /** Settings of all containers of a bridge; what they mean is in docs/configuration.md. */
 export interface ContainerOptions {
@@ -39,7 +38,6 @@ export interface ContainerOptions {
 interface Prepared {
   engine: Engine
   image: Image
-  seccompProfilePath: string
 }
 
 export class ContainerProvider implements Provider {
@@ -98,7 +96,7 @@ export class ContainerProvider implements Provider {
   }
 
   #runArguments(
-    { engine, image, seccompProfilePath }: Prepared,
+    { engine, image }: Prepared,
     name: string,
     memoryBytes: number,
     pythonArgs: readonly string[],
@@ -107,7 +105,7 @@ export class ContainerProvider implements Provider {
     return runArguments({
       engine,
       name,
-      labels: ownerLabels(),
+      labels: ownerLabels(name),
       image: image.id,
       imageVolumes: image.volumes,
       user,
@@ -115,7 +113,7 @@ export class ContainerProvider implements Provider {
       pidsCount,
       cpus,
       ociRuntime,
-      seccompProfilePath,
+      seccompProfilePath: enginePath(seccompProfileFile(), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
       pythonArgs,
@@ -148,41 +146,40 @@ export class ContainerProvider implements Provider {
     const base = await ensureImage(engine, this.#options.image, onProgress)
     const { packages = [] } = this.#options
     const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
-    // Nobody waits for it: it only tidies up.
-    void removeLeftovers(engine)
-    return { engine, image, seccompProfilePath: enginePath(writeSeccompProfile(), engine) }
+    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    void removeLeftovers(engine).catch(() => {})
+    return { engine, image }
   }
 
-  #explain(end: ProcessEnd, engine: Engine): Pick<SandboxExit, 'reason' | 'detail'> {
+  async #explain(end: ProcessEnd, { command }: Engine): Promise<Explained> {
+    // The exit code of `run` itself, which no kernel ends with.
+    if (end.code === 125) return this.#explainEngine(end, command)
     if (end.spoke) return explainEnd(end)
-    const { image } = this.#options
-    // Exit codes of `run` itself. The image or the engine may have changed since it was looked at: look again at the next start.
-    if (end.code === 125) {
-      this.#prepared = undefined
-      return { reason: 'failed-to-start', detail: `${engine.command} could not make a container: ${end.stderr}` }
-    }
+    const { image, user } = this.#options
     if (end.code === 126 || end.code === 127) {
-      return { reason: 'failed-to-start', detail: `Image ${image} has no python3 that can be run. ${end.stderr}` }
+      const unknown = /unable to find (user|group) [^\s:]+|no matching entries in (passwd|group) file/i.exec(end.stderr)
+      const detail = unknown
+        ? `Image ${image} has no user ${user}, which MCP_BRIDGE_CONTAINER_USER asks for: ${unknown[0]}`
+        : `Image ${image} has no python3 that can be run. ${end.stderr}`
+      return { reason: 'failed-to-start', detail }
     }
     const explained = explainEnd(end)
     if (explained.reason !== 'exited') return explained
     return { reason: 'failed-to-start', detail: `Python in image ${image} did not come up: ${end.stderr}` }
   }
-}
 
-let profilePath: string | undefined
-
-/** Engines read the profile from a file. It is in a folder that only this user can change, and goes when the bridge ends. */
-function writeSeccompProfile(): string {
-  if (profilePath === undefined) {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sandbridge-'))
-    profilePath = path.join(folder, 'seccomp.json')
-    writeFileSync(profilePath, seccompProfile(), { mode: 0o444 })
-    // Podman may run as another user than the bridge.
-    chmodSync(folder, 0o755)
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  /** The image or the engine may have changed since it was looked at: look again, at the next start at the latest. */
+  async #explainEngine({ spoke, stderr }: ProcessEnd, command: EngineName): Promise<Explained> {
+    this.#prepared = undefined
+    if (spoke) return { reason: 'engine-gone', detail: stderr }
+    const { engine, verdict } = await probeEngine(this.name)
+    if (!engine) return { reason: 'engine-gone', detail: `${verdict}.` }
+    const { cpus } = this.#options
+    const refused =
+      cpus === undefined ? undefined : stderr.split('\n').find((line) => /\bcpus?\b|cpu\.(cfs|max)/i.test(line))
+    const what = refused === undefined ? 'make a container' : `make a container with MCP_BRIDGE_CPUS=${cpus}`
+    return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
-  return profilePath
 }
 
 /** A path as the engine sees it: Podman on Windows reads the profile inside its machine, where drives are under /mnt. */

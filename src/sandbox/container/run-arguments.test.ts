@@ -3,8 +3,9 @@ import type { Engine } from './probe-engine.ts'
 import { runArguments } from './run-arguments.ts'
 import type { RunOptions } from './run-arguments.ts'
 
-const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, enforcesLimits: true }
-const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, enforcesLimits: true }
+const able = { enforcesLimits: true, enforcesCpus: true }
+const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, ...able }
+const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, ...able }
 
 function argumentsFor(options: Partial<RunOptions> = {}): string[] {
   return runArguments({
@@ -48,12 +49,37 @@ it('mounts nothing of the host', () => {
 
 it('every tmpfs is sized and noexec, nosuid, nodev', () => {
   const tmpfs = argumentsFor({ imageVolumes: ['/data'] }).filter((argument) => argument.startsWith('--tmpfs'))
-  expect(tmpfs).toHaveLength(3)
+  expect(tmpfs).toHaveLength(4)
   for (const option of tmpfs) expect(option).toMatch(/noexec,nosuid,nodev.*size=/)
 })
 
 it('a volume that the image declares is read-only', () => {
   expect(argumentsFor({ imageVolumes: ['/data'] })).toContain('--tmpfs=/data:ro,noexec,nosuid,nodev,size=4k')
+})
+
+it('a volume where something of ours is gives way to it, one above leaves room for it', () => {
+  const imageVolumes = [
+    '/tmp/',
+    '/workspace',
+    '/dev/shm',
+    '/tmp/data',
+    '/mnt',
+    '/mnt/notes',
+    '/mnt/notes/x',
+    '/data',
+    '/data/',
+  ]
+  const mount = { source: '/home/me/notes', target: '/mnt/notes', mode: 'ro' } as const
+  const tmpfs = argumentsFor({ imageVolumes, mount }).filter((argument) => argument.startsWith('--tmpfs='))
+  expect(tmpfs.map((argument) => argument.replace(/^--tmpfs=(.*?):(r.)(,mode=755)?,.*$/, '$1 $2$3'))).toEqual([
+    '/tmp rw',
+    '/dev/shm rw',
+    '/workspace rw',
+    '/tmp/data ro',
+    '/mnt rw,mode=755',
+    '/mnt/notes/x ro',
+    '/data ro',
+  ])
 })
 
 it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {

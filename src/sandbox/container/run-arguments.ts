@@ -1,5 +1,6 @@
 // The command line of one sandbox container: every hardening option is here and nowhere else. Pure.
 import { randomInt } from 'node:crypto'
+import path from 'node:path'
 import type { MountedFolder } from '../mounted-folder.ts'
 import type { Engine } from './probe-engine.ts'
 
@@ -27,6 +28,8 @@ export interface RunOptions {
 }
 
 const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
+/** What cells can write to, all of it memory. */
+const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
 /** Variables that the docker command line copies from the user's configuration into every container, passwords included, unless they are given. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
@@ -58,13 +61,10 @@ export function runArguments(options: RunOptions): string[] {
     `--pids-limit=${options.pidsCount}`,
     ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
-    '--shm-size=64m',
-    `--tmpfs=/tmp:${TMPFS},size=64m`,
-    // Not the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
-    `--tmpfs=/workspace:${TMPFS},size=128m`,
+    // None is the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
+    ...Object.entries(WRITABLE).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...(options.mount === undefined ? [] : [mountArgument(options.mount)]),
-    // A declared volume would be a writable directory on the host's disk.
-    ...options.imageVolumes.map((volume) => `--tmpfs=${volume}:ro,noexec,nosuid,nodev,size=4k`),
+    ...volumeArguments(options),
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
     '--log-driver=none',
     '--sig-proxy=false',
@@ -77,6 +77,22 @@ export function runArguments(options: RunOptions): string[] {
 
 function mountArgument({ source, target, mode }: MountedFolder): string {
   return `--mount=type=bind,source=${source},target=${target}${mode === 'ro' ? ',readonly' : ''}`
+}
+
+/**
+ * A volume that the image declares would be a writable directory on the host's disk: an empty folder takes its place, unless something
+ * of ours is there already. One that something of ours is below cannot be read-only, or the engine could not make the place for it;
+ * it is root's, and cells never are.
+ */
+function volumeArguments({ imageVolumes, mount }: RunOptions): string[] {
+  const ours = [...Object.keys(WRITABLE), ...(mount ? [mount.target] : [])]
+  const volumes = new Set(imageVolumes.map((volume) => path.posix.resolve('/', volume)))
+  return [...volumes]
+    .filter((volume) => !ours.includes(volume))
+    .map((volume) => {
+      const isAbove = ours.some((place) => place.startsWith(`${volume}/`))
+      return `--tmpfs=${volume}:${isAbove ? 'rw,mode=755' : 'ro'},noexec,nosuid,nodev,size=4k`
+    })
 }
 
 function podmanOnly(): string[] {

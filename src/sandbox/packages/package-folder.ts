@@ -1,10 +1,10 @@
 // The packages that cells can import, as a folder in the cache: unpacked wheels, or what the host's pip has installed. Made once, then only read.
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { runCommand } from '../run-command.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { needsNoInstaller, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
 import { isPureWheel, type PackageFile } from './wheel.ts'
 
@@ -71,7 +71,7 @@ async function installedKey({ key }: RequestedPackages, python: string): Promise
 }
 
 async function install(requested: RequestedPackages, folder: string, python: string): Promise<void> {
-  const wheelFolder = await mkdtemp(path.join(tmpdir(), 'sandbridge-'))
+  const wheelFolder = await makeTemporaryFolder()
   try {
     await writeFiles(
       wheelFolder,

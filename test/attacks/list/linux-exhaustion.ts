@@ -4,6 +4,40 @@ import { NATIVE } from './linux.ts'
 
 const kind = 'exhaustion'
 
+/** Python that runs a body in ten processes at once. It escapes when together they have `taken` 600 MiB, and still do a second later. */
+function inManyProcesses(body: string): string {
+  return `
+import os, select, socket, struct, time
+children = []
+for _ in range(10):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        taken = 0
+        try:
+${body
+  .trim()
+  .split('\n')
+  .map((line) => `            ${line}`)
+  .join('\n')}
+        finally:
+            os.write(write, struct.pack('q', taken))
+            time.sleep(60)
+            os._exit(1)
+    os.close(write)
+    children.append((child, read))
+taken = 0
+for child, read in children: taken += struct.unpack('q', os.read(read, 8).ljust(8, bytes(1)))[0]
+time.sleep(1)
+try:
+    if taken > 600 << 20: print('ESCAPED', taken)
+finally:
+    for child, read in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(read)`
+}
+
 export const linuxExhaustionAttacks: Attack[] = [
   {
     name: 'processes',
@@ -121,6 +155,83 @@ try:
 finally:
     os.remove(path)`,
   })),
+  // The bytes that they took are those that the kernel lacks while they have them. The limit of the sandbox is 384 MiB.
+  {
+    name: 'buffers of sockets, in many processes',
+    kind,
+    ...NATIVE,
+    code: inManyProcesses(`
+pairs = []
+for _ in range(480):
+    try: pair = socket.socketpair()
+    except OSError: break
+    pairs.append(pair)
+    for end in pair:
+        end.setblocking(False)
+        try:
+            while True: taken += end.send(b'x' * 65536)
+        except BlockingIOError: pass`),
+  },
+  {
+    name: 'larger buffers of sockets',
+    kind,
+    ...NATIVE,
+    code: `
+import socket
+for one in socket.socketpair():
+    before = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    try: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)
+    except OSError: pass
+    if one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) > before: print('ESCAPED')
+    one.close()`,
+  },
+  {
+    name: 'buffers of sockets that were closed before they were read',
+    kind,
+    ...NATIVE,
+    code: `
+import os, socket, tempfile
+path = os.path.join(tempfile.mkdtemp(), 'listener')
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen(4000)
+taken = 0
+try:
+    while taken < 600 << 20:
+        visitor = socket.socket(socket.AF_UNIX)
+        visitor.setblocking(False)
+        try:
+            visitor.connect(path)
+            while True: taken += visitor.send(b'x' * 65536)
+        except OSError as error:
+            if error.errno != 11 or taken == 0: raise
+        visitor.close()
+    import time
+    time.sleep(1)
+    print('ESCAPED', taken)
+finally:
+    listener.close()
+    os.remove(path)
+    os.rmdir(os.path.dirname(path))`,
+  },
+  {
+    name: 'files and memory that each keep to a limit, together',
+    kind,
+    ...NATIVE,
+    code: `
+import os, time
+paths, taken = [], 0
+try:
+    for folder, mebibytes in (('/tmp', 56), ('/dev/shm', 56)):
+        paths.append(os.path.join(folder, 'sandbridge-attack'))
+        with open(paths[-1], 'wb') as file:
+            for _ in range(mebibytes): taken += file.write(b'x' * (1 << 20))
+    data = [bytearray(1 << 20) for _ in range(300)]
+    time.sleep(1)
+    if taken == 112 << 20: print('ESCAPED')
+finally:
+    for path in paths: os.remove(path)`,
+  },
   {
     name: 'a core dump',
     kind,

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { newContainerName } from './owner.ts'
+import { seccompProfileFile } from './seccomp-file.ts'
+import { seccompProfile } from './seccomp-profile.ts'
+
+it('is written once, and again when something has removed it', () => {
+  const file = seccompProfileFile()
+  expect(readFileSync(file, 'utf8')).toBe(seccompProfile())
+  expect(seccompProfileFile()).toBe(file)
+  rmSync(path.dirname(file), { recursive: true })
+  expect(readFileSync(seccompProfileFile(), 'utf8')).toBe(seccompProfile())
+  rmSync(seccompProfileFile())
+  expect(readFileSync(seccompProfileFile(), 'utf8')).toBe(seccompProfile())
+})
+
+it('what a dead bridge has left is removed, what a living one uses is not', async () => {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  const [dead, alive] = [`sandbridge-${child.pid}-12345-abcdef`, newContainerName()].map((name) =>
+    path.join(tmpdir(), name),
+  )
+  for (const folder of [dead!, alive!]) mkdirSync(folder)
+  onTestFinished(() => [dead!, alive!].forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+  rmSync(seccompProfileFile())
+  seccompProfileFile()
+  expect([existsSync(dead!), existsSync(alive!)]).toEqual([false, true])
+})
+
+it('without a folder for temporary files, the error says so', () => {
+  rmSync(seccompProfileFile())
+  vi.stubEnv('TMPDIR', '/nonexistent')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(seccompProfileFile).toThrow(/Nothing can be written to \/nonexistent/)
+})

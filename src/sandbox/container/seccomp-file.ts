@@ -1,0 +1,49 @@
+// The file in which engines read our seccomp profile: one for each bridge, in a folder that only this user can change. It goes when the bridge
+// ends; what a killed bridge has left is removed by the next one.
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { noTemporaryFiles } from '../temporary-folder.ts'
+import { isLeftover, newContainerName } from './owner.ts'
+import { seccompProfile } from './seccomp-profile.ts'
+
+let folder: string | undefined
+
+/**
+ * The file's path. It is written when it is not there, which is also so when something that tidies up has removed it.
+ * @throws BridgeError CONFIG_INVALID when there is no folder for temporary files
+ */
+export function seccompProfileFile(): string {
+  const file = folder && path.join(folder, 'seccomp.json')
+  if (file !== undefined && existsSync(file)) return file
+  try {
+    removeLeftoverFolders()
+    return write()
+  } catch (error) {
+    throw noTemporaryFiles(error)
+  }
+}
+
+function write(): string {
+  if (folder === undefined) process.once('exit', () => folder && rmSync(folder, { recursive: true, force: true }))
+  folder = path.join(tmpdir(), newContainerName())
+  // Not one that is there already, which somebody else may have made.
+  mkdirSync(folder, { mode: 0o700 })
+  const file = path.join(folder, 'seccomp.json')
+  writeFileSync(file, seccompProfile())
+  // Podman may run as another user than the bridge.
+  chmodSync(file, 0o444)
+  chmodSync(folder, 0o755)
+  return file
+}
+
+function removeLeftoverFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (!isLeftover(name)) continue
+    try {
+      rmSync(path.join(tmpdir(), name), { recursive: true, force: true })
+    } catch {
+      // Another user's.
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+
+it('without a folder for temporary files, the error names it and says what to set', async () => {
+  for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, '/nonexistent')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  await expect(makeTemporaryFolder()).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('Nothing can be written to /nonexistent'),
+    hint: expect.stringContaining('TMPDIR'),
+  })
+})

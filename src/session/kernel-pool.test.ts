@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
+import { createLog } from '../log.ts'
+import { KernelPool } from './kernel-pool.ts'
+
+function open(start: (count: number) => FakeSandbox) {
+  const sandboxes: FakeSandbox[] = []
+  let startCount = 0
+  const provider = {
+    name: 'docker' as const,
+    prepare: async () => {},
+    start: async () => {
+      startCount += 1
+      const sandbox = start(startCount)
+      sandboxes.push(sandbox)
+      return sandbox
+    },
+  }
+  const pool = new KernelPool({
+    provider: async () => provider,
+    limits: { memoryBytes: 1 },
+    size: 1,
+    log: createLog('error', () => {}),
+  })
+  return { pool, sandboxes, startCount: () => startCount }
+}
+
+const killed = { reason: 'killed', code: 137 } as const
+
+describe('KernelPool', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('replaces a waiting kernel that was lost', async () => {
+    const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    sandboxes[0]!.end(killed)
+    await vi.advanceTimersByTimeAsync(900)
+    expect(startCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(startCount()).toBe(2)
+    await pool.close()
+  })
+
+  it('waits longer each time, so that a machine where none lives is left in peace', async () => {
+    const { pool, startCount } = open(() => {
+      const sandbox = new FakeSandbox().ready()
+      setTimeout(() => sandbox.end(killed), 10)
+      return sandbox
+    })
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    // 1 + 2 + … + 256 s, and then one in five minutes.
+    expect(startCount()).toBeGreaterThan(10)
+    expect(startCount()).toBeLessThan(25)
+    await pool.close()
+  })
+
+  it('one that was taken is nobody’s to replace, and a closed pool starts none', async () => {
+    const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    expect(startCount()).toBe(2)
+    sandboxes[0]!.end(killed)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(startCount()).toBe(2)
+    sandboxes[1]!.end(killed)
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.close()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(startCount()).toBe(2)
+  })
+})

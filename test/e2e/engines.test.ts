@@ -1,0 +1,97 @@
+// What a user sees of container engines through the built bridge: why one was not used, and that nothing goes on once the bridge has ended.
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { runningProcesses, until } from '../support/processes.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+function throwawayHome(): string {
+  const home = makeHome()
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  return home
+}
+
+interface DoctorReport {
+  providers: { name: string; usable: boolean }[]
+  used: { provider: string; passedOver: { name: string; verdict: string }[] }
+  trial: { ok: boolean }
+}
+
+it(
+  'doctor says which sandbox was used, and why an engine that works was passed over',
+  { timeout: 120_000 },
+  async () => {
+    const env = bridgeEnv(throwawayHome(), { MCP_BRIDGE_RUNTIME: 'auto', MCP_BRIDGE_IMAGE: 'localhost/no-such:1' })
+    const { stdout, stderr } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], env)
+    const { providers, used, trial } = JSON.parse(stdout || stderr) as DoctorReport
+    expect(trial.ok).toBe(true)
+    expect(['bubblewrap', 'pyodide']).toContain(used.provider)
+    for (const { name, usable } of providers.slice(0, 2)) {
+      const reason = used.passedOver.find((one) => one.name === name)?.verdict
+      expect(reason).toMatch(usable ? /Image localhost\/no-such:1 is not on this machine/ : /\w/)
+    }
+    const { stdout: text } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+    expect(text).toContain(`Its sandbox was made by ${used.provider}.`)
+    expect(text.match(/passed over: /g)).toHaveLength(used.passedOver.length)
+  },
+)
+
+describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
+  it('a forged call of a server that the run does not allow reaches nothing', { timeout: 120_000 }, async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const file = path.join(throwawayHome(), 'memory.jsonl')
+    const bridge = await startBridge({
+      servers: { everything: published.everything(), memory: published.memory(file) },
+      env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: SLIM_IMAGE },
+    })
+    const forge = (cell: number) => `
+import asyncio, json, os, stat
+entities = [{'name': 'forged', 'entityType': 'x', 'observations': []}]
+params = {'server': 'memory', 'tool': 'create_entities', 'args': [], 'kwargs': {'entities': entities}}
+frame = json.dumps({'type': 'call', 'id': 10**9 + ${cell}, 'cell': ${cell}, 'method': 'call_tool', 'params': params}) + '\\n'
+for fd in range(3, 64):
+    try:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode): os.write(fd, frame.encode())
+    except OSError: pass
+# The answer to an honest call comes after that one has been judged.
+await runtime.call_tool('everything', 'echo', {'message': 'x'})
+await asyncio.sleep(3)`
+    const outside = await bridge.call({ code: forge(1), servers: ['everything'] })
+    expect(outside.isError, outside.text).toBe(false)
+    expect(existsSync(file)).toBe(false)
+    // The control: where the run allows the server, the forged call gets through.
+    const inside = await bridge.call({ code: forge(2), servers: ['everything', 'memory'] })
+    expect(readFileSync(file, 'utf8'), inside.text).toContain('forged')
+  })
+})
+
+describe.each(['podman', 'docker'] as const)('%s', (engine) => {
+  it('a download that nobody answers ends with the bridge', { timeout: 60_000 }, async (ctx) => {
+    await providerOrSkip(engine, ctx)
+    const sockets = new Set<Socket>()
+    const registry = createServer((socket) => void sockets.add(socket.on('error', () => {})))
+    registry.listen(0, '127.0.0.1')
+    await once(registry, 'listening')
+    onTestFinished(() => {
+      registry.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    const image = `localhost:${(registry.address() as AddressInfo).port}/python:3`
+    const env = bridgeEnv(throwawayHome(), { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image })
+    const bridge = spawn(process.execPath, [CLI, 'exec', '-c', '1'], { env, stdio: 'ignore' })
+    onTestFinished(() => void bridge.kill('SIGKILL'))
+    await once(registry, 'connection')
+    const isPulling = () => runningProcesses().some(({ command }) => command.includes(`pull ${image}`))
+    expect(isPulling()).toBe(true)
+    bridge.kill('SIGTERM')
+    await once(bridge, 'exit')
+    await until(() => !isPulling())
+  })
+})

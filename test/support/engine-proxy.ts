@@ -1,0 +1,36 @@
+// A socket in front of the container engine's own, which can be cut: the engine is gone for whoever talks to it, and goes on for everybody else.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** Ends with the test. */
+export async function startEngineProxy(engineSocket: string): Promise<{ address: string; cut: () => void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'engine-'))
+  chmodSync(folder, 0o755)
+  const file = path.join(folder, 'engine.sock')
+  const open = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: engineSocket, allowHalfOpen: true })
+    for (const socket of [near, far]) {
+      open.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => open.delete(socket))
+    }
+    near.pipe(far)
+    far.pipe(near)
+  })
+  server.listen(file)
+  await once(server, 'listening')
+  const cut = () => {
+    server.close()
+    for (const socket of open) socket.destroy()
+  }
+  onTestFinished(() => {
+    cut()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { address: `unix://${file}`, cut }
+}
