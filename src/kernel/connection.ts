@@ -184,7 +184,8 @@ export class Connection {
   }
 }
 
-function describeExit(exit: SandboxExit): string {
+/** How a sandbox ended, in words for the model. */
+export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
   if (exit.reason === 'disposed') return 'it was ended by the bridge'
