@@ -12,8 +12,7 @@ export async function warmUp(kernel: Kernel, timeoutMs = TIMEOUT_MS): Promise<vo
   for (const code of CELLS) {
     const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }
     const result = await new CellRun(kernel, request, { cell: 0 }).result()
-    // In no room at all: what only long results need is loaded then, too.
-    renderResult(result, { mode: 'compact', outputTokens: 1 })
+    renderResult(result, { mode: 'compact', outputTokens: 1_000 })
     if (result.status !== 'ok' && result.status !== 'error') {
       await kernel.dispose()
       throw new BridgeError('KERNEL_DIED', `The sandbox could not run its first cell: ${result.notes.join(' ')}`)
