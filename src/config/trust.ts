@@ -1,10 +1,11 @@
 // Which config files of projects the user has trusted: a file's path and the hash of its text, in <state dir>/.sandbridge/trust.json.
 // Trust is in what the user saw. A text that has changed since, or that has moved, is not trusted.
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { isObject } from './config-document.ts'
+import { replaceFile } from '../replace-file.ts'
 
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
@@ -79,16 +80,12 @@ async function readRecord(record: string): Promise<Trusted> {
   )
 }
 
-/** Written beside the record and renamed over it: a reader sees the old one or the new one, and a crash costs neither. */
 async function writeRecord(record: string, trusted: Trusted): Promise<void> {
   const files = Object.fromEntries([...trusted].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  const temporary = `${record}.${randomUUID()}`
   try {
     await mkdir(path.dirname(record), { recursive: true, mode: 0o700 })
-    await writeFile(temporary, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`, { mode: 0o600 })
-    await rename(temporary, record)
+    await replaceFile(record, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`)
   } catch (cause) {
-    await rm(temporary, { force: true }).catch(() => {})
     throw damaged(record, 'cannot be written', cause)
   }
 }

@@ -1,10 +1,11 @@
 // The kernel in the bytecode of one Python, made by that Python when it was first used and kept on disk: a start from source takes a third longer,
 // and a waiting sandbox would hold what compiling leaves behind. It is only ever handed to the Python that made it, and never read by us.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { NativeKernel } from './native-kernel.ts'
 import type { CommandResult } from './run-command.ts'
+import { replaceFile } from '../replace-file.ts'
 
 /** Compiling takes the machine for a while, which the sandbox that has just been started should have first. */
 const COMPILE_AFTER_MS = 1_000
@@ -56,9 +57,7 @@ export class CompiledKernels {
 
   async #write(key: string, compiled: Buffer): Promise<void> {
     if (this.#folder === undefined) return
-    const temporary = path.join(this.#folder, `${key}.${process.pid}.tmp`)
-    await writeFile(temporary, Buffer.concat([digest(compiled), compiled]), { mode: 0o600 })
-    await rename(temporary, path.join(this.#folder, key))
+    await replaceFile(path.join(this.#folder, key), Buffer.concat([digest(compiled), compiled]))
   }
 }
 

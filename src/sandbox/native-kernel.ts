@@ -2,8 +2,8 @@
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
 import { KERNEL_FOLDER } from '../package-root.ts'
 import { readFile, readdir } from 'node:fs/promises'
-import { constants } from 'node:os'
 import path from 'node:path'
+import { exitSignal } from './exit-signal.ts'
 import type { Explained, ProcessEnd } from './stdio-process.ts'
 import { BridgeError } from '../errors.ts'
 import type { SandboxLimits } from './provider.ts'
@@ -90,11 +90,6 @@ export function explainEnd({ code, signal, stderr }: ProcessEnd): Explained {
   if (code === EXIT_KILLED_INSIDE) return { reason: 'exited', signal: 'SIGKILL', detail: stderr }
   // 128 + SIGKILL is how engines pass on that the first process was killed.
   if (signal !== null || code === 137) return { reason: 'killed', detail: stderr }
-  const crash = signalOf(code)
+  const crash = exitSignal(code)
   return { reason: 'exited', detail: stderr, ...(crash && { signal: crash }) }
-}
-
-function signalOf(code: number | null): NodeJS.Signals | undefined {
-  const names = Object.entries(constants.signals) as [NodeJS.Signals, number][]
-  return names.find(([, number]) => code === 128 + number)?.[0]
 }

@@ -1,12 +1,13 @@
 // Which saved tools can still be imported. Each was loaded before it was kept; but packages go, helpers are deleted, files are copied from elsewhere.
 // What has loaded once is remembered, in a file of hashes, for as long as nothing changes that it depends on; what has not is tried again by the next bridge.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { SavedTool, SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
+import { replaceFile } from '../replace-file.ts'
 
 /** The most hashes that are kept: those of a few environments. */
 const MAX_KEPT = 5_000
@@ -89,11 +90,9 @@ export class LoadableTools {
     for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
     const { file } = this.#options
     const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
-    const temporary = `${file}.${process.pid}.tmp`
     try {
       await mkdir(path.dirname(file), { recursive: true })
-      await writeFile(temporary, JSON.stringify(loadable.slice(-MAX_KEPT)), { mode: 0o600 })
-      await rename(temporary, file)
+      await replaceFile(file, JSON.stringify(loadable.slice(-MAX_KEPT)))
     } catch {
       // It costs the next bridge a look.
     }

@@ -1,10 +1,11 @@
 // Remembers how each upstream wants to be spoken to, so that the next connection asks nothing twice. Kept in memory, and in a file when one is given.
 // Keyed by a hash of the definition as configured: the file holds no command, URL or secret, and a changed definition starts anew.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Via } from './dial.ts'
+import { replaceFile } from '../replace-file.ts'
 
 export interface Verdict {
   via: Via
@@ -77,7 +78,5 @@ async function read(file: string): Promise<Stored> {
 
 async function write(file: string, stored: Stored): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  const temporary = `${file}.${process.pid}.tmp`
-  await writeFile(temporary, JSON.stringify(stored), { mode: 0o600 })
-  await rename(temporary, file)
+  await replaceFile(file, JSON.stringify(stored))
 }

@@ -2,7 +2,7 @@
 // The record of what was done holds the values that were removed, so it is for its owner's eyes only, and so are the backups.
 import { createHash, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat } from '../config-document.ts'
@@ -13,6 +13,7 @@ import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
 import type { PlannedChange } from './plan-init.ts'
 import { BRIDGE_NAME } from './targets.ts'
+import { replaceFile } from '../../replace-file.ts'
 
 /** What was done to one file, and how it is undone. */
 interface Done {
@@ -64,7 +65,7 @@ export async function applyInit(
       })
       await writeRecord(stateDir, record)
     })
-    await guarded(file, () => replaceFile(file, change.after))
+    await guarded(file, () => putFile(file, change.after))
     written.push(change.file)
   }
   return { written, skipped }
@@ -108,7 +109,7 @@ async function undoOne(done: Done): Promise<string | undefined> {
   }
   if (isUntouched && done.backup !== undefined) {
     const before = await readFile(done.backup).catch(() => undefined)
-    if (before !== undefined) return replaceFile(done.file, before)
+    if (before !== undefined) return putFile(done.file, before)
   }
   const parsed = await parseDocument(now, done.format)
   if ('reason' in parsed) return parsed.reason
@@ -120,7 +121,7 @@ async function undoOne(done: Done): Promise<string | undefined> {
   })
   const edited = await editDocument(now, done.format, edits)
   if ('reason' in edited) return edited.reason
-  await replaceFile(done.file, edited.text)
+  await putFile(done.file, edited.text)
   return undefined
 }
 
@@ -134,21 +135,13 @@ async function inverseOf({ before, format, edits }: PlannedChange): Promise<Undo
 }
 
 /** With the rights of the file it replaces; a new file may hold secrets and is its owner's only. */
-async function replaceFile(file: string, content: string | Uint8Array): Promise<undefined> {
+async function putFile(file: string, content: string | Uint8Array): Promise<undefined> {
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,
     () => 0o600,
   )
-  const temporary = `${file}.${randomUUID()}.tmp`
-  try {
-    await mkdir(path.dirname(file), { recursive: true })
-    await writeFile(temporary, content, { mode: 0o600 })
-    await chmod(temporary, mode)
-    await rename(temporary, file)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {})
-    throw error
-  }
+  await mkdir(path.dirname(file), { recursive: true })
+  await replaceFile(file, content, mode)
 }
 
 /** As planning reads it, so that the two can be compared. */
@@ -176,7 +169,7 @@ async function readRecord(stateDir: string): Promise<Done[]> {
 }
 
 async function writeRecord(stateDir: string, done: readonly Done[]): Promise<void> {
-  await replaceFile(recordOf(stateDir), `${JSON.stringify({ version: 1, done }, undefined, 2)}\n`)
+  await putFile(recordOf(stateDir), `${JSON.stringify({ version: 1, done }, undefined, 2)}\n`)
 }
 
 async function guarded<T>(what: string, act: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 // Starts the command of a sandbox with an empty environment, and reads from its end why it ended. It knows nothing of Python.
 import { randomUUID } from 'node:crypto'
-import { constants } from 'node:os'
+import { exitSignal } from '../exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
 import { StdioProcess, type ProcessEnd } from '../stdio-process.ts'
 
@@ -34,12 +34,7 @@ export function reasonOf({ code, signal, stderr, spoke }: ProcessEnd): SandboxEx
   if (stderr.includes('sandbridge: the kernel ended')) return 'exited'
   if (!spoke) return 'failed-to-start'
   if (stderr.includes('sandbridge: ')) return 'exited'
-  const ended = signal ?? signalOf(code)
+  const ended = signal ?? exitSignal(code)
   if (ended === undefined) return 'exited'
   return CRASHES.has(ended) ? 'out-of-memory' : 'killed'
-}
-
-/** bubblewrap passes the end of its program by a signal on as an exit code, as shells do. */
-function signalOf(code: number | null): string | undefined {
-  return Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0]
 }

@@ -2,13 +2,14 @@
 // Where the system has a keychain, the file is sealed with a key from there.
 // Several bridges and a login may use the file at once: every change is made under a lock, on what the file holds at that moment.
 import { createHash } from 'node:crypto'
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { isRecord } from '../sdk.ts'
 import { withFileLock } from './file-lock.ts'
 import type { Vault } from './vault.ts'
+import { replaceFile } from '../../replace-file.ts'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {
@@ -136,9 +137,5 @@ async function load(file: string): Promise<Contents> {
 }
 
 async function save(file: string, contents: Contents): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`
-  await writeFile(temporary, JSON.stringify(contents), { mode: 0o600 })
-  // The mode above counts for a new file only, and one may be left over.
-  await chmod(temporary, 0o600)
-  await rename(temporary, file)
+  await replaceFile(file, JSON.stringify(contents))
 }
