@@ -41,15 +41,7 @@ function lengthsBy(tokens: string[], unitOf: (token: string) => number): Lengths
 
 /** Tokens that `text` costs by estimate. Counting stops when there are more than `limit`. */
 export function estimateTokens(text: string, limit = Infinity): number {
-  const { tokens, byFirst } = vocabulary()
-  let count = 0
-  let at = 0
-  while (at < text.length && count <= limit) {
-    const length = tokenAt(text, at, tokens, byFirst)
-    count += costOf(text, at, length)
-    at += length || widthAt(text, at)
-  }
-  return count
+  return countUpTo(text, limit).count
 }
 
 /** Whether a text of so many characters costs at most `limit` tokens, whatever they are: no token is shorter than a byte, and no character longer than three. */
@@ -64,16 +56,21 @@ export function fitsTokens(text: string, limit: number): boolean {
 
 /** How many characters from the start of `text` cost at most `limit` tokens. */
 export function headWithin(text: string, limit: number): number {
+  return countUpTo(text, limit).end
+}
+
+/** `end`: where the first token stands that is over the limit, or the text's end; `count` has that token in it. */
+function countUpTo(text: string, limit: number): { count: number; end: number } {
   const { tokens, byFirst } = vocabulary()
   let count = 0
-  let at = 0
-  while (at < text.length) {
-    const length = tokenAt(text, at, tokens, byFirst)
-    count += costOf(text, at, length)
+  let end = 0
+  while (end < text.length) {
+    const length = tokenAt(text, end, tokens, byFirst)
+    count += costOf(text, end, length)
     if (count > limit) break
-    at += length || widthAt(text, at)
+    end += length || widthAt(text, end)
   }
-  return at
+  return { count, end }
 }
 
 /** How many characters at the end of `text` cost at most `limit` tokens. */

@@ -96,43 +96,32 @@ test('a tool list is in memory: it tells nothing of an outage, and needs no serv
   expect(await outcome(upstreams)).toContain('is not tried again for another')
 })
 
-test('a call under way when the server forgets the session is neither cut off nor made again', async () => {
-  let finish = (): void => {}
-  let paidCount = 0
-  const server = await rawRemote((made) => {
-    if (made.name !== 'pay') return ok(made)
-    paidCount += 1
-    finish = () => json(made.response, result(made.id, 'paid'))
-  })
+/** A call of `pay` that its server has begun to work on, when it forgets the session: another call has found that out. */
+async function payingWhenForgotten() {
+  const payments: Call[] = []
+  const server = await rawRemote((made) => void (made.name === 'pay' ? payments.push(made) : ok(made)))
   const upstreams = open([remote('r', server.url)])
   await call(upstreams)
   const pay = outcome(upstreams, 'pay')
-  await until(() => paidCount === 1)
+  await until(() => payments.length === 1)
   server.sessions.clear()
   expect(await outcome(upstreams)).toBe('ok')
-  finish()
+  return { upstreams, pay, payments, payment: payments[0]! }
+}
+
+test('a call under way when the server forgets the session is neither cut off nor made again', async () => {
+  const { pay, payments, payment } = await payingWhenForgotten()
+  json(payment.response, result(payment.id, 'paid'))
   expect(await pay).toBe('paid')
-  expect(paidCount).toBe(1)
+  expect(payments).toHaveLength(1)
 })
 
 test('a call under way that breaks off after the server has forgotten the session fails once', async () => {
-  let breakOff = (): void => {}
-  let paidCount = 0
-  const server = await rawRemote((made) => {
-    if (made.name !== 'pay') return ok(made)
-    paidCount += 1
-    breakOff = () => void made.response.destroy()
-  })
-  const upstreams = open([remote('r', server.url)])
-  await call(upstreams)
-  const pay = outcome(upstreams, 'pay')
-  await until(() => paidCount === 1)
-  server.sessions.clear()
-  expect(await outcome(upstreams)).toBe('ok')
-  breakOff()
+  const { upstreams, pay, payments, payment } = await payingWhenForgotten()
+  payment.response.destroy()
   expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
   expect(await outcome(upstreams)).toBe('ok')
-  expect(paidCount).toBe(1)
+  expect(payments).toHaveLength(1)
 })
 
 test('calls that hear of a forgotten session one after the other share the next one', async () => {

@@ -1,6 +1,6 @@
 // More than a sandbox's share of what a Linux process can take, beyond Python's own memory. Controls take it and give it back.
 import type { Attack } from '../attack.ts'
-import { NATIVE } from './linux.ts'
+import { indented, NATIVE } from './linux.ts'
 
 const kind = 'exhaustion'
 
@@ -15,11 +15,7 @@ for _ in range(10):
     if child == 0:
         taken = 0
         try:
-${body
-  .trim()
-  .split('\n')
-  .map((line) => `            ${line}`)
-  .join('\n')}
+${indented(body, 12)}
         finally:
             os.write(write, struct.pack('q', taken))
             time.sleep(60)

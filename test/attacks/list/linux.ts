@@ -19,6 +19,15 @@ result = libc.syscall(${['number', ...args].join(', ')})
 if result >= 0 or ctypes.get_errno() not in (1, 38): print('ESCAPED', result, ctypes.get_errno())`
 }
 
+/** Python to stand inside of a block. */
+export function indented(body: string, spaces: number): string {
+  return body
+    .trim()
+    .split('\n')
+    .map((line) => ' '.repeat(spaces) + line)
+    .join('\n')
+}
+
 /** Python that runs a body in a child of its own, because it changes the process; the body calls escaped(). */
 export function inChild(body: string): string {
   return `
@@ -29,11 +38,7 @@ child = os.fork()
 if child == 0:
     escaped = lambda: os._exit(42)
     try:
-${body
-  .trim()
-  .split('\n')
-  .map((line) => `        ${line}`)
-  .join('\n')}
+${indented(body, 8)}
     finally:
         os._exit(1)
 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42: print('ESCAPED')`
