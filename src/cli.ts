@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command } from 'commander'
-import { endWithoutReader } from './lost-reader.ts'
+import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
 
 endWithoutReader()

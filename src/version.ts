@@ -1,7 +1,7 @@
 // The version in package.json.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PACKAGE_ROOT } from './package-root.ts'
+import { PACKAGE_ROOT } from './storage/package-root.ts'
 
 const packageJson = JSON.parse(readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }
 

@@ -1,7 +1,7 @@
 // The search over everything that is known: tools of servers, what they offer beside tools, and what others add. It keeps one index, made when it is
 // first asked for. It reads no server; what is known is the records' business, and how words are ranked the index's.
 import type { CatalogTool } from './catalog-tool.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from '../text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import { fuseRanks, type Embeddings } from './search/embeddings.ts'
 import { searchDocument } from './search/search-document.ts'

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import type { AskInput } from '../config/input-answers.ts'
 import type { ServerInput } from '../config/server-definition.ts'
-import { safeForTerminal } from '../render/terminal-text.ts'
+import { safeForTerminal } from '../text/terminal-text.ts'
 
 /** Undefined where there is no terminal to ask in. */
 export function askInTerminal(): AskInput | undefined {

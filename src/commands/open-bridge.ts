@@ -3,7 +3,7 @@ import { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
 import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
-import { onShutdown } from '../shutdown.ts'
+import { onShutdown } from '../process/shutdown.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 
 /**

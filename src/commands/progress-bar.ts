@@ -1,6 +1,6 @@
 // A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
-import { shortNumber } from '../render/short-number.ts'
-import { safeForTerminal } from '../render/terminal-text.ts'
+import { shortNumber } from '../text/short-number.ts'
+import { safeForTerminal } from '../text/terminal-text.ts'
 import type { CellRequest } from '../session/cell-run.ts'
 
 const BAR_WIDTH = 24

@@ -7,7 +7,7 @@ import { type Address, parseAddress } from '../server/http/address.ts'
 import { isLoopback } from '../server/http/guard.ts'
 import { serveHttp } from '../server/http/serve-http.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
-import { onShutdown } from '../shutdown.ts'
+import { onShutdown } from '../process/shutdown.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
 export async function runHttp(where: string): Promise<void> {

@@ -4,7 +4,7 @@ import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
 import { oneSession } from '../server/sessions.ts'
-import { onShutdown } from '../shutdown.ts'
+import { onShutdown } from '../process/shutdown.ts'
 
 export async function run({ http }: { http?: string }): Promise<void> {
   if (http !== undefined) {

@@ -1,6 +1,6 @@
 // `sandbridge search`: what a cell's search_tool_docs would find.
 import { unsearchedNote } from '../proxy/unsearched-note.ts'
-import { safeForTerminal } from '../render/terminal-text.ts'
+import { safeForTerminal } from '../text/terminal-text.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson } from './print.ts'
 

@@ -1,5 +1,5 @@
 // What is said to a person who mistyped a command.
-import { nearestName } from '../config/nearest-name.ts'
+import { nearestName } from '../text/nearest-name.ts'
 import { BridgeError } from '../errors.ts'
 
 export function unknownCommand(name: string, known: string[]): BridgeError {

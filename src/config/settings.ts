@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {

@@ -5,7 +5,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { isObject } from './config-document.ts'
-import { replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../storage/replace-file.ts'
 
 export interface TrustStore {
   /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */

@@ -4,7 +4,7 @@ import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type DoneFrame, PROTOCOL_VERSION, type ReadyFrame, type VisibleServer } from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
-import { type CellObserver, Connection } from './connection.ts'
+import { type CellObserver, Channel } from './channel.ts'
 
 export interface RunOptions {
   /** Its number, above that of the cell before. Missing: the next one. 0: it is no cell of the session's, and not counted. */
@@ -29,14 +29,14 @@ export class Kernel {
   /** Resolves when the kernel has ended, for whatever reason. */
   readonly closed: Promise<SandboxExit>
 
-  readonly #connection: Connection
+  readonly #channel: Channel
   #cells = 0
   #sentServers: string | undefined
 
-  private constructor(connection: Connection, ready: ReadyFrame) {
-    this.#connection = connection
-    this.sandbox = connection.sandbox
-    this.closed = connection.sandbox.exited
+  private constructor(channel: Channel, ready: ReadyFrame) {
+    this.#channel = channel
+    this.sandbox = channel.sandbox
+    this.closed = channel.sandbox.exited
     this.python = ready.python
   }
 
@@ -45,16 +45,16 @@ export class Kernel {
    * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
    */
   static async attach(sandbox: Sandbox, readyTimeoutMs = READY_TIMEOUT_MS, log?: Log): Promise<Kernel> {
-    const connection = new Connection(sandbox, log)
+    const channel = new Channel(sandbox, log)
     try {
-      const ready = await connection.ready(readyTimeoutMs)
+      const ready = await channel.ready(readyTimeoutMs)
       if (ready.protocol !== PROTOCOL_VERSION) {
         throw new BridgeError(
           'PROTOCOL_VERSION_MISMATCH',
           `The kernel speaks frame protocol ${ready.protocol}, the bridge ${PROTOCOL_VERSION}`,
         )
       }
-      return new Kernel(connection, ready)
+      return new Kernel(channel, ready)
     } catch (error) {
       await sandbox.dispose()
       throw error
@@ -63,17 +63,17 @@ export class Kernel {
 
   /** Lines dropped because they were no frames, since the kernel started. */
   get malformedCount(): number {
-    return this.#connection.malformedCount
+    return this.#channel.malformedCount
   }
 
   /** Why the latest of them was dropped. */
   get malformedReason(): string {
-    return this.#connection.malformedReason
+    return this.#channel.malformedReason
   }
 
   /** How the kernel ended, in words for the model; `exit` is what `closed` resolved with. */
   describeEnd(exit: SandboxExit): string {
-    return this.#connection.describeEnd(exit)
+    return this.#channel.describeEnd(exit)
   }
 
   /** Cells run so far. */
@@ -91,7 +91,7 @@ export class Kernel {
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
-    return this.#connection.run(
+    return this.#channel.run(
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )

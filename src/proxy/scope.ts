@@ -3,7 +3,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
-import { shortName } from '../short-name.ts'
+import { shortName } from '../text/short-name.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]

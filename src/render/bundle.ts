@@ -1,6 +1,6 @@
 // What a MIME bundle from a cell is shown as: a text, and images or sounds that every client can take. Pure.
 import type { MimeBundle } from '../protocol/frames.ts'
-import { plainText } from './terminal-text.ts'
+import { plainText } from '../text/terminal-text.ts'
 
 export interface MediaBlock {
   type: 'image' | 'audio'

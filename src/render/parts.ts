@@ -1,11 +1,11 @@
 // A cell's result as the parts of a text, in the order in which they are shown, and the text that they make. Pure.
 // The whole text that is kept for later and the cut one that is shown come from the same parts, so that positions in one hold in the other.
-import type { CellError, CellResult } from '../session/cell-result.ts'
+import type { CellError, CellResult } from '../cell/cell-result.ts'
 import { textOf } from './bundle.ts'
-import { cutMiddle, type GapLine } from './cut-middle.ts'
+import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, surelyFits } from './estimate-tokens.ts'
 import { wasPrintedLast } from './printed-last.ts'
-import { plainText } from './terminal-text.ts'
+import { plainText } from '../text/terminal-text.ts'
 
 export interface Part {
   kind: 'stdout' | 'stderr' | 'display' | 'error' | 'value' | 'note'

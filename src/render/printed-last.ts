@@ -1,5 +1,5 @@
 // Whether a cell has printed its value before it showed it: `print(v)` and then `v`. The two texts differ where Python's print and the kernel's display do. Pure.
-import { plainText } from './terminal-text.ts'
+import { plainText } from '../text/terminal-text.ts'
 
 /** A shorter value is hardly worth the doubt whether it is the same one. */
 const MIN_CHARS = 16

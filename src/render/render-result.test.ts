@@ -1,6 +1,6 @@
 import { decode as decodeToon } from '@toon-format/toon'
 import { describe, expect, it } from 'vitest'
-import type { CellResult } from '../session/cell-result.ts'
+import type { CellResult } from '../cell/cell-result.ts'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { type RenderedResult, renderResult, wholeText } from './render-result.ts'
 

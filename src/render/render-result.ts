@@ -1,13 +1,13 @@
 // A cell's result → the MCP tool result that the model reads, within its budget. Says how the cell ended in the same words everywhere. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
-import type { CellResult } from '../session/cell-result.ts'
+import type { CellResult } from '../cell/cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
-import { cutMiddle, type GapLine } from './cut-middle.ts'
+import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, fitsTokens } from './estimate-tokens.ts'
 import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
 import { PythonPositions } from './python-positions.ts'
-import { plainText } from './terminal-text.ts'
+import { plainText } from '../text/terminal-text.ts'
 
 export type OutputMode = 'compact' | 'toon' | 'json'
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { NativeKernel } from './native-kernel.ts'
-import type { CommandResult } from './run-command.ts'
-import { replaceFile } from '../replace-file.ts'
+import type { CommandResult } from '../process/run-command.ts'
+import { replaceFile } from '../storage/replace-file.ts'
 
 /** Compiling takes the machine for a while, which the sandbox that has just been started should have first. */
 const COMPILE_AFTER_MS = 1_000

@@ -1,9 +1,9 @@
 // What a sandbox with a real python3 is started with: the text of its first process and the kernel's sources, sent over stdin.
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
-import { KERNEL_FOLDER } from '../package-root.ts'
+import { KERNEL_FOLDER } from '../storage/package-root.ts'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { exitSignal } from './exit-signal.ts'
+import { exitSignal } from '../process/exit-signal.ts'
 import type { Explained, ProcessEnd } from './stdio-process.ts'
 import { BridgeError } from '../errors.ts'
 import type { SandboxLimits } from './provider.ts'

@@ -5,7 +5,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
-import { writeBatched } from '../write-batched.ts'
+import { writeBatched } from '../process/write-batched.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
 
 const STDERR_TAIL_BYTES = 4096

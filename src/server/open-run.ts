@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelcontextprotocol/server'
 import { BridgeError } from '../errors.ts'
-import type { Asker, Question, QuestionMethod } from '../questions.ts'
-import type { TimeLimit } from '../session/time-limit.ts'
+import type { Asker, Question, QuestionMethod } from '../proxy/user/questions.ts'
+import type { TimeLimit } from '../cell/time-limit.ts'
 import { ProgressReporter } from './progress.ts'
 
 interface OpenQuestion {

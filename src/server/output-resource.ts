@@ -2,7 +2,7 @@
 import type { ReadResourceResult } from '@modelcontextprotocol/server'
 import { OUTPUT_URI_TEMPLATE } from '../session/output-store.ts'
 import type { Session } from '../session/session.ts'
-import { shortName } from '../short-name.ts'
+import { shortName } from '../text/short-name.ts'
 
 export const OUTPUT_TEMPLATE = {
   uriTemplate: OUTPUT_URI_TEMPLATE,

@@ -2,8 +2,8 @@
 // progress gets a few notifications a second, however much happens. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CellRequest } from '../session/cell-run.ts'
-import { shortNumber } from '../render/short-number.ts'
-import { plainText } from '../render/terminal-text.ts'
+import { shortNumber } from '../text/short-number.ts'
+import { plainText } from '../text/terminal-text.ts'
 
 const INTERVAL_MS = 100
 /** Of what was printed since the last notification: the last lines, up to this many characters. */

@@ -2,7 +2,7 @@
 // Where a client's requests stand alone (MCP 2026-07-28 over HTTP), one argument more says which session a call belongs to.
 // The definition is what every conversation pays for. Anything longer belongs into the capability summary.
 import { BridgeError } from '../errors.ts'
-import { shortName } from '../short-name.ts'
+import { shortName } from '../text/short-name.ts'
 
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',

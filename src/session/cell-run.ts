@@ -1,14 +1,14 @@
 // One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
 import { BridgeError } from '../errors.ts'
-import type { CellObserver } from '../kernel/connection.ts'
+import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
-import { TerminalText } from '../render/terminal-text.ts'
-import type { CellResult } from './cell-result.ts'
+import { TerminalText } from '../text/terminal-text.ts'
+import type { CellResult } from '../cell/cell-result.ts'
 import { OutputBuffer } from './output-buffer.ts'
-import { TimeLimit } from './time-limit.ts'
-import { type ToolCallProgress, ToolCalls } from './tool-calls.ts'
+import { TimeLimit } from '../cell/time-limit.ts'
+import { type ToolCallProgress, ToolCalls } from '../cell/tool-calls.ts'
 
 /** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void

@@ -7,7 +7,7 @@ import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { SavedTool, SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
-import { replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../storage/replace-file.ts'
 
 /** The most hashes that are kept: those of a few environments. */
 const MAX_KEPT = 5_000

@@ -2,7 +2,7 @@
 // first; that is done by whoever calls `save`. A version that cannot be read is reported as broken and never stands in the way of the others.
 import path from 'node:path'
 import * as z from 'zod'
-import { didYouMean } from '../catalog/did-you-mean.ts'
+import { didYouMean } from '../text/did-you-mean.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { VersionedFolders } from './versioned-folders.ts'

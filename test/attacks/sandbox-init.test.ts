@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { KERNEL_FOLDER } from '../../src/package-root.ts'
+import { KERNEL_FOLDER } from '../../src/storage/package-root.ts'
 
 const INIT = readFileSync(path.join(KERNEL_FOLDER, 'sandbox_init.py'), 'utf8')
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')

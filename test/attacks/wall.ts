@@ -1,6 +1,6 @@
 // The outer wall for tests, and its command with parts taken out of it.
 import type { TestContext } from 'vitest'
-import { findPrograms } from '../../src/sandbox/find-program.ts'
+import { findPrograms } from '../../src/process/find-program.ts'
 import { findOuterLayer, type OuterLayer } from '../../src/sandbox/pyodide/outer-bubblewrap.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; where bubblewrap is installed and tests must not be lost, it fails. */

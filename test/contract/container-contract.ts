@@ -1,5 +1,5 @@
 // The provider contract for a container engine, with the engine itself as the witness of what is left.
-import { runCommand } from '../../src/sandbox/run-command.ts'
+import { runCommand } from '../../src/process/run-command.ts'
 import { runningProcesses } from '../support/processes.ts'
 import { testProvider } from './provider-contract.ts'
 

@@ -3,7 +3,7 @@ import type { TestContext } from 'vitest'
 import { onTestFinished } from 'vitest'
 import { startPlainPython, whyNoPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
-import { writeBatched } from '../../src/write-batched.ts'
+import { writeBatched } from '../../src/process/write-batched.ts'
 
 export type Frame = Record<string, unknown> & { type: string }
 type Answer = { value: unknown } | { error: { code: string; message: string; hint?: string; data?: unknown } }

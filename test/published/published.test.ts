@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
 import { parametersText, SHORT, signatureOf } from '../../src/catalog/signature/signature.ts'
 import type { ServerDefinition, StdioServer } from '../../src/config/server-definition.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { createVerdicts } from '../../src/upstream/verdicts.ts'
+import { createVerdicts } from '../../src/upstream/lifecycle/negotiated-transports.ts'
 import { program } from '../upstream/definitions.ts'
 import { open, until } from '../upstream/support.ts'
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { UpstreamRequests } from '../../src/upstream/requests.ts'
+import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { rawRemote, remote } from './remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
 

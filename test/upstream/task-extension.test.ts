@@ -1,6 +1,6 @@
 // Calls that a server of the 2026-07-28 revision answers with a task, against one in raw HTTP that does what the specification of the extension says.
 import { describe, expect, test } from 'vitest'
-import type { UpstreamRequests } from '../../src/upstream/requests.ts'
+import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { bodyOf, json, listen, remote } from './remote-server.ts'
 import { open, textOf, until } from './support.ts'
 

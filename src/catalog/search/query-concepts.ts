@@ -1,5 +1,5 @@
 // What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
-import { editDistance } from '../../edit-distance.ts'
+import { editDistance } from '../../text/edit-distance.ts'
 import { wholeName, type Postings } from './postings.ts'
 import { byCodeUnit } from '../signature/python-name.ts'
 import type { Alternative, Thesaurus } from './thesaurus.ts'

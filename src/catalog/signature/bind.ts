@@ -2,7 +2,7 @@
 // It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
 import { BridgeError } from '../../errors.ts'
 import type { CatalogTool } from '../catalog-tool.ts'
-import { didYouMeanText } from '../did-you-mean.ts'
+import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { foldName } from './python-name.ts'
 import type { Parameter, Signature } from './signature.ts'
 import { toolLine } from '../tool-doc.ts'

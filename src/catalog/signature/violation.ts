@@ -12,7 +12,7 @@ import {
   typesOf,
   withoutReference,
 } from './json-schema.ts'
-import { didYouMeanText } from '../did-you-mean.ts'
+import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
 

@@ -13,7 +13,7 @@ import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
 import type { PlannedChange } from './plan-init.ts'
 import { BRIDGE_NAME } from './targets.ts'
-import { replaceFile } from '../../replace-file.ts'
+import { replaceFile } from '../../storage/replace-file.ts'
 
 /** What was done to one file, and how it is undone. */
 interface Done {

@@ -1,7 +1,7 @@
 // Finds out whether bubblewrap can make sandboxes here, by making one, and puts the answer in words.
 import { arch as machineArch, release } from 'node:os'
-import { findPrograms } from '../find-program.ts'
-import { runCommand } from '../run-command.ts'
+import { findPrograms } from '../../process/find-program.ts'
+import { runCommand } from '../../process/run-command.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { findHostPython } from './host-python.ts'
 import type { HostPython } from './host-python.ts'

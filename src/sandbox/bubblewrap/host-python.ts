@@ -1,9 +1,9 @@
 // Finds a python3 of this machine that can run in a sandbox: new enough, and readable by the user that the sandbox runs as.
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { runCommand } from '../run-command.ts'
-import type { CommandResult } from '../run-command.ts'
-import { findPrograms } from '../find-program.ts'
+import { runCommand } from '../../process/run-command.ts'
+import type { CommandResult } from '../../process/run-command.ts'
+import { findPrograms } from '../../process/find-program.ts'
 
 export interface HostPython {
   executable: string

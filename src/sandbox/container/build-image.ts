@@ -1,8 +1,8 @@
 // Builds the images that come with the package, with the user's own engine.
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
-import { PACKAGE_ROOT } from '../../package-root.ts'
-import { runCommand } from '../run-command.ts'
+import { PACKAGE_ROOT } from '../../storage/package-root.ts'
+import { runCommand } from '../../process/run-command.ts'
 import { probeEngine } from './probe-engine.ts'
 import type { EngineName } from './probe-engine.ts'
 

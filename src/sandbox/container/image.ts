@@ -1,6 +1,6 @@
 // Finds the image that containers are made from, and pulls it when it is not there. Never takes another one instead.
 import { BridgeError } from '../../errors.ts'
-import { runCommand } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
 
 export interface Image {

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
-import { runCommand } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/

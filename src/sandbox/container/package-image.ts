@@ -13,7 +13,7 @@ import {
   unpackWheels,
 } from '../packages/requested-packages.ts'
 import { isPureWheel } from '../packages/wheel.ts'
-import { runCommand } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { ensureImage, type Image } from './image.ts'
 import type { Engine } from './probe-engine.ts'

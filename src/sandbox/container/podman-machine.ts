@@ -1,7 +1,7 @@
 // Podman's virtual machine on macOS and Windows: starts one that exists and is stopped. Creates, changes and removes none.
 import { BridgeError } from '../../errors.ts'
-import { runCommand } from '../run-command.ts'
-import type { CommandResult } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
+import type { CommandResult } from '../../process/run-command.ts'
 
 type RunCommand = (command: string, args: readonly string[], options?: { timeoutMs?: number }) => Promise<CommandResult>
 

@@ -1,6 +1,6 @@
 // Machines that a test cannot have: what an engine says on them is recorded here. The engines of this machine are tested for real in test/contract.
 import { describe, expect, it } from 'vitest'
-import type { CommandResult } from '../run-command.ts'
+import type { CommandResult } from '../../process/run-command.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 

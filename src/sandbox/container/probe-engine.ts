@@ -1,6 +1,6 @@
 // Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
-import { runCommand } from '../run-command.ts'
-import type { CommandResult } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
+import type { CommandResult } from '../../process/run-command.ts'
 
 export type EngineName = 'podman' | 'docker'
 

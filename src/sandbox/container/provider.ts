@@ -7,7 +7,7 @@ import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } fro
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
-import { runCommand } from '../run-command.ts'
+import { runCommand } from '../../process/run-command.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'

@@ -19,7 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { BridgeError, messageOf } from '../../errors.ts'
-import { PACKAGE_ROOT } from '../../package-root.ts'
+import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
 

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isPureWheel } from '../packages/wheel.ts'
 import type { Wheel } from '../packages/requested-packages.ts'
-import { replaceFile } from '../../replace-file.ts'
+import { replaceFile } from '../../storage/replace-file.ts'
 
 const FETCH_TIMEOUT_MS = 5 * 60_000
 

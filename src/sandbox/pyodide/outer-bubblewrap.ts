@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { messageOf } from '../../errors.ts'
-import { findPrograms } from '../find-program.ts'
+import { findPrograms } from '../../process/find-program.ts'
 import { seccompFilter } from '../seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 

@@ -8,7 +8,7 @@ import { readRequestedPackages, unpackWheels } from '../packages/requested-packa
 import type { PackageFile } from '../packages/wheel.ts'
 import { type Distribution, fetchWheels, fitsPython, installedDistribution, resolvePackages } from './distribution.ts'
 import { findOuterLayer, type OuterLayer } from './outer-bubblewrap.ts'
-import { KERNEL_FOLDER } from '../../package-root.ts'
+import { KERNEL_FOLDER } from '../../storage/package-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readSnapshot } from './snapshot.ts'
 

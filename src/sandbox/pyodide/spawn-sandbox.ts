@@ -1,6 +1,6 @@
 // Starts the command of a sandbox with an empty environment, and reads from its end why it ended. It knows nothing of Python.
 import { randomUUID } from 'node:crypto'
-import { exitSignal } from '../exit-signal.ts'
+import { exitSignal } from '../../process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
 import { StdioProcess, type ProcessEnd } from '../stdio-process.ts'
 

@@ -3,8 +3,8 @@
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
 import type { ClientCredentials } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
-import { redactStart, type Redactor } from '../redact.ts'
-import { loadSdk } from '../sdk.ts'
+import { redactStart, type Redactor } from '../../text/redact.ts'
+import { loadSdk } from '../connection/sdk.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 
 /** New tokens in a row that the server refused as soon as it saw them, after which only another definition helps. */

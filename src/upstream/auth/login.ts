@@ -7,9 +7,9 @@ import { createHttpFetch } from '../remote/http-fetch.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { openCallback, PortTakenError, type Callback } from './callback.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import { createRedactor, redactStart } from '../redact.ts'
-import { remoteReason, statusOf } from '../remote/remote-failure.ts'
-import { loadSdk, type Sdk } from '../sdk.ts'
+import { createRedactor, redactStart } from '../../text/redact.ts'
+import { remoteReason, statusOf } from '../failures/remote-failure.ts'
+import { loadSdk, type Sdk } from '../connection/sdk.ts'
 import type { TokenStore } from './token-store.ts'
 
 export interface LoginOptions {

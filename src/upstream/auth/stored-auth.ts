@@ -3,8 +3,8 @@ import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import type { Redactor } from '../redact.ts'
-import { loadSdk } from '../sdk.ts'
+import type { Redactor } from '../../text/redact.ts'
+import { loadSdk } from '../connection/sdk.ts'
 import type { TokenStore } from './token-store.ts'
 
 /** Authorizes requests to a server. */

@@ -6,10 +6,10 @@ import { readFile } from 'node:fs/promises'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { isRecord } from '../sdk.ts'
-import { withFileLock } from './file-lock.ts'
+import { isRecord } from '../connection/sdk.ts'
+import { withFileLock } from '../../storage/file-lock.ts'
 import type { Vault } from './vault.ts'
-import { replaceFile } from '../../replace-file.ts'
+import { replaceFile } from '../../storage/replace-file.ts'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {

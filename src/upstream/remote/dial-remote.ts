@@ -5,8 +5,8 @@ import type { ServerAuth } from '../auth/stored-auth.ts'
 import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
-import { failureOf } from './remote-failure.ts'
-import type { Sdk } from '../sdk.ts'
+import { failureOf } from '../failures/remote-failure.ts'
+import type { Sdk } from '../connection/sdk.ts'
 
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS = 1000

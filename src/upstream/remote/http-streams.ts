@@ -4,7 +4,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyTooLongError } from './bounded-body.ts'
-import { remoteReason } from './remote-failure.ts'
+import { remoteReason } from '../failures/remote-failure.ts'
 
 /** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
 export const ANSWER_LOST = -32_065

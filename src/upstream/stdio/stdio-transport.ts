@@ -6,11 +6,11 @@ import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../../config/server-definition.ts'
-import { writeBatched } from '../../write-batched.ts'
+import { writeBatched } from '../../process/write-batched.ts'
 import { answeredId } from './answered-id.ts'
-import { createByteTail } from './byte-tail.ts'
-import { createLineSplitter } from './line-splitter.ts'
-import { endGroup, trackGroup } from './process-group.ts'
+import { createByteTail } from '../../process/byte-tail.ts'
+import { createLineSplitter } from '../../process/line-splitter.ts'
+import { endGroup, trackGroup } from '../../process/process-group.ts'
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024

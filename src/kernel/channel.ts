@@ -1,0 +1,199 @@
+// The frames of one kernel over its sandbox's pipe: sent whole, received and sorted to whoever waits for them. It believes nothing the other half says
+// beyond what the schema lets through, and does not know what a cell is for.
+import { BridgeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { encodeFrame, FrameDecoder } from '../protocol/codec.ts'
+import type {
+  BridgeFrame,
+  DoneFrame,
+  KernelFrame,
+  MimeBundle,
+  ProgressFrame,
+  ReadyFrame,
+  ReplyFrame,
+} from '../protocol/frames.ts'
+import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import { writeBatched } from '../process/write-batched.ts'
+import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
+
+/** What a running cell does, as it happens. */
+export interface CellObserver {
+  onOutput(stream: 'stdout' | 'stderr', text: string): void
+  onDisplay(data: MimeBundle): void
+  onProgress?(progress: ProgressFrame): void
+  onCall: CallHandler
+}
+
+interface RunningCell {
+  number: number
+  observer: CellObserver
+  finish: (done: DoneFrame) => void
+  fail: (error: BridgeError) => void
+}
+
+/** Of what a sandbox that did not come up had to say: the end. */
+const MAX_DETAIL_CHARS = 1_000
+/** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
+const MAX_MALFORMED = 100
+/** Of the reason why a line is no frame: what is said of it. */
+const MAX_REASON_CHARS = 200
+
+/** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
+export class Channel {
+  readonly sandbox: Sandbox
+  malformedCount = 0
+  /** Why the latest malformed line was dropped. */
+  malformedReason = ''
+  readonly #log: Log | undefined
+  readonly #decoder: FrameDecoder
+  readonly #calls: OpenCalls
+  #cell: RunningCell | undefined
+  #onReady: ((frame: ReadyFrame) => void) | undefined
+  #exit: SandboxExit | undefined
+
+  constructor(sandbox: Sandbox, log?: Log) {
+    this.sandbox = sandbox
+    this.#log = log
+    this.#calls = new OpenCalls((frame) => this.#sendReply(frame))
+    this.#decoder = new FrameDecoder({
+      onFrame: (frame) => this.#receive(frame),
+      onMalformed: (reason) => this.#countMalformed(reason),
+    })
+    sandbox.stdout.on('data', (chunk: Buffer) => this.#decoder.push(chunk))
+    sandbox.stdout.on('error', () => {})
+    sandbox.stdin.on('error', () => {})
+    void sandbox.exited.then((exit) => {
+      this.#exit = exit
+      this.#calls.cancelAll()
+      this.#cell?.fail(this.#died(exit))
+    })
+  }
+
+  ready(timeoutMs: number): Promise<ReadyFrame> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new BridgeError('SANDBOX_START_TIMEOUT', `The sandbox did not start within ${timeoutMs / 1000} s`))
+      }, timeoutMs)
+      this.#onReady = (frame) => {
+        clearTimeout(timer)
+        resolve(frame)
+      }
+      void this.sandbox.exited.then((exit) => {
+        clearTimeout(timer)
+        // No cell has run: these are the engine's words, or those of Python's start.
+        const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
+        if (exit.reason === 'engine-gone') {
+          reject(new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${detail}`))
+          return
+        }
+        const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
+        reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
+      })
+    })
+  }
+
+  run(frame: BridgeFrame & { type: 'run' }, observer: CellObserver): Promise<DoneFrame> {
+    return new Promise((resolve, reject) => {
+      if (this.#exit) {
+        reject(this.#died(this.#exit))
+        return
+      }
+      this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
+      try {
+        this.#send(frame)
+      } catch (error) {
+        this.#cell = undefined
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+  }
+
+  #receive(frame: KernelFrame): void {
+    if (frame.type === 'ready') {
+      this.#onReady?.(frame)
+      this.#onReady = undefined
+    } else if (frame.type === 'cancel') {
+      this.#calls.cancel(frame.id)
+    } else if (this.#cell?.number === frame.cell) {
+      this.#receiveFromCell(this.#cell, frame)
+    }
+  }
+
+  #receiveFromCell(cell: RunningCell, frame: Exclude<KernelFrame, { type: 'ready' | 'cancel' }>): void {
+    switch (frame.type) {
+      case 'output':
+        cell.observer.onOutput(frame.stream, frame.text)
+        break
+      case 'display':
+        cell.observer.onDisplay(frame.data)
+        break
+      case 'progress':
+        cell.observer.onProgress?.(frame)
+        break
+      case 'call':
+        void this.#calls.answer(frame, cell.observer.onCall)
+        break
+      case 'done':
+        this.#cell = undefined
+        // Whatever the cell did not wait for is of no use to anyone.
+        this.#calls.cancelAll()
+        cell.finish(frame)
+        break
+    }
+  }
+
+  #sendReply(frame: ReplyFrame): void {
+    try {
+      this.#send(frame)
+    } catch (error) {
+      this.#send({ type: 'reply', id: frame.id, error: replyError(error) })
+    }
+  }
+
+  #send(frame: BridgeFrame): void {
+    if (!this.#exit) writeBatched(this.sandbox.stdin, encodeFrame(frame))
+  }
+
+  #countMalformed(reason: string): void {
+    this.malformedCount += 1
+    this.malformedReason = reason.slice(0, MAX_REASON_CHARS)
+    // The first is news; there are at most a hundred.
+    this.#log?.[this.malformedCount === 1 ? 'warning' : 'debug']('A sandbox has sent a malformed frame', {
+      reason: this.malformedReason,
+      count: this.malformedCount,
+    })
+    if (this.malformedCount < MAX_MALFORMED) return
+    // What has come already can hold ten thousands more.
+    this.#decoder.stop()
+    void this.sandbox.dispose()
+  }
+
+  /** How the sandbox ended, in words for the model. */
+  describeEnd(exit: SandboxExit): string {
+    return exit.reason === 'disposed' && this.malformedCount >= MAX_MALFORMED
+      ? `the bridge ended it after ${MAX_MALFORMED} malformed frames, the last one ${this.malformedReason}`
+      : describeExit(exit)
+  }
+
+  /** Without the exit's `detail`: what processes of a cell wrote to stderr is anything at all, and errors reach the model and other sandboxes. */
+  #died(exit: SandboxExit): BridgeError {
+    const { reason, code, signal } = exit
+    return new BridgeError('KERNEL_DIED', `The sandbox ended while the cell ran: ${this.describeEnd(exit)}`, {
+      data: { reason, code, signal },
+    })
+  }
+}
+
+/** How a sandbox ended, in words for the model. */
+export function describeExit(exit: SandboxExit): string {
+  if (exit.reason === 'out-of-memory') return 'it ran out of memory'
+  if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
+  if (exit.reason === 'disposed') return 'it was ended by the bridge'
+  if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the channel to it broke'
+  if (exit.reason === 'exited' && exit.signal) return `its Python was ended by ${exit.signal}, from inside the sandbox`
+  // The embedded sandbox ends itself when Python has left, with whatever code.
+  if (exit.reason === 'exited' && exit.code === 137) return 'Python ended itself'
+  if (exit.signal) return `it was killed by ${exit.signal}`
+  if (exit.reason === 'killed') return 'it was killed from outside'
+  return `its process exited with code ${exit.code}`
+}

@@ -1,0 +1,47 @@
+// The methods for artifacts: what a cell keeps beyond its session. Whether it may be kept is the store's to say.
+import * as z from 'zod'
+import { BridgeError } from '../../errors.ts'
+import { method } from './method.ts'
+
+// Bounded here only against nonsense; the store says in words how long a name may be.
+const name = z.string().max(100_000)
+
+/** A piece of an artifact on its way into the sandbox, before base64. */
+const PIECE_BYTES = 4 << 20
+
+export const artifactMethods = {
+  upload: method(
+    z.object({ upload: z.int().positive().nullish(), data: z.string() }),
+    ({ upload, data }, { uploads }) => uploads.add(upload ?? undefined, fromBase64(data)),
+  ),
+
+  save_artifact: method(z.object({ name, upload: z.int().positive() }), async ({ name: wanted, upload }, context) => {
+    const artifact = await context.artifacts.save(wanted, context.uploads.take(upload))
+    context.savedArtifacts.push(artifact)
+    return artifact
+  }),
+
+  artifacts: method(z.object({}), (_, { artifacts }) => artifacts.list()),
+
+  /** A piece of a version; without a number, of the newest one. */
+  open_artifact: method(
+    z.object({
+      name,
+      version: z.int().min(1).max(1_000_000_000).nullish(),
+      offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+    }),
+    async ({ name: wanted, version, offset }, { artifacts }) => {
+      const { artifact, data } = await artifacts.read(wanted, version ?? undefined, { offset, length: PIECE_BYTES })
+      return { ...artifact, data: data.toString('base64') }
+    },
+  ),
+}
+
+/** Node's decoder skips what is no base64 and would keep other bytes than were meant. */
+function fromBase64(text: string): Buffer {
+  const data = Buffer.from(text, 'base64')
+  if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {
+    throw new BridgeError('PROXY_ARGUMENTS_INVALID', 'data: must be base64')
+  }
+  return data
+}

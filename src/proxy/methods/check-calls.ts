@@ -1,0 +1,55 @@
+// The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known; nothing is started.
+import * as z from 'zod'
+import { UNKNOWN } from '../../catalog/signature/bind.ts'
+import { didYouMeanText } from '../../text/did-you-mean.ts'
+import { BridgeError } from '../../errors.ts'
+import { method } from './method.ts'
+
+const MAX_CALLS = 1000
+const MAX_PROBLEMS = 20
+
+const name = z.string().max(1_000)
+/** An argument: `{value}` for a literal, `{}` for anything else. */
+const argument = z
+  .object({ value: z.unknown().optional() })
+  .transform((seen) => ('value' in seen ? seen.value : UNKNOWN))
+
+const seenCall = z.object({
+  server: name,
+  tool: name,
+  args: z.array(argument).default([]),
+  kwargs: z.record(z.string(), argument).default({}),
+  partial: z.boolean().default(false),
+})
+
+interface Problem {
+  /** Which of the calls. */
+  call: number
+  code: string
+  message: string
+  hint: string
+}
+
+export const checkMethods = {
+  check_calls: method(
+    z.object({ calls: z.array(seenCall).max(MAX_CALLS) }),
+    ({ calls }, { catalog, scope }): Problem[] => {
+      const problems: Problem[] = []
+      const judge = ({ server, tool, args, kwargs, partial }: (typeof calls)[number]): BridgeError | undefined => {
+        const serverName = catalog.resolveServer(server)
+        if (serverName !== undefined && scope.has(serverName))
+          return catalog.checkCall(serverName, { tool, args, kwargs, isPartial: partial })
+        const unavailable = scope.unavailable(server)
+        const names = scope.servers.map((one) => one.alias)
+        const hint = `${didYouMeanText(server, names)} ${unavailable.hint}`.trim()
+        return new BridgeError(unavailable.code, unavailable.message, { hint })
+      }
+      for (const [index, call] of calls.entries()) {
+        if (problems.length >= MAX_PROBLEMS) break
+        const wrong = judge(call)
+        if (wrong) problems.push({ call: index, code: wrong.code, message: wrong.message, hint: wrong.hint })
+      }
+      return problems
+    },
+  ),
+}

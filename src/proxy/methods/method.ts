@@ -1,0 +1,53 @@
+// What a method of the proxy is: params that are parsed before anything else happens, and a handler that is given all it may use.
+import type { z } from 'zod'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Asker, Questions } from '../user/questions.ts'
+import type { Session } from '../../session/session.ts'
+import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
+import type { LoadableTools } from '../../state/loadable-tools.ts'
+import type { SavedToolContent } from '../../state/saved-tool.ts'
+import type { SavedToolStore } from '../../state/saved-tool-store.ts'
+import type { Uploads } from '../../state/uploads.ts'
+import type { Upstreams } from '../../upstream/upstream.ts'
+import type { SandboxFacts } from '../capability-summary.ts'
+import type { Scope } from '../scope.ts'
+
+export interface ProxyOptions {
+  catalog: Catalog
+  upstreams: Upstreams
+  questions: Questions
+  artifacts: ArtifactStore
+  savedTools: SavedToolStore
+  loadableTools: LoadableTools
+  /** For the summary. */
+  facts: SandboxFacts
+  /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
+  checkSavedTool: (tool: SavedToolContent) => Promise<void>
+}
+
+export interface CallContext extends ProxyOptions {
+  scope: Scope
+  signal: AbortSignal
+  /** Whom upstreams may ask something meanwhile. */
+  asker: Asker | undefined
+  session: Session
+  /** What the reader of the cell's result should know, a sentence each. */
+  notes: Set<string>
+  /** The artifacts that the running cell has saved. */
+  savedArtifacts: Artifact[]
+  uploads: Uploads
+}
+
+export type Handler = (params: unknown, context: CallContext) => unknown
+
+export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
+  return (params, context) => {
+    const parsed = schema.safeParse(params)
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
+      throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
+    }
+    return handle(parsed.data, context)
+  }
+}

@@ -1,0 +1,92 @@
+// Serves what every server can be asked beside its tools: its resources and prompts. Results take the form of tool results, so that the
+// kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
+import { promptTexts } from '../../catalog/catalog-offering.ts'
+import type { CatalogTool } from '../../catalog/catalog-tool.ts'
+import { splitPrompt } from '../../catalog/server-methods.ts'
+import { BridgeError } from '../../errors.ts'
+import type { ToolResult } from '../../upstream/upstream.ts'
+import type { CallContext } from './method.ts'
+
+/**
+ * @param raw answer with what the server said instead
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID before anything is sent; UPSTREAM_* or TOOL_FAILED for what became of it
+ */
+export async function callServerMethod(
+  method: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  raw: boolean,
+  context: CallContext,
+): Promise<unknown> {
+  if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
+  if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
+  if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
+  return getPrompt(method, args, kwargs, raw, context)
+}
+
+type Serve = (
+  method: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  raw: boolean,
+  context: CallContext,
+) => Promise<unknown>
+
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
+  catalog.bind(method, args, kwargs)
+  const found = await upstreams.listResources(method.server, signal)
+  catalog.offeringsChanged(method.server, { resources: found })
+  if (!raw) return list(found)
+  const isTemplate = ({ uri }: { uri?: string }): boolean => uri === undefined
+  return { resources: found.filter((entry) => !isTemplate(entry)), resourceTemplates: found.filter(isTemplate) }
+}
+
+const readResource: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
+  const { uri } = catalog.bind(method, args, kwargs)
+  const result = await upstreams.readResource(method.server, String(uri), signal)
+  if (raw) return result
+  return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
+}
+
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
+  catalog.bind(method, args, kwargs)
+  const found = await upstreams.listPrompts(method.server, signal)
+  catalog.offeringsChanged(method.server, { prompts: found })
+  return raw ? { prompts: found } : list(found)
+}
+
+const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
+  const { catalog, upstreams, signal } = context
+  const { own, prompt } = splitPrompt(args, kwargs)
+  const name = String(catalog.bind(method, args, own)['name'])
+  const given = await promptArguments(method.server, name, promptTexts(prompt), context)
+  const result = await upstreams.getPrompt(method.server, { name, arguments: given }, signal)
+  return raw ? result : list(result.messages)
+}
+
+/** Under their true names. What only an old list of prompts rules out is judged again by a new one; a prompt in no list takes anything. */
+async function promptArguments(
+  server: string,
+  name: string,
+  given: Record<string, unknown>,
+  { catalog, upstreams, signal }: CallContext,
+): Promise<Record<string, string>> {
+  const bind = (): Record<string, unknown> => {
+    const prompt = catalog.findPrompt(server, name)
+    return prompt === undefined ? given : catalog.bind(prompt, [], given)
+  }
+  let bound: Record<string, unknown>
+  try {
+    bound = bind()
+  } catch (error) {
+    if (!BridgeError.isInstance(error)) throw error
+    catalog.offeringsChanged(server, { prompts: await upstreams.listPrompts(server, signal) })
+    bound = bind()
+  }
+  const texts = Object.entries(bound).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return Object.fromEntries(texts)
+}
+
+function list(entries: unknown[]): ToolResult {
+  return { structuredContent: { result: entries } }
+}

@@ -1,0 +1,102 @@
+// The methods for saved tools: functions that cells keep for later sessions, and their place in the search for tools.
+import * as z from 'zod'
+import { CatalogTool } from '../../catalog/catalog-tool.ts'
+import type { Detail, ToolDoc } from '../../catalog/tool-doc.ts'
+import { oneLine } from '../../catalog/search/text.ts'
+import type { LoadableTools } from '../../state/loadable-tools.ts'
+import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../../state/saved-tool.ts'
+import { type BrokenTool, parseSavedTool } from '../../state/saved-tool-store.ts'
+import { type CallContext, method } from './method.ts'
+
+const name = z.string().max(1_000)
+const version = z.int().min(1).max(1_000_000_000).nullish()
+
+export const savedToolMethods = {
+  save_tool: method(z.object({ tool: z.unknown() }), async ({ tool }, { savedTools, checkSavedTool }) => {
+    const content = parseSavedTool(tool)
+    return shown(await savedTools.save(content, () => checkSavedTool(content)))
+  }),
+
+  /** What the import in a cell runs. */
+  load_saved_tool: method(z.object({ name, version }), ({ name: wanted, version: number }, { savedTools }) =>
+    savedTools.find(wanted, number ?? undefined),
+  ),
+
+  list_saved_tools: method(z.object({}), async (_, { loadableTools }) => {
+    const { tools, broken } = await loadableTools.list()
+    return [...tools.map(shown), ...broken]
+  }),
+
+  show_tool: method(z.object({ name, version }), async ({ name: wanted, version: number }, { savedTools }) => ({
+    ...(await savedTools.find(wanted, number ?? undefined)),
+    versions: await savedTools.versions(wanted),
+  })),
+
+  delete_tool: method(z.object({ name }), async ({ name: wanted }, { savedTools }) => {
+    await savedTools.remove(wanted)
+    return null
+  }),
+}
+
+/** Search the tools of servers and, unless only some servers are asked for, the saved ones, in one ranking. The cell is told of those that are broken. */
+export async function searchTools(
+  query: string,
+  options: { limit: number; servers: string[]; withSaved: boolean; detail: Detail },
+  { catalog, loadableTools, session, signal }: CallContext,
+): Promise<ToolDoc[]> {
+  const { withSaved, ...rest } = options
+  if (!withSaved) return catalog.search(query, rest, signal)
+  const { tools, broken } = await loadableTools.list()
+  if (broken.length > 0) session.tellOnce(brokenNote(broken))
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  catalog.setOtherTools(tools.map(asCatalogTool))
+  const found = await catalog.search(query, { ...rest, withOthers: true }, signal)
+  return found.map((doc) => {
+    const saved = doc.server === SAVED_TOOLS_MODULE ? byName.get(doc.tool) : undefined
+    return saved ? savedToolDoc(saved) : doc
+  })
+}
+
+/** As the names of a session's servers and tools are listed in the summary. */
+export async function savedToolLines(loadableTools: LoadableTools): Promise<string[]> {
+  const { tools, broken } = await loadableTools.list()
+  // The broken ones first: the end of a long list is not shown.
+  return [
+    ...broken.map((tool) => `${tool.name} is broken: ${oneLine(tool.problem, MAX_PROBLEM_CHARS)}`),
+    ...tools.map((tool) => savedToolLine(tool)),
+  ]
+}
+
+const MAX_PROBLEM_CHARS = 200
+const MAX_NAMED = 5
+
+function brokenNote(broken: BrokenTool[]): string {
+  const names = broken.slice(0, MAX_NAMED).map((tool) => tool.name)
+  const more = broken.length - names.length
+  const all = names.join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return `Not searched, because they are broken: ${all} (saved tools). What is wrong: print(runtime.list_saved_tools())`
+}
+
+function savedToolDoc(tool: SavedTool): ToolDoc {
+  return {
+    server: SAVED_TOOLS_MODULE,
+    serverAlias: SAVED_TOOLS_MODULE,
+    tool: tool.name,
+    toolAlias: tool.name,
+    description: savedToolSummary(tool),
+    line: savedToolLine(tool),
+  }
+}
+
+function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
+  const line = savedToolLine({ name: toolName, description, signature, ...tool })
+  return { name: toolName, version: number, description, signature, createdAt, line }
+}
+
+function asCatalogTool({ name: toolName, description }: SavedTool): CatalogTool {
+  return new CatalogTool(SAVED_TOOLS_MODULE, SAVED_TOOLS_MODULE, toolName, {
+    name: toolName,
+    description,
+    inputSchema: { type: 'object' },
+  })
+}

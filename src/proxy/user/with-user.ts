@@ -1,0 +1,77 @@
+// Work on a server that may need its user first: to sign in, or to open a page that the server names. The client of the cell is offered the link
+// when it can show one (URL elicitation, MCP 2025-11-25), and the work is tried once more. Otherwise its error stays what it is: it says what to do.
+import { randomUUID } from 'node:crypto'
+import { BridgeError } from '../../errors.ts'
+import type { Asker, Question } from './questions.ts'
+import type { RequiredPage } from '../../upstream/connection/required-pages.ts'
+import type { CallContext } from '../methods/method.ts'
+
+/** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
+const SIGN_IN_MS = 5 * 60_000
+
+type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'signal'>
+
+/** For each cell and server, the offer that is open, or that was declined: hundreds of calls make one offer, and no is no. */
+const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
+
+/** What the server asks meanwhile goes to the cell's client, too. @throws what `work` throws */
+export async function withUser<T>(server: string, context: Context, work: () => Promise<T>): Promise<T> {
+  const { questions, asker } = context
+  try {
+    return await questions.during(server, context, work)
+  } catch (error) {
+    if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context))) throw error
+    return await questions.during(server, context, work)
+  }
+}
+
+function isSettled(server: string, error: BridgeError, asker: Asker, context: Context): Promise<boolean> | boolean {
+  const canOffer = asker.canAnswer(linkQuestion('', ''))
+  if (!canOffer || context.signal.aborted) return false
+  if (error.code !== 'UPSTREAM_LINK_REQUIRED' && error.code !== 'UPSTREAM_AUTH_REQUIRED') return false
+  if (error.code === 'UPSTREAM_AUTH_REQUIRED' && !context.upstreams.canSignIn(server)) return false
+  const ofCell = offers.get(asker) ?? new Map<string, Promise<boolean>>()
+  offers.set(asker, ofCell)
+  const earlier = ofCell.get(server)
+  if (earlier) return earlier
+  const steps =
+    error.code === 'UPSTREAM_AUTH_REQUIRED'
+      ? signIn(server, error, asker, context)
+      : openPages(server, error, asker, context)
+  const offer = steps.then(
+    () => {
+      ofCell.delete(server)
+      return true
+    },
+    () => false,
+  )
+  ofCell.set(server, offer)
+  return offer
+}
+
+async function openPages(server: string, error: BridgeError, asker: Asker, { upstreams, signal }: Context) {
+  const { pages } = error.data as { pages: RequiredPage[] }
+  for (const { url, message } of pages) await show(server, url, message, asker, signal)
+  const finished = pages.flatMap(({ id }) => (id === undefined ? [] : [upstreams.pageFinished(server, id, signal)]))
+  await asker.hold(Promise.all(finished))
+}
+
+async function signIn(server: string, error: BridgeError, asker: Asker, { upstreams, signal }: Context) {
+  const scope = (error.data as { scope?: string } | undefined)?.scope
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
+  const showPage = (url: URL): Promise<void> =>
+    show(server, url.href, 'Sign in, so that the code that is running can go on.', asker, limit)
+  await asker.hold(upstreams.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
+}
+
+/** @throws Error when the user does not want to open it */
+async function show(server: string, url: string, message: string, asker: Asker, signal: AbortSignal): Promise<void> {
+  // The person who reads it must know who is asking.
+  const said = message || 'Open this page, so that it can go on.'
+  const { action } = await asker.ask(linkQuestion(url, `MCP server '${server}' asks: ${said}`), signal)
+  if (action !== 'accept') throw new Error('declined')
+}
+
+function linkQuestion(url: string, message: string): Question {
+  return { method: 'elicitation/create', params: { mode: 'url', elicitationId: randomUUID(), url, message } }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { editDistance } from './edit-distance.ts'
+import { didYouMean, didYouMeanText } from './did-you-mean.ts'
+
+const NAMES = [
+  'create_issue',
+  'update_issue',
+  'create_branch',
+  'get_pull_request_reviews',
+  'search_repositories',
+  'id',
+  'q',
+]
+
+test.each([
+  ['creat_issue', ['create_issue']],
+  ['createIssue', ['create_issue']],
+  ['issue_create', ['create_issue']],
+  ['ISSUE-UPDATE', ['update_issue']],
+  ['pull_request_reviews', ['get_pull_request_reviews']],
+  ['create_ticket', []],
+  ['di', []],
+  ['', []],
+  ['something_else_entirely', []],
+  ['x'.repeat(100_000), []],
+])('%j may mean %j', (wrong, expected) => {
+  expect(didYouMean(wrong, NAMES, 1)).toEqual(expected)
+})
+
+test('the text names the nearest, or is empty', () => {
+  expect(didYouMeanText('titel', ['title', 'body'])).toBe('Did you mean title?')
+  expect(didYouMeanText('zzz', ['title', 'body'])).toBe('')
+})
+
+test.each([
+  ['', '', 0],
+  ['abc', 'abc', 0],
+  ['abc', 'acb', 1],
+  ['abc', 'abd', 1],
+  ['abc', 'ab', 1],
+  ['abc', 'xyz', 3],
+  ['kitten', 'sitting', 3],
+])('from %j to %j are %i edits', (a, b, edits) => {
+  expect(editDistance(a, b, 5)).toBe(edits)
+  expect(editDistance(b, a, 5)).toBe(edits)
+})
+
+test('more edits than the limit are one more than it', () => {
+  expect(editDistance('abc', 'xyz', 1)).toBe(2)
+  expect(editDistance('a', 'abcdef', 2)).toBe(3)
+})

@@ -1,0 +1,275 @@
+// One live connection to an upstream: its requests and its end. It opens nothing and remembers nothing beyond itself; ManagedUpstream does.
+import type {
+  CallToolRequestOptions,
+  Client,
+  RequestOptions,
+  ServerCapabilities,
+  Tool,
+} from '@modelcontextprotocol/client'
+import { BridgeError } from '../../errors.ts'
+import type { Link } from '../dial.ts'
+import type { DirectCalls } from './direct-calls.ts'
+import { isSessionLost, REMOTE_HINT, requestFailure, type Circumstances, type Failure } from '../failures/failures.ts'
+import { headerParameters } from '../remote/header-parameters.ts'
+import type { ProgressRoutes } from './progress.ts'
+import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.ts'
+import { answerRequest, type UpstreamRequests } from './requests.ts'
+import { awaitTask, isTaskHandle } from './task-extension.ts'
+import { runAsTask } from './tasks.ts'
+import { readToolList, type ToolList } from '../listing/tool-list.ts'
+import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
+
+/** How long one page of a tool list, or the answer to a ping, may take. */
+const LIST_TIMEOUT_MS = 60_000
+const PING_TIMEOUT_MS = 10_000
+/** A server that does not answer to a log level is used without. */
+const LOG_LEVEL_TIMEOUT_MS = 2000
+
+/** What a server is asked to log: it is shown when a call fails. */
+const LOG_LEVEL = 'warning'
+/** Where a request of the 2026-07-28 revision names the level for itself. */
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
+
+/** JSON-RPC error codes with which a server says that a tool must be called in another way. */
+const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
+const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task only
+
+export interface ConnectionParts {
+  client: Client
+  link: Link
+  progress: ProgressRoutes
+  /** Who answers what a call asks of us when it goes on as a task. */
+  requests: UpstreamRequests
+  /** A shorter way for its tool calls, where there is one. */
+  direct: DirectCalls | undefined
+  about: () => Circumstances
+}
+
+export class Connection {
+  readonly #parts: ConnectionParts
+  readonly #client: Client
+  /** Tools with parameters that are repeated in HTTP headers. */
+  readonly #withHeaders = new Map<string, UpstreamTool>()
+  #taskTools = new Set<string>()
+  readonly #failures = new WeakMap<object, Failure>()
+  #sessionLost = false
+  #openCount = 0
+  #onIdle: (() => void) | undefined
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts
+    this.#client = parts.client
+  }
+
+  get era(): 'legacy' | 'modern' {
+    return this.#client.getProtocolEra() ?? 'legacy'
+  }
+
+  get server(): string {
+    return this.#parts.about().server
+  }
+
+  get capabilities(): ServerCapabilities {
+    return this.#client.getServerCapabilities() ?? {}
+  }
+
+  get instructions(): string | undefined {
+    return this.#client.getInstructions()
+  }
+
+  /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
+  failureOf(error: unknown): Failure | undefined {
+    return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
+  }
+
+  /** Resolves when no request is in flight. One may wait for this at a time. */
+  idle(): Promise<void> {
+    if (this.#openCount === 0) return Promise.resolve()
+    return new Promise((resolve) => (this.#onIdle = resolve))
+  }
+
+  /** @throws BridgeError */
+  async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+    const route = options.onProgress && this.#parts.progress.add(options.onProgress)
+    const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
+    const meta = (route || levels) && { ...levels, ...(route && { progressToken: route.token }) }
+    const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
+    try {
+      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#toEnd(params, options))
+    } finally {
+      route?.remove()
+    }
+  }
+
+  /** @throws BridgeError */
+  async listTools(signal?: AbortSignal): Promise<ToolList> {
+    const list = await this.#guard('the listing of its tools', signal, undefined, () =>
+      readToolList(this.#parts.about().server, (cursor) =>
+        this.#request('tools/list', cursor === undefined ? {} : { cursor }, requestOptions(LIST_TIMEOUT_MS, signal)),
+      ),
+    )
+    this.#taskTools = list.taskTools
+    return this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
+  }
+
+  #sortOutHeaders(list: ToolList): ToolList {
+    this.#withHeaders.clear()
+    const tools = list.tools.filter((tool) => {
+      const verdict = headerParameters(tool.inputSchema)
+      if (verdict === 'valid') this.#withHeaders.set(tool.name, tool)
+      return verdict !== 'invalid'
+    })
+    return { ...list, tools, skippedCount: list.skippedCount + list.tools.length - tools.length }
+  }
+
+  /** Any other request. @param what the request in words, for errors. @throws BridgeError */
+  ask(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+    const options = requestOptions(NO_TIMEOUT_MS, signal)
+    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
+  }
+
+  /** As `ask`, for one page of a list: within a time limit. @throws BridgeError */
+  list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+    const options = requestOptions(LIST_TIMEOUT_MS, signal)
+    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
+  }
+
+  /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */
+  async ping(): Promise<void> {
+    if (this.era === 'modern') return
+    await this.#guard('a ping', undefined, undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
+  }
+
+  /** Servers of the legacy era are told once what to log; the others with every call. Never rejects. */
+  async setLogLevel(): Promise<void> {
+    if (this.era === 'modern' || !this.capabilities.logging) return
+    await this.#request('logging/setLevel', { level: LOG_LEVEL }, requestOptions(LOG_LEVEL_TIMEOUT_MS)).catch(() => {})
+  }
+
+  /** Servers of the modern era announce changes only to those who asked. A server that will not is left alone. */
+  subscribe(onError: (message: string) => void): void {
+    if (this.era !== 'modern') return
+    const { tools, resources, prompts } = this.capabilities
+    const wanted = {
+      ...(tools?.listChanged && { toolsListChanged: true }),
+      ...(resources?.listChanged && { resourcesListChanged: true }),
+      ...(prompts?.listChanged && { promptsListChanged: true }),
+    }
+    if (Object.keys(wanted).length > 0) this.#client.listen(wanted).catch((error: Error) => onError(error.message))
+  }
+
+  /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
+  async close(): Promise<void> {
+    const { link } = this.#parts
+    if (!this.#sessionLost) await link.sayGoodbye?.()
+    await link.transport.close().catch(() => {})
+    link.release?.()
+  }
+
+  /** A server may answer any call with a task. */
+  async #toEnd(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: CallOptions,
+  ): Promise<LooseResult> {
+    const result = await this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal))
+    if (this.era !== 'modern' || !isTaskHandle(result)) return result
+    const { requests } = this.#parts
+    const { server } = this
+    return awaitTask(result, {
+      ...options,
+      server,
+      request: (method, body, signal) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
+      answer: (method, body, signal) => answerRequest(requests, server, { method, params: body }, signal),
+    })
+  }
+
+  /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
+  async #send(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: RequestOptions,
+  ): Promise<LooseResult> {
+    try {
+      return await this.#sendOnce(params, options)
+    } catch (error) {
+      const code = (error as { code?: unknown }).code
+      const mayHelp =
+        (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
+      if (!mayHelp) throw error
+      await this.listTools(options.signal)
+      return this.#sendOnce(params, options)
+    }
+  }
+
+  #sendOnce(
+    params: { name: string; arguments: Record<string, unknown> },
+    options: RequestOptions,
+  ): Promise<LooseResult> {
+    const { name } = params
+    if (this.#taskTools.has(name) && this.#runsTasks) {
+      const { signal, ...rest } = options
+      const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
+        this.#requestOfTask(method, body, { ...rest, ...(abort && { signal: abort }) })
+      return runAsTask(request, this.#parts.about().server, params, signal)
+    }
+    const definition = this.#withHeaders.get(name)
+    if (definition) return this.#callWithHeaders(params, definition, options)
+    return this.#parts.direct?.call(params, options.signal) ?? this.#request('tools/call', params, options)
+  }
+
+  get #runsTasks(): boolean {
+    return this.era === 'legacy' && this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+  }
+
+  /** The package knows how parameters become headers, but only of a tool's definition; it must not check the result against that. */
+  async #callWithHeaders(
+    params: { name: string; arguments: Record<string, unknown> },
+    { name, inputSchema }: UpstreamTool,
+    options: RequestOptions,
+  ): Promise<LooseResult> {
+    const toolDefinition = { name, inputSchema } as Tool
+    const callOptions: CallToolRequestOptions = { ...options, toolDefinition }
+    return unwrapRaw(await this.#client.callTool(params, callOptions))
+  }
+
+  #request(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
+    return this.#client.request({ method, params }, looseResult, options)
+  }
+
+  /** A server that forgets us has forgotten nothing of what the task has done: the call must not be made again. */
+  async #requestOfTask(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<LooseResult> {
+    try {
+      return await this.#request(method, params, options)
+    } catch (error) {
+      if (method === 'tools/call' || !isSessionLost(error)) throw error
+      const text = `Server '${this.server}' has forgotten the session, and with it a task whose effect is unknown`
+      throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
+    }
+  }
+
+  /** Turns what a request throws into a BridgeError. */
+  async #guard<T>(
+    what: string,
+    signal: AbortSignal | undefined,
+    tool: string | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    this.#openCount += 1
+    try {
+      return await work()
+    } catch (error) {
+      const about = this.#parts.about()
+      if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
+      const failure = requestFailure(error, what, about, tool)
+      if (failure.sessionLost) this.#sessionLost = true
+      this.#failures.set(failure.error, failure)
+      throw failure.error
+    } finally {
+      this.#openCount -= 1
+      if (this.#openCount === 0) this.#onIdle?.()
+    }
+  }
+}
+
+function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {
+  return { timeout, ...(signal && { signal }) }
+}

@@ -1,0 +1,114 @@
+// Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
+import type { Client, Implementation } from '@modelcontextprotocol/client'
+import { boundInstructions } from './bounded-instructions.ts'
+import { Connection } from './connection.ts'
+import type { Link } from '../dial.ts'
+import { DirectCalls } from './direct-calls.ts'
+import type { Circumstances } from '../failures/failures.ts'
+import { routeProgress } from './progress.ts'
+import { keepRawResults } from './raw-results.ts'
+import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
+import { MODERN_REVISION, type Sdk } from './sdk.ts'
+import { TASKS_EXTENSION } from './task-extension.ts'
+
+/** `legacy` opens with `initialize` (revisions to 2025-11-25), `modern` with `server/discover` (from 2026-07-28); `auto` asks which. */
+export type Era = 'legacy' | 'modern' | 'auto'
+
+/** A `notifications/message` of a server. */
+export interface ServerMessage {
+  level: string
+  logger?: string
+  data: unknown
+}
+
+export interface HandshakeOptions {
+  sdk: Sdk
+  link: Link
+  era: Era
+  clientInfo: Implementation
+  requests: UpstreamRequests
+  timeoutMs: number
+  signal: AbortSignal
+  /** What is known about the other side at the moment of asking, for errors. */
+  about: () => Circumstances
+  onToolsChanged: () => void
+  /** The server's resources or prompts changed. */
+  onOfferingsChanged: () => void
+  onMessage: (message: ServerMessage) => void
+  /** The server's instructions were too long, and were cut. */
+  onInstructionsCut: (chars: number) => void
+  /** The user is done at a page that the server had sent them to. */
+  onPageFinished: (id: string) => void
+  /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
+  onClose: () => void
+  onError: (message: string) => void
+}
+
+/**
+ * On failure the transport is closed.
+ * @throws whatever the MCP client package throws; see `startFailure`.
+ */
+export async function handshake(options: HandshakeOptions): Promise<Connection> {
+  const { sdk, link, requests } = options
+  if (options.era !== 'legacy') keepRawResults(link.transport)
+  const instructions = boundInstructions(link.transport)
+  const progress = routeProgress(link.transport)
+  const client = new sdk.Client(options.clientInfo, {
+    capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
+    versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
+  })
+  client.onerror = (error) => options.onError(error.message)
+  client.removeNotificationHandler('notifications/progress')
+  client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged)
+  client.setNotificationHandler('notifications/resources/list_changed', options.onOfferingsChanged)
+  client.setNotificationHandler('notifications/prompts/list_changed', options.onOfferingsChanged)
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+    options.onPageFinished(params.elicitationId),
+  )
+  client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
+  serveRequests(sdk, client, options.about().server, requests)
+  try {
+    await withinTime(options, client)
+    // It may have closed since the last answer; then nothing would ever say so.
+    if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
+  } catch (error) {
+    await closeLink(link)
+    throw error
+  }
+  instructions.stop()
+  const chars = instructions.cutFrom()
+  if (chars !== undefined) options.onInstructionsCut(chars)
+  client.onclose = options.onClose
+  const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
+  const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
+  const { about } = options
+  const connection = new Connection({ client, link, progress, direct, requests, about })
+  connection.subscribe(options.onError)
+  // Waited for: some servers lose answers when they are asked two things at once.
+  await connection.setLogLevel()
+  return connection
+}
+
+export async function closeLink(link: Link): Promise<void> {
+  await link.transport.close().catch(() => {})
+  link.release?.()
+}
+
+/** The package limits its requests, but not how long a transport takes to open: an event stream may never begin. */
+async function withinTime({ sdk, link, timeoutMs, signal }: HandshakeOptions, client: Client): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  let onAbort = (): void => {}
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')), timeoutMs)
+    onAbort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort)
+  })
+  const connecting = client.connect(link.transport, { timeout: timeoutMs, signal })
+  connecting.catch(() => {})
+  try {
+    await Promise.race([connecting, limit])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,71 @@
+// What an upstream may ask of us: folders it may work in, an answer from the user, a completion from the model. Whoever opened the upstreams answers;
+// what nobody answers is not offered, and is declined at once when a server asks for it all the same.
+import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
+import { BridgeError } from '../../errors.ts'
+import { webPage } from './required-pages.ts'
+import type { Sdk } from './sdk.ts'
+
+/** Each is passed the name of the server that asks; `params` and results are those of the MCP specification, unchecked. */
+export interface UpstreamRequests {
+  /** `roots/list` */
+  roots?: (server: string) => Promise<{ uri: string; name?: string }[]>
+  /** `elicitation/create`, with a form or a URL. */
+  elicit?: (server: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
+  /** `sampling/createMessage` */
+  sample?: (server: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
+}
+
+export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities {
+  return {
+    ...(requests.roots && { roots: {} }),
+    ...(requests.elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+    ...(requests.sample && { sampling: {} }),
+  }
+}
+
+/** Answers one request of a server that did not come as one. @throws Error when nobody answers such requests */
+export async function answerRequest(
+  { roots, elicit, sample }: UpstreamRequests,
+  server: string,
+  { method, params }: { method: string; params: Record<string, unknown> },
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  if (method === 'elicitation/create' && elicit) return askUser(elicit, server, params, signal)
+  if (method === 'sampling/createMessage' && sample) return sample(server, params, signal)
+  if (method === 'roots/list' && roots) return { roots: await roots(server) }
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' asks for something that nobody here can answer`)
+}
+
+/** @throws BridgeError UPSTREAM_PROTOCOL for a page that is none */
+async function askUser(
+  elicit: NonNullable<UpstreamRequests['elicit']>,
+  server: string,
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  if (params.mode !== 'url' || webPage(params.url)) return elicit(server, params, signal)
+  const text = `Server '${server}' wants the user to open an address that is not one of a web page (http or https, no user name)`
+  throw new BridgeError('UPSTREAM_PROTOCOL', text)
+}
+
+/** Lets `requests` answer what the server behind `client` asks for. */
+export function serveRequests(sdk: Sdk, client: Client, server: string, requests: UpstreamRequests): void {
+  const { roots, elicit, sample } = requests
+  if (roots) client.setRequestHandler('roots/list', async () => ({ roots: await roots(server) }))
+  if (elicit) {
+    client.setRequestHandler(
+      'elicitation/create',
+      (request, context) => askUser(elicit, server, request.params, context.mcpReq.signal) as never,
+    )
+  }
+  if (sample) {
+    client.setRequestHandler(
+      'sampling/createMessage',
+      (request, context) => sample(server, request.params, context.mcpReq.signal) as never,
+    )
+  }
+  client.fallbackRequestHandler = (request) => {
+    const reason = `nobody is here to answer ${request.method}: it was not among this client's capabilities`
+    return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, reason))
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { createRedactor } from '../../text/redact.ts'
+import { FinishedPages, requiredPages } from './required-pages.ts'
+
+const redact = createRedactor({
+  type: 'stdio',
+  command: 'server',
+  args: ['auth'],
+  env: { TOKEN: 'a-secret-that-is-long' },
+})
+const pagesFor = (...elicitations: unknown[]) => requiredPages({ code: -32_042, data: { elicitations } }, redact)
+
+describe('the pages that a server wants opened', () => {
+  it('are those of its error, in its words', () => {
+    const page = { mode: 'url', url: 'https://s.example/auth?x=1', message: 'Allow it.', elicitationId: 'e1' }
+    expect(pagesFor(page)).toEqual([{ url: 'https://s.example/auth?x=1', message: 'Allow it.', id: 'e1' }])
+    expect(requiredPages({ code: -32_603, data: { elicitations: [page] } }, redact)).toEqual([])
+  })
+
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://bank.example@evil.example/', 'no address', 7, null])(
+    'are not %s',
+    (url) => {
+      expect(pagesFor({ url, message: 'Open it.' })).toEqual([])
+    },
+  )
+
+  it.each([[undefined], [{}], [{ elicitations: 'none' }], [{ elicitations: [null, 'x', {}] }]])(
+    'are none in %j',
+    (data) => {
+      expect(requiredPages({ code: -32_042, data }, redact)).toEqual([])
+    },
+  )
+
+  it('show no secret of the definition, and lead where they should all the same', () => {
+    const [page] = pagesFor({
+      url: 'https://s.example/auth/a-secret-that-is-long?k=a-secret-that-is-long',
+      message: 'With a-secret-that-is-long',
+    })
+    expect(page).toEqual({ url: 'https://s.example/auth/[redacted]?k=[redacted]', message: 'With [redacted]' })
+  })
+
+  it('are few', () => {
+    expect(pagesFor(...Array.from({ length: 100 }, () => ({ url: 'https://s.example/' })))).toHaveLength(5)
+  })
+})
+
+describe('a finished page', () => {
+  const forever = new AbortController().signal
+
+  it('ends the wait for it, also when it was finished before', async () => {
+    const pages = new FinishedPages()
+    pages.add('a')
+    await pages.wait('a', forever)
+    const later = pages.wait('b', forever)
+    pages.add('other')
+    pages.add('b')
+    await later
+  })
+
+  it('is not waited for when nobody is there any more', async () => {
+    const abort = new AbortController()
+    const waiting = new FinishedPages().wait('a', abort.signal)
+    abort.abort()
+    await waiting
+    await new FinishedPages().wait('a', abort.signal)
+  })
+})

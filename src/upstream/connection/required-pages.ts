@@ -1,0 +1,92 @@
+// Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
+// error, and when it says that the user is done there. It shows nobody anything.
+import { REPLACEMENT } from '../../text/encoded-secrets.ts'
+import type { Redactor } from '../../text/redact.ts'
+
+/** JSON-RPC error code "URL elicitation required". */
+const URL_ELICITATION_REQUIRED = -32_042
+const MAX_PAGES = 5
+const MAX_URL_CHARS = 4096
+const MESSAGE_CHARS = 500
+const MIN_SECRET_CHARS = 12
+
+/** How long to wait for a server to say that the user is done; many never do. */
+const WAIT_MS = 30_000
+const KEPT_IDS = 100
+
+export interface RequiredPage {
+  url: string
+  /** In the server's words; empty when it gave none. */
+  message: string
+  /** By which the server will say that the user is done. */
+  id?: string
+}
+
+/** The address that a server wants its user to open, when that is a web page: a browser opens programs, too. */
+export function webPage(url: unknown): URL | undefined {
+  if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !URL.canParse(url)) return undefined
+  const page = new URL(url)
+  if (page.protocol !== 'https:' && page.protocol !== 'http:') return undefined
+  // An address with a user name in it looks like another one.
+  return page.href.startsWith(`${page.origin}/`) ? page : undefined
+}
+
+/** Web pages only. None for every other error. */
+export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
+  if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(data?.elicitations)) return []
+  return (data.elicitations as unknown[]).slice(0, MAX_PAGES).flatMap((entry): RequiredPage[] => {
+    const { url, message, elicitationId } = (entry ?? {}) as Record<string, unknown>
+    const page = webPage(url)
+    if (!page) return []
+    const { origin, href } = page
+    return [
+      {
+        url: `${origin}${withoutSecrets(href.slice(origin.length), redact)}`,
+        message: typeof message === 'string' ? redact(message).slice(0, MESSAGE_CHARS) : '',
+        ...(typeof elicitationId === 'string' && elicitationId.length <= MESSAGE_CHARS && { id: elicitationId }),
+      },
+    ]
+  })
+}
+
+/** A link must go on working: a short argument of the server's command, such as `auth`, is no secret in a path. */
+function withoutSecrets(rest: string, redact: Redactor): string {
+  return rest.replace(/[^/?&=#]+/g, (part) => {
+    if (part.length < MIN_SECRET_CHARS) return part
+    const shown = redact(part)
+    return shown === REPLACEMENT ? shown : part
+  })
+}
+
+/** What one server has said about pages. A page may be finished before anyone waits for that. */
+export class FinishedPages {
+  readonly #ids = new Set<string>()
+  readonly #waiting = new Set<() => void>()
+
+  add(id: string): void {
+    this.#ids.add(id)
+    for (const oldest of this.#ids) if (this.#ids.size > KEPT_IDS) this.#ids.delete(oldest)
+    for (const check of this.#waiting) check()
+  }
+
+  /** Resolves when the page is finished, after half a minute, or on abort. */
+  wait(id: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(check)
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      const check = (): void => {
+        if (this.#ids.delete(id)) finish()
+      }
+      const timer = setTimeout(finish, WAIT_MS)
+      signal.addEventListener('abort', finish)
+      this.#waiting.add(check)
+      if (signal.aborted) finish()
+      else check()
+    })
+  }
+}

@@ -1,0 +1,102 @@
+// Calls that a server of the 2026-07-28 revision answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): asks after it until it ends.
+// It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
+import { BridgeError } from '../../errors.ts'
+import { pollDelay } from './poll-delay.ts'
+import { isRecord, type LooseResult } from './sdk.ts'
+import type { CallOptions } from '../upstream.ts'
+
+/** What a client declares under `extensions`. */
+export const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} }
+
+/** JSON-RPC code for a task that ended without a result, where the server gives none. */
+const TASK_ENDED = -32_000
+
+export interface TaskOptions extends CallOptions {
+  server: string
+  /** Sends a request, and throws what that throws. */
+  request: (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
+  /** Answers what the task asks of us. @throws Error when nobody can */
+  answer: (method: string, params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>
+}
+
+/** Is this the handle of a task, in place of a tool's result? */
+export function isTaskHandle(result: LooseResult): boolean {
+  return result['resultType'] === 'task'
+}
+
+/**
+ * @param handle what the server answered the call with
+ * @returns the tool's result
+ * @throws Error with a JSON-RPC code when the task failed or was cancelled, BridgeError UPSTREAM_PROTOCOL, or what `request` throws. When the
+ * task is not waited for to its end, it is cancelled at the server.
+ */
+export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
+  const { taskId } = handle
+  if (typeof taskId !== 'string') throw nonsense(options.server, 'it does not say which task it runs')
+  const progress = progressOf(options.onProgress)
+  const answered = new Set<string>()
+  let task = handle
+  try {
+    for (;;) {
+      progress(task['statusMessage'])
+      // The handle itself never carries a result, whatever its status.
+      if (task !== handle) {
+        const result = resultOf(task, options.server)
+        if (result) return result
+        await answerRequests(task, answered, options)
+      }
+      await pollDelay(task['pollIntervalMs'], options.signal)
+      task = await options.request('tasks/get', { taskId }, options.signal)
+    }
+  } catch (error) {
+    // Of a task that has ended there is nothing to cancel, and then nobody minds.
+    await options.request('tasks/cancel', { taskId }).catch(() => {})
+    throw error
+  }
+}
+
+/** Undefined while the task goes on. */
+function resultOf({ status, statusMessage, result, error }: LooseResult, server: string): LooseResult | undefined {
+  if (status === 'working' || status === 'input_required') return undefined
+  if (status === 'completed' && isRecord(result)) return result
+  if (status === 'failed' || status === 'cancelled') {
+    const { code, message = statusMessage } = isRecord(error) ? error : {}
+    const words = typeof message === 'string' && message !== '' ? message : `the task has ${status}`
+    throw Object.assign(new Error(status === 'cancelled' ? `the task was cancelled: ${words}` : words), {
+      code: typeof code === 'number' ? code : TASK_ENDED,
+    })
+  }
+  throw nonsense(server, 'it says nothing that can be understood about a task that it runs')
+}
+
+/** Those that are new: a request stays in the list until the server has taken its answer in. */
+async function answerRequests(
+  { taskId, inputRequests }: LooseResult,
+  answered: Set<string>,
+  { request, answer, signal = new AbortController().signal }: TaskOptions,
+): Promise<void> {
+  if (!isRecord(inputRequests)) return
+  for (const [key, asked] of Object.entries(inputRequests)) {
+    if (answered.has(key) || !isRecord(asked)) continue
+    answered.add(key)
+    const { method, params } = asked
+    const response = await answer(String(method), isRecord(params) ? params : {}, signal)
+    await request('tasks/update', { taskId, inputResponses: { [key]: response } }, signal)
+  }
+}
+
+/** Tasks send no progress: what there is of it is the message that goes with their status. */
+function progressOf(onProgress: CallOptions['onProgress']): (message: unknown) => void {
+  let last: unknown
+  let progress = 0
+  return (message) => {
+    if (message === last || typeof message !== 'string') return
+    last = message
+    progress += 1
+    onProgress?.({ progress, message })
+  }
+}
+
+function nonsense(server: string, what: string): BridgeError {
+  return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was called, and ${what}`)
+}

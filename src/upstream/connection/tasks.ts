@@ -1,0 +1,47 @@
+// Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its result.
+// The client package no longer knows these methods; they are spoken by hand.
+import { BridgeError } from '../../errors.ts'
+import { pollDelay } from './poll-delay.ts'
+import type { LooseResult } from './sdk.ts'
+
+/** How long the server should keep a finished task's result for us. */
+const KEEP_MS = 60 * 60_000
+
+type Request = (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
+
+/**
+ * @param params of the `tools/call`
+ * @throws BridgeError, or what `request` throws. When `signal` is aborted the task is cancelled at the server.
+ */
+export async function runAsTask(
+  request: Request,
+  server: string,
+  params: Record<string, unknown>,
+  signal: AbortSignal | undefined,
+): Promise<LooseResult> {
+  let task = taskOf(server, (await request('tools/call', { ...params, task: { ttl: KEEP_MS } }, signal)).task)
+  const { taskId } = task
+  try {
+    while (task.status === 'working' || task.status === 'submitted') {
+      await pollDelay(task.pollInterval, signal)
+      task = taskOf(server, await request('tasks/get', { taskId }, signal))
+    }
+    // For a failed or cancelled task this answers with its error; one that needs input asks for it while this waits.
+    return await request('tasks/result', { taskId }, signal)
+  } catch (error) {
+    if (signal?.aborted) await request('tasks/cancel', { taskId }).catch(() => {})
+    throw error
+  }
+}
+
+interface Task {
+  taskId: string
+  status: string
+  pollInterval: unknown
+}
+
+function taskOf(server: string, value: unknown): Task {
+  const { taskId, status, pollInterval } = (value ?? {}) as Partial<Task>
+  if (typeof taskId === 'string' && typeof status === 'string') return { taskId, status, pollInterval }
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was asked to run a task and did not say which it runs`)
+}

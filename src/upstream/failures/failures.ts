@@ -1,0 +1,263 @@
+// Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
+// No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
+import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
+import { BodyTooLongError } from '../remote/bounded-body.ts'
+import { ANSWER_LOST } from '../remote/http-streams.ts'
+import { redactStart, type Redactor } from '../../text/redact.ts'
+import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
+import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
+import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
+
+/** How much of a server's last words an error carries. */
+const SHOWN_CHARS = 4096
+
+/** What is known about the process or the connection that failed. */
+export interface Circumstances {
+  server: string
+  redact: Redactor
+  remote: boolean
+  /** Its definition has client credentials. */
+  isProgram?: boolean
+  exit?: ProcessExit | undefined
+  /** What it sent that made us end it. */
+  endedFor?: string | undefined
+  /** As written by the server, not redacted. */
+  lastWords?: string | undefined
+  /** What it logged last, redacted; empty when that was nothing. */
+  logged?: string
+}
+
+/** A failure as a BridgeError, and what its handling depends on beside it. */
+export interface Failure {
+  error: BridgeError
+  /** The server is alive and does not want to be spoken to in this way: another era or transport may do. */
+  refused?: boolean
+  /** The server has forgotten the session, and did not act on the request. */
+  sessionLost?: boolean
+  /** The server could not be reached, or says that it is not well. What it refuses is no outage: other requests may do. */
+  isOutage?: boolean
+  /** The server is there, if only to refuse. */
+  answered?: boolean
+  /** JSON-RPC error code, when the server answered with one. */
+  rpcCode?: number
+  retryAfterMs?: number | undefined
+}
+
+/** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
+export const REMOTE_HINT = 'It is tried again on the next use. Check its url with `sandbridge servers`.'
+
+/** @param timeoutMs the start timeout, for the message. */
+export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
+  const failure = startFailureOf(error, about, timeoutMs)
+  const { code } = failure.error
+  return { ...failure, isOutage: code === 'UPSTREAM_UNREACHABLE' || code === 'UPSTREAM_TIMEOUT' }
+}
+
+function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number): Failure {
+  if (BridgeError.isInstance(error)) return { error }
+  const { server, remote } = about
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
+  const words = lastWords(about)
+  if (isTimeout(error)) {
+    const hint = remote
+      ? 'It may be overloaded: try again in a moment.'
+      : 'It may be downloading what it needs: try again in a moment.'
+    const what = remote ? 'did not answer within' : 'did not answer after its start within'
+    return {
+      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, { hint }),
+    }
+  }
+  const rpcCode = rpcErrorOf(error)?.code
+  const why = about.exit ? `it ${describeExit(about.exit)} before it answered` : reasonOf(error, about)
+  const failure = remote ? 'could not be reached' : 'could not be started'
+  const hint = remote ? REMOTE_HINT : undefined
+  return {
+    error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint),
+    refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
+    retryAfterMs: retryAfterOf(error),
+  }
+}
+
+/** @param what the request in words, such as "the call of 'echo'". */
+export function requestFailure(error: unknown, what: string, about: Circumstances, tool?: string): Failure {
+  const { server, remote } = about
+  if (BridgeError.isInstance(error)) return { error, isOutage: remote && error.code === 'UPSTREAM_UNREACHABLE' }
+  const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
+    error: new BridgeError(code, `Server '${server}' ${text}`, options),
+  })
+  if (needsLogin(error)) return { error: loginNeeded(about, error) }
+  const rpc = rpcErrorOf(error)
+  const pages = requiredPages(error, about.redact)
+  if (pages.length > 0) return { error: linkRequired(server, what, pages) }
+  if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
+  if (rpc?.code === ANSWER_LOST) {
+    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withLastWords(rpc.message, about)}`
+    return { error: unreachable(text, REMOTE_HINT), isOutage: true }
+  }
+  if (rpc) {
+    const text = redactStart(about.redact, rpc.message, SHOWN_CHARS)
+    const data = { server, ...(tool !== undefined && { tool }), content: [{ type: 'text', text }] }
+    return {
+      ...fail('TOOL_FAILED', `refused ${what}: ${text} (${rpc.code})`, { data }),
+      rpcCode: rpc.code,
+      answered: true,
+    }
+  }
+  if (isTimeout(error)) return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`), isOutage: remote }
+  if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
+  const sdkCode = sdkCodeOf(error)
+  if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
+    return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${wordsOf(error, about)}`)
+  }
+  if (remote) return remoteFailure(error, what, about)
+  if (about.endedFor !== undefined) {
+    const text = `was ended during ${what}, whose effect is unknown: it sent ${about.endedFor}, which names no request that it answers`
+    return fail('FRAME_TOO_LARGE', text)
+  }
+  const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
+  return {
+    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`),
+  }
+}
+
+function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
+  const { server } = about
+  const status = statusOf(error)
+  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
+  const unknown = hadNoEffect(error) ? '' : ', whose effect is unknown'
+  const why = withLastWords(remoteReason(error) ?? wordsOf(error, about), about)
+  const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
+  const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
+  return {
+    error: unreachable(text, hint),
+    sessionLost: isSessionLost(error),
+    answered: isRefusal,
+    // We have closed it ourselves, or the next handshake tells.
+    isOutage: !isRefusal && sdkCodeOf(error) !== 'CONNECTION_CLOSED',
+    retryAfterMs: retryAfterOf(error),
+  }
+}
+
+function unreachable(message: string, hint?: string): BridgeError {
+  return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
+}
+
+function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
+  const scope = missingScope(error)
+  if (scope !== undefined) return scopeNeeded(server, scope, isProgram)
+  if (isProgram) {
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+    })
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
+    hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
+  })
+}
+
+/** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
+function scopeNeeded(server: string, scope: string, isProgram = false): BridgeError {
+  const shown = /^[\w.:/ +*-]{1,500}$/.test(scope) ? scope : undefined
+  const named = shown === undefined ? '' : `: ${shown}`
+  const has = isProgram ? 'its client credentials have' : 'the login has'
+  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
+  if (isProgram) hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
+  else if (scope === '') {
+    hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants more permissions than ${has}${named}`, {
+    hint,
+    data: { scope: shown ?? '' },
+  })
+}
+
+function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
+  const links = pages.map(({ url, message }) => (message ? `${message} ${url}` : url)).join('; ')
+  const text = `Server '${server}' wants the user to open a page before ${what}: ${links}`
+  return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
+}
+
+function needsLogin(error: unknown): boolean {
+  return statusOf(error) === 401 || nameOf(error) === 'UnauthorizedError' || missingScope(error) !== undefined
+}
+
+/** Empty when the server refused for want of a scope, and did not say which. */
+function missingScope(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
+  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
+}
+
+function nameOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.name : undefined
+}
+
+/** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
+function isHttpRefusal(error: unknown): boolean {
+  return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
+}
+
+/** The package reports outages during the negotiation with the same code, and a cause. */
+function isEraRefusal(error: unknown): boolean {
+  return sdkCodeOf(error) === 'ERA_NEGOTIATION_FAILED' && remoteReason(error) === undefined
+}
+
+/** 404 says so (specification 2025-11-25, transports, session management); many servers say it with 400 and words. */
+export function isSessionLost(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
+}
+
+function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {
+  // The older HTTP+SSE transport's errors have an HTTP status as their code, and an event.
+  if (!(error instanceof Error) || 'event' in error) return undefined
+  const { code } = error as { code?: unknown }
+  return typeof code === 'number' ? { code, message: error.message } : undefined
+}
+
+function describeExit({ code, signal }: ProcessExit): string {
+  return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+}
+
+function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
+  const written = words ? ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}` : ''
+  return logged ? `${written} It logged: ${logged}` : written
+}
+
+function withLastWords(reason: string, about: Circumstances): string {
+  const words = lastWords(about)
+  return words === '' ? reason : `${reason}.${words}`
+}
+
+/** A reason for a failed start that holds nothing of the definition: Node's own messages quote it. */
+function reasonOf(error: unknown, about: Circumstances): string {
+  const rpc = rpcErrorOf(error)
+  if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`
+  const words = about.remote
+    ? remoteReason(error)
+    : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
+  return words ?? wordsOf(error, about)
+}
+
+const SPAWN_WORDS: Record<string, string> = {
+  ENOENT: 'its command was not found',
+  EACCES: 'its command may not be executed',
+  EPERM: 'its command may not be executed',
+  ENOTDIR: 'its working directory does not exist',
+  EMFILE: 'this machine is out of file descriptors',
+  ENFILE: 'this machine is out of file descriptors',
+  EAGAIN: 'this machine is out of processes',
+  ERR_INVALID_ARG_VALUE: 'its definition holds a character that no command can have',
+  ERR_INVALID_ARG_TYPE: 'its definition holds something that is no text',
+}
+
+function wordsOf(error: unknown, { redact }: Circumstances): string {
+  return redactStart(redact, messageOf(error), 500)
+}
+
+function isTimeout(error: unknown): boolean {
+  return sdkCodeOf(error) === 'REQUEST_TIMEOUT'
+}
+
+function sdkCodeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as { code?: unknown }).code : undefined
+}

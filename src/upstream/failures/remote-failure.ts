@@ -1,0 +1,140 @@
+// Why a remote server could not be used, in words for the user. Nothing here quotes a URL, a header or a body.
+import { BodyTooLongError } from '../remote/bounded-body.ts'
+import { ADDRESS_REFUSED } from '../remote/address-guard.ts'
+
+/** An answer of the server's, or of something before it, that no MCP client can work with. */
+export class RemoteFailure extends Error {
+  /** HTTP status. */
+  readonly status: number
+  /** How long the server asks us to wait, when it does. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, message: string, retryAfterMs?: number) {
+    super(message)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Undefined for an answer that the MCP client package should see. */
+export function failureOf(response: Response, now = Date.now()): RemoteFailure | undefined {
+  const { status, headers } = response
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
+  const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  if (status === 429)
+    return new RemoteFailure(status, `it has had too many requests from us (HTTP 429)${wait}`, retryAfterMs)
+  if (status >= 500) return new RemoteFailure(status, `it failed with HTTP ${status}${wait}`, retryAfterMs)
+  if (status === 200 && headers.get('content-type')?.includes('text/html')) {
+    return new RemoteFailure(
+      status,
+      'it answered with a web page: the address may be wrong, or a login page is in between',
+    )
+  }
+  return undefined
+}
+
+/** RFC 9110 section 10.2.3: seconds or a date. */
+export function parseRetryAfter(value: string | null, now: number): number | undefined {
+  if (!value) return undefined
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** Words for what is at the bottom of a failed request, or undefined when nothing is known of it. */
+export function remoteReason(error: unknown): string | undefined {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof RemoteFailure || cause instanceof BodyTooLongError) return cause.message
+    const words = WORDS[codeOf(cause)]
+    if (words !== undefined) return words
+    if (cause.message.startsWith('the proxy ')) return cause.message
+  }
+  const status = statusOf(error)
+  if (status !== undefined && status >= 300 && status < 400) {
+    return `it redirects to another address (HTTP ${status}), which is not followed: its url needs an update`
+  }
+  if (status === 403) return 'it denied access (HTTP 403): the credentials may lack a permission'
+  if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
+  if (status !== undefined) return `it answered with HTTP ${status}`
+  return undefined
+}
+
+/** True when the request certainly was not acted on: it never arrived, or was turned away. */
+export function hadNoEffect(error: unknown): boolean {
+  const status = statusOf(error)
+  if (status !== undefined) return status >= 300 && status < 500
+  return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
+}
+
+/** The HTTP status at the bottom of an error, when there is one. */
+export function statusOf(error: unknown): number | undefined {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof RemoteFailure) return cause.status
+    const { data, code } = cause as { data?: { status?: unknown }; code?: unknown }
+    if (typeof data?.status === 'number') return data.status
+    // The error of the older HTTP+SSE transport keeps its status as a code.
+    if (cause.message.startsWith('SSE error') && typeof code === 'number') return code
+    const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(cause.message)
+    if (posted) return Number(posted[1])
+  }
+  return undefined
+}
+
+/** The time a server asked us to wait, when that is why the request failed. */
+export function retryAfterOf(error: unknown): number | undefined {
+  return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
+}
+
+/** An error and what caused it, outermost first; the client package keeps some causes under `data`. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  let current = error
+  while (current instanceof Error && causes.length < 10) {
+    causes.push(current)
+    const { cause, data, event } = current as {
+      cause?: unknown
+      data?: { cause?: unknown }
+      event?: { error?: unknown }
+    }
+    if (current instanceof AggregateError) current = current.errors[0]
+    else current = cause ?? data?.cause ?? event?.error
+  }
+  return causes
+}
+
+function codeOf(error: Error): string {
+  const code = String((error as { code?: unknown }).code)
+  // OpenSSL's own name for this is in the message only.
+  return code === 'EPROTO' && /wrong version number|packet length too long/.test(error.message) ? NO_TLS : code
+}
+
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER'
+
+/** Codes of connections that broke when a request may have been on its way. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+
+const NOT_TRUSTED =
+  'its certificate is not from an authority that this machine trusts; NODE_EXTRA_CA_CERTS can name one'
+
+const WORDS: Record<string, string> = {
+  [ADDRESS_REFUSED]: 'its address is link-local or serves cloud metadata, which is not dialled',
+  ECONNREFUSED: 'nothing listens at its address',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to its address',
+  ENETUNREACH: 'there is no route to its address',
+  ENOTFOUND: 'its host name does not exist',
+  EAI_AGAIN: 'its host name could not be looked up; the network may be down',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet; the clock of this machine may be wrong',
+  CERT_REVOKED: 'its certificate was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  [NO_TLS]: 'it does not speak TLS there; the address may need http: instead of https:',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; the address may need http: instead of https:',
+  EPROTO: 'the TLS handshake failed',
+}

@@ -1,0 +1,360 @@
+// One configured upstream over its whole life: started on first need, shared, stopped when idle, started again on the next use after it died.
+// How it is reached is openUpstream's business, what is said to it Connection's.
+import type { Implementation } from '@modelcontextprotocol/client'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Log, LogLevel } from '../../log.ts'
+import type { ServerAuth } from '../auth/stored-auth.ts'
+import { Circuit } from './circuit.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Circumstances } from '../failures/failures.ts'
+import { FinishedPages } from '../connection/required-pages.ts'
+import type { ServerMessage } from '../connection/handshake.ts'
+import { LastLogged } from './last-logged.ts'
+import { openUpstream, StartFailedError } from './open-upstream.ts'
+import { createRedactor, redactStart, type Redactor } from '../../text/redact.ts'
+import type { UpstreamRequests } from '../connection/requests.ts'
+import { ToolCache } from '../listing/tool-cache.ts'
+import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
+import type { Verdicts } from './negotiated-transports.ts'
+
+/** How long a remote connection may be silent before we ask whether it is still there. */
+const PING_AFTER_MS = 5 * 60_000
+const LOGGED_CHARS = 1000
+/** Changes come in bursts: they are told of this long after the first. */
+const OFFERINGS_DELAY_MS = 200
+
+export interface ManagedUpstreamOptions {
+  clientInfo: Implementation
+  startTimeoutMs: number
+  cwd: string | undefined
+  /** How long to stay running without being used; 0 means for ever. */
+  idleMs: number
+  allowLinkLocal: boolean
+  env: Record<string, string | undefined>
+  resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
+  requests: () => UpstreamRequests
+  /** Authorizes requests to a server. */
+  authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
+  verdicts: Verdicts
+  now: () => number
+  random: () => number
+  log: Log
+  onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
+  /** The server says that its resources or prompts changed. */
+  onOfferings: () => void
+  /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
+  beforeStart: () => Promise<void>
+}
+
+export class ManagedUpstream {
+  readonly definition: ServerDefinition
+  readonly finishedPages = new FinishedPages()
+  /** When it was last used, by `now`. */
+  lastUsed = 0
+  readonly #options: ManagedUpstreamOptions
+  readonly #circuit: Circuit
+  readonly #tools: ToolCache
+  readonly #shutdown = new AbortController()
+  readonly #lastLogged: LastLogged
+  #redact: Redactor
+  #connection: Connection | undefined
+  /** Sessions that their server has forgotten, with requests in flight. */
+  readonly #retired = new Set<Connection>()
+  #starting: Promise<Connection> | undefined
+  #closing: Promise<void> | undefined
+  #failed = false
+  #instructions: string | undefined
+  #openCallCount = 0
+  #timer: NodeJS.Timeout | undefined
+  #offeringsTimer: NodeJS.Timeout | undefined
+
+  constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
+    this.definition = definition
+    this.#options = options
+    this.#redact = createRedactor(definition.transport)
+    this.#lastLogged = new LastLogged(options.now)
+    this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
+    this.#tools = new ToolCache({
+      onList: ({ tools, skippedCount, isCut }) => {
+        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
+        if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
+        options.onTools(tools, this.#instructions)
+      },
+      onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
+    })
+  }
+
+  get state(): UpstreamState {
+    if (this.#connection) return 'running'
+    if (this.#starting) return 'starting'
+    return this.#failed ? 'failed' : 'not-started'
+  }
+
+  get instructions(): string | undefined {
+    return this.#instructions
+  }
+
+  get isProcess(): boolean {
+    return this.definition.transport.type === 'stdio'
+  }
+
+  get isIdle(): boolean {
+    return this.#openCallCount === 0 && this.#connection !== undefined
+  }
+
+  callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#use(options.signal, (connection) => this.#callInTime(connection, tool, args, options))
+  }
+
+  async #callInTime(
+    connection: Connection,
+    tool: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<ToolResult> {
+    const { name, callTimeoutMs } = this.definition
+    if (callTimeoutMs === undefined) return connection.callTool(tool, args, options)
+    const limit = AbortSignal.timeout(callTimeoutMs)
+    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+    try {
+      return await connection.callTool(tool, args, { ...options, signal })
+    } catch (error) {
+      if (!limit.aborted || options.signal?.aborted) throw error
+      const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
+      const logged = this.#lastLogged.text()
+      throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
+    }
+  }
+
+  /** Concurrent callers share one listing, so one of them giving up does not end it. */
+  listTools(signal?: AbortSignal): Promise<UpstreamTool[]> {
+    const known = this.#connection && this.#tools.known(this.#connection)
+    if (known) {
+      this.#touch()
+      return Promise.resolve(known)
+    }
+    return this.#use(signal, (connection) => unlessAborted(this.#tools.list(connection), signal, this.definition.name))
+  }
+
+  /** Other work on a live connection, started if need be. @throws BridgeError */
+  use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#use(signal, work)
+  }
+
+  /** End it; it starts again on its next use. Never rejects. */
+  async stop(): Promise<void> {
+    const connection = this.#connection
+    if (connection) await this.#drop(connection)
+  }
+
+  /** End it for good. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#shutdown.abort(new Error('the bridge is ending'))
+    await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
+  }
+
+  /** Runs work on a live connection, and once more on a new one when the server has forgotten the old one. */
+  async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    while (this.#circuit.trial) await unlessAborted(this.#circuit.trial, signal, this.definition.name)
+    const leave = this.#circuit.enter()
+    this.#openCallCount += 1
+    try {
+      const connection = this.#connection ?? (await this.#connect(signal))
+      try {
+        return await this.#watch(connection, work)
+      } catch (error) {
+        // Nothing was done with this request, so it may be sent again. Others on the connection may be under way, and are left alone.
+        if (!connection.failureOf(error)?.sessionLost || signal?.aborted) throw error
+        this.#retire(connection)
+        return await this.#watch(this.#connection ?? (await this.#connect(signal)), work)
+      }
+    } finally {
+      leave()
+      this.#openCallCount -= 1
+      this.#touch()
+    }
+  }
+
+  /** What comes of it decides whether the server may be used again at once. */
+  async #watch<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const since = this.#circuit.moment
+    try {
+      const result = await work(connection)
+      this.#circuit.succeeded(since)
+      return result
+    } catch (error) {
+      const failure = connection.failureOf(error)
+      if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
+      throw error
+    }
+  }
+
+  async #connect(signal: AbortSignal | undefined): Promise<Connection> {
+    const { name, trusted } = this.definition
+    if (this.#shutdown.signal.aborted)
+      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (signal?.aborted) throw cancelled(name)
+    if (trusted === false) {
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
+        hint: 'Ask the user to run `sandbridge servers` in the project, and to trust it there.',
+      })
+    }
+    this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
+    return unlessAborted(this.#starting, signal, name)
+  }
+
+  async #start(): Promise<Connection> {
+    const since = this.#circuit.moment
+    try {
+      if (this.isProcess) await this.#options.beforeStart()
+      const connection = await this.#open()
+      this.#circuit.succeeded(since)
+      this.#failed = false
+      this.#connection = connection
+      const instructions: unknown = connection.instructions
+      this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
+      this.#log('info', 'A server was started', { era: connection.era })
+      return connection
+    } catch (error) {
+      this.#failed = true
+      if (!(error instanceof StartFailedError)) throw error
+      const { failure } = error
+      if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      throw failure.error
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    const { definition } = this
+    const transport = await this.#options.resolveTransport(definition)
+    this.#redact = createRedactor(transport)
+    this.#lastLogged.clear()
+    let connection: Connection | undefined
+    const authProvider = transport.type === 'stdio' ? undefined : this.#options.authProvider(transport, this.#redact)
+    connection = await openUpstream({
+      definition,
+      transport,
+      redact: this.#redact,
+      cwd: this.#options.cwd,
+      verdicts: this.#options.verdicts,
+      clientInfo: this.#options.clientInfo,
+      requests: this.#options.requests(),
+      allowLinkLocal: this.#options.allowLinkLocal,
+      env: this.#options.env,
+      ...(authProvider && { authProvider }),
+      timeoutMs: definition.startTimeoutMs ?? this.#options.startTimeoutMs,
+      signal: this.#shutdown.signal,
+      onToolsChanged: () => this.#tools.changed(),
+      onOfferingsChanged: () => this.#offeringsChanged(),
+      onMessage: (message) => this.#keepMessage(message),
+      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
+      onPageFinished: (id) => this.finishedPages.add(id),
+      logged: () => this.#lastLogged.text(),
+      onClose: (about) => connection && this.#lost(connection, about),
+      onError: (message) =>
+        this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
+    })
+    return connection
+  }
+
+  #lost(connection: Connection, about: Circumstances): void {
+    if (this.#connection !== connection) return
+    this.#forget()
+    this.#failed = true
+    this.#log('warning', 'A server ended by itself; it is started again on its next use', { ...about.exit })
+  }
+
+  async #drop(connection: Connection): Promise<void> {
+    if (this.#connection === connection) this.#forget()
+    await connection.close()
+  }
+
+  /** The server knows nothing of it any more, but may still answer what it has taken in. */
+  #retire(connection: Connection): void {
+    if (this.#connection === connection) this.#forget()
+    if (this.#retired.has(connection)) return
+    this.#retired.add(connection)
+    void connection
+      .idle()
+      .then(() => connection.close())
+      .finally(() => this.#retired.delete(connection))
+  }
+
+  #forget(): void {
+    this.#connection = undefined
+    this.#tools.reset()
+    clearTimeout(this.#timer)
+  }
+
+  #touch(): void {
+    this.lastUsed = this.#options.now()
+    this.#watchIdle()
+  }
+
+  /** Stops a server that nobody uses, and asks a remote one from time to time whether it is still there. */
+  #watchIdle(): void {
+    clearTimeout(this.#timer)
+    const connection = this.#connection
+    if (!connection || this.#openCallCount > 0) return
+    const { idleMs, now } = this.#options
+    const leftMs = idleMs > 0 ? this.lastUsed + idleMs - now() : Infinity
+    const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
+    if (waitMs === Infinity) return
+    this.#timer = setTimeout(() => {
+      // A call that began meanwhile arranges for the next time when it ends.
+      if (this.#openCallCount > 0) return
+      if (waitMs === leftMs) {
+        this.#log('info', 'A server that nobody used was stopped')
+        void this.stop()
+        return
+      }
+      // Nobody waits to be told of a failed ping, and the next use finds out for itself.
+      connection.ping().then(
+        () => this.#watchIdle(),
+        () => this.#drop(connection),
+      )
+    }, waitMs).unref()
+  }
+
+  #offeringsChanged(): void {
+    if (this.#offeringsTimer) return
+    this.#offeringsTimer = setTimeout(() => {
+      this.#offeringsTimer = undefined
+      if (this.#connection) this.#options.onOfferings()
+    }, OFFERINGS_DELAY_MS).unref()
+  }
+
+  #keepMessage({ level, logger, data }: ServerMessage): void {
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+    const from = logger === undefined ? '' : ` ${logger}:`
+    const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
+    this.#lastLogged.add(shown)
+    this.#log('debug', 'A server says', { message: shown })
+  }
+
+  #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
+    this.#options.log[level](message, { server: this.definition.name, ...fields })
+  }
+}
+
+function cancelled(server: string): BridgeError {
+  return new BridgeError('CANCELLED', `The work on server '${server}' was cancelled`)
+}
+
+/** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
+function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal | undefined, server: string): Promise<T> {
+  if (!signal) return shared
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(cancelled(server))
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ServerDefinition } from '../../config/server-definition.ts'
+import { createVerdicts, type Verdict } from './negotiated-transports.ts'
+
+async function temporaryFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'verdicts-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'file')
+}
+
+const server = (name: string): ServerDefinition => ({
+  name,
+  transport: { type: 'http', url: `http://${name}/`, headers: {} },
+  source: { client: 'test', file: 'test' },
+})
+
+/** Waits for the file to hold so many; the test's own timeout is the limit. */
+async function written(file: string, count: number): Promise<void> {
+  const size = async () => Object.keys(JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object).length
+  while ((await size()) < count) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+const modern: Verdict = { via: 'http', era: 'modern' }
+const legacy: Verdict = { via: 'sse', era: 'legacy' }
+
+test('bridges that share the file keep what the others found out, and learn it', async () => {
+  const file = await temporaryFile()
+  const [a, b] = [createVerdicts(file), createVerdicts(file)]
+  // Both have read the file before either writes to it.
+  expect([await a.get(server('a')), await b.get(server('b'))]).toEqual([undefined, undefined])
+  a.set(server('a'), modern)
+  await written(file, 1)
+  b.set(server('b'), legacy)
+  await written(file, 2)
+  const later = createVerdicts(file)
+  expect([await later.get(server('a')), await later.get(server('b'))]).toEqual([modern, legacy])
+  expect(await b.get(server('a'))).toEqual(modern)
+})
+
+test('the newest verdict on a server stays', async () => {
+  const file = await temporaryFile()
+  const [a, b] = [createVerdicts(file), createVerdicts(file)]
+  a.set(server('a'), legacy)
+  await written(file, 1)
+  b.set(server('a'), modern)
+  b.set(server('b'), modern)
+  await written(file, 2)
+  a.set(server('c'), modern)
+  await written(file, 3)
+  expect(await createVerdicts(file).get(server('a'))).toEqual(modern)
+  expect(await a.get(server('a'))).toEqual(modern)
+})

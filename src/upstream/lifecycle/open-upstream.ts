@@ -1,0 +1,131 @@
+// Opens a connection to an upstream in the way that works for it: remembered, or found out by trying. It keeps nothing of a failed attempt.
+import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { RemoteOptions } from '../remote/dial-remote.ts'
+import { dialProcess, type Link, type Via } from '../dial.ts'
+import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
+import { handshake, type Era, type HandshakeOptions } from '../connection/handshake.ts'
+import type { Redactor } from '../../text/redact.ts'
+import { loadSdk } from '../connection/sdk.ts'
+import type { Verdict, Verdicts } from './negotiated-transports.ts'
+
+export interface OpenOptions
+  extends Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'onClose'>, Omit<RemoteOptions, 'sdk'> {
+  definition: ServerDefinition
+  /** The definition's transport with its placeholders filled in. */
+  transport: StdioServer | RemoteServer
+  redact: Redactor
+  /** Where a server without a `cwd` of its own is started. */
+  cwd: string | undefined
+  verdicts: Verdicts
+  /** What the server logged last, redacted. */
+  logged: () => string
+  onClose: (about: Circumstances) => void
+}
+
+interface Approach {
+  via: Via
+  era: Era
+}
+
+/** Nearly all servers know the legacy era, and asking them about another costs a process; a remote one is asked which it knows. */
+const APPROACHES: Record<Via, Approach[]> = {
+  stdio: [
+    { via: 'stdio', era: 'legacy' },
+    { via: 'stdio', era: 'modern' },
+  ],
+  http: [
+    { via: 'http', era: 'auto' },
+    { via: 'sse', era: 'legacy' },
+  ],
+  sse: [
+    { via: 'sse', era: 'legacy' },
+    { via: 'http', era: 'auto' },
+  ],
+}
+
+/** Thrown for a start that failed: `failure.error` is what to show. */
+export class StartFailedError extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.error.message)
+    this.failure = failure
+  }
+}
+
+/** @throws StartFailedError, BridgeError SHUTTING_DOWN */
+export async function openUpstream(options: OpenOptions): Promise<Connection> {
+  const remembered = await options.verdicts.get(options.definition)
+  let first: Failure | undefined
+  for (const approach of inOrder(options.transport.type, remembered)) {
+    const outcome = await attempt(options, approach)
+    if ('connection' in outcome) {
+      const found: Verdict = { via: approach.via, era: outcome.connection.era }
+      if (found.via !== remembered?.via || found.era !== remembered.era) options.verdicts.set(options.definition, found)
+      return outcome.connection
+    }
+    if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    // The first refusal says more than those of eras and transports that the server may never have heard of.
+    first ??= outcome.failure
+    if (!outcome.failure.refused)
+      throw new StartFailedError(first.refused && outcome.failure !== first ? first : outcome.failure)
+  }
+  throw new StartFailedError(first!)
+}
+
+function inOrder(type: Via, remembered: Verdict | undefined): Approach[] {
+  const known = APPROACHES[type]
+  if (!remembered || !known.some(({ via }) => via === remembered.via)) return known
+  const same = ({ via, era }: Approach): boolean => via === remembered.via && era === remembered.era
+  return [remembered, ...known.filter((approach) => !same(approach))]
+}
+
+async function attempt(
+  options: OpenOptions,
+  { via, era }: Approach,
+): Promise<{ connection: Connection } | { failure: Failure }> {
+  const { definition, redact, timeoutMs } = options
+  let link: Link | undefined
+  const about = (): Circumstances => ({
+    server: definition.name,
+    redact,
+    remote: via !== 'stdio',
+    isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
+    exit: link?.exit?.(),
+    endedFor: link?.endedFor?.(),
+    lastWords: link?.lastWords?.(),
+    logged: options.logged(),
+  })
+  // A process that we end after a timeout exits, too, but that is not why it failed.
+  let exitBefore: Circumstances['exit']
+  try {
+    const sdk = await loadSdk()
+    options.signal.throwIfAborted()
+    link = await dial(options, via, sdk)
+    const opened = link
+    const before = link.transport.close.bind(link.transport)
+    link.transport.close = () => {
+      exitBefore ??= opened.exit?.()
+      return before()
+    }
+    const connection = await handshake({ ...options, sdk, link, era, about, onClose: () => options.onClose(about()) })
+    return { connection }
+  } catch (error) {
+    return { failure: startFailure(error, { ...about(), exit: exitBefore }, timeoutMs) }
+  }
+}
+
+async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Promise<Link> {
+  const { transport } = options
+  if (transport.type === 'stdio') return dialProcess(transport, options.cwd)
+  const { dialRemote } = await import('../remote/dial-remote.ts')
+  const { allowLinkLocal, env, authProvider } = options
+  return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
+    sdk,
+    allowLinkLocal,
+    env,
+    ...(authProvider && { authProvider }),
+  })
+}

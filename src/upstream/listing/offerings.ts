@@ -1,0 +1,93 @@
+// What a server offers beside tools: resources, resource templates and prompts. Lists are read whole, loosely, and within bounds; a server that
+// has not said that it has them (`capabilities`) is not asked, and has none. Results are passed on as the server sent them.
+import { BridgeError } from '../../errors.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { LooseResult } from '../connection/sdk.ts'
+import type { GottenPrompt, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
+
+/** A list that never ends must not hold us for ever. What is beyond is left out. */
+const MAX_PAGES = 50
+const MAX_ENTRIES = 10_000
+
+const METHOD_NOT_FOUND = /\(-32601\)/
+
+/** Resources and templates. @throws BridgeError */
+export async function listResources(connection: Connection, signal?: AbortSignal): Promise<UpstreamResource[]> {
+  if (!connection.capabilities.resources) return []
+  const resources = await listAll(connection, 'resources/list', 'resources', signal)
+  // Many a server has resources and does not know this method.
+  const templates = await listAll(connection, 'resources/templates/list', 'resourceTemplates', signal).catch(
+    (error: unknown) => {
+      if (isUnknownMethod(error)) return []
+      throw error
+    },
+  )
+  return [
+    ...resources.filter((entry) => isText(entry.uri)),
+    ...templates.filter((entry) => isText(entry.uriTemplate)),
+  ] as UpstreamResource[]
+}
+
+/** @throws BridgeError */
+export async function listPrompts(connection: Connection, signal?: AbortSignal): Promise<UpstreamPrompt[]> {
+  if (!connection.capabilities.prompts) return []
+  const prompts = await listAll(connection, 'prompts/list', 'prompts', signal)
+  return prompts.filter((entry) => isText(entry.name)) as unknown as UpstreamPrompt[]
+}
+
+/** @throws BridgeError */
+export async function readResource(connection: Connection, uri: string, signal?: AbortSignal): Promise<ReadResource> {
+  const { server } = connection
+  if (!connection.capabilities.resources) throw hasNone(server, 'resources')
+  const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', { uri }, signal)
+  if (Array.isArray(result.contents)) return { ...result, contents: result.contents }
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered the reading of a resource without contents`)
+}
+
+/** @throws BridgeError */
+export async function getPrompt(
+  connection: Connection,
+  prompt: { name: string; arguments: Record<string, string> },
+  signal?: AbortSignal,
+): Promise<GottenPrompt> {
+  const { server } = connection
+  if (!connection.capabilities.prompts) throw hasNone(server, 'prompts')
+  const what = `the request for the prompt '${prompt.name.slice(0, 200)}'`
+  const result = await connection.ask(what, 'prompts/get', prompt, signal)
+  if (Array.isArray(result.messages)) return { ...result, messages: result.messages }
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered ${what} without messages`)
+}
+
+async function listAll(
+  connection: Connection,
+  method: string,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<LooseResult[]> {
+  const found: LooseResult[] = []
+  const words = key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; cursors.size < MAX_PAGES && found.length < MAX_ENTRIES;) {
+    const params = cursor === undefined ? {} : { cursor }
+    const result = await connection.list(`the listing of its ${words}`, method, params, signal)
+    const entries: unknown[] = Array.isArray(result[key]) ? result[key] : []
+    for (const entry of entries) if (typeof entry === 'object' && entry !== null) found.push(entry as LooseResult)
+    const next = result.nextCursor
+    if (!isText(next) || cursors.has(next)) break
+    cursors.add(next)
+    cursor = next
+  }
+  return found.slice(0, MAX_ENTRIES)
+}
+
+function isUnknownMethod(error: unknown): boolean {
+  return BridgeError.isInstance(error) && error.code === 'TOOL_FAILED' && METHOD_NOT_FOUND.test(error.message)
+}
+
+function hasNone(server: string, what: string): BridgeError {
+  return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no ${what}`)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

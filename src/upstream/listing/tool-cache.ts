@@ -1,0 +1,79 @@
+// A server's tool list in memory: read once, shared by whoever asks at the same time, read again when the server says that it changed.
+import type { Connection } from '../connection/connection.ts'
+import type { ToolList } from './tool-list.ts'
+import type { UpstreamTool } from '../upstream.ts'
+
+/** Changes come in bursts, and some servers announce one with every listing: the list is read again this long after the first. */
+const RELIST_DELAY_MS = 200
+
+export interface ToolCacheOptions {
+  onList: (list: ToolList) => void
+  /** The list changed and could not be read again; the next listing tries once more. */
+  onError: (error: unknown) => void
+}
+
+export class ToolCache {
+  readonly #options: ToolCacheOptions
+  #connection: Connection | undefined
+  #tools: UpstreamTool[] | undefined
+  #listing: Promise<UpstreamTool[]> | undefined
+  #version = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ToolCacheOptions) {
+    this.#options = options
+  }
+
+  /** Forget everything: what is remembered belongs to one connection. */
+  reset(): void {
+    this.#version += 1
+    this.#connection = undefined
+    this.#tools = undefined
+    this.#listing = undefined
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** The list of a connection when it need not be read. */
+  known(connection: Connection): UpstreamTool[] | undefined {
+    return this.#connection === connection ? this.#tools : undefined
+  }
+
+  /** @throws BridgeError. Callers share one listing, which none of them can cancel. */
+  list(connection: Connection): Promise<UpstreamTool[]> {
+    if (this.#connection !== connection) {
+      this.reset()
+      this.#connection = connection
+    }
+    if (this.#tools) return Promise.resolve(this.#tools)
+    this.#listing ??= this.#read(connection)
+    return this.#listing
+  }
+
+  /** The server says that its tools changed. */
+  changed(): void {
+    this.#version += 1
+    this.#tools = undefined
+    this.#listing = undefined
+    const connection = this.#connection
+    // Not put off by another change: a server that announces one all the time would never be listened to.
+    if (!connection || this.#timer) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.list(connection).catch(this.#options.onError)
+    }, RELIST_DELAY_MS).unref()
+  }
+
+  async #read(connection: Connection): Promise<UpstreamTool[]> {
+    const version = this.#version
+    try {
+      const list = await connection.listTools()
+      // A change announced meanwhile makes this list an old one: good enough to answer with, not to keep.
+      if (version === this.#version) this.#tools = list.tools
+      this.#options.onList(list)
+      return list.tools
+    } finally {
+      if (version === this.#version) this.#listing = undefined
+    }
+  }
+}

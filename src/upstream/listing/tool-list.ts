@@ -1,0 +1,105 @@
+// Reads a server's tool list: every page of it, loosely, so that one broken tool does not cost the others. Pure but for the request it is given.
+import { BridgeError } from '../../errors.ts'
+import type { LooseResult } from '../connection/sdk.ts'
+import type { UpstreamTool } from '../upstream.ts'
+
+/** A server whose pages never end must not hold us for ever. */
+const MAX_PAGES = 200
+const MAX_TOOLS = 10_000
+/** What is kept of a list for as long as its server runs, as JSON; a server with a hundred tools has a tenth of a megabyte. */
+const MAX_LIST_CHARS = 16 * 1024 * 1024
+
+export interface ToolList {
+  tools: UpstreamTool[]
+  /** Names of the tools that run only as a task (protocol revision 2025-11-25). */
+  taskTools: Set<string>
+  /** How many entries were left out because they cannot be called: without a name, say, or with one that was there before. */
+  skippedCount: number
+  /** The list is longer than may be kept: these are its first tools. */
+  isCut: boolean
+}
+
+/**
+ * `request` asks for one page and answers with the server's result as it is.
+ * @throws BridgeError UPSTREAM_PROTOCOL when the answer is no list, or has no end.
+ */
+export async function readToolList(
+  server: string,
+  request: (cursor: string | undefined) => Promise<LooseResult>,
+): Promise<ToolList> {
+  const tools = new Map<string, UpstreamTool>()
+  const taskTools = new Set<string>()
+  let skippedCount = 0
+  let chars = 0
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const result = await request(cursor)
+    if (!Array.isArray(result.tools)) throw protocolError(server, 'its tool list is not a list')
+    for (const entry of result.tools as unknown[]) {
+      const tool = toTool(entry)
+      const size = tool && sizeOf(tool)
+      if (!tool || size === undefined || tools.has(tool.name)) {
+        skippedCount += 1
+        continue
+      }
+      chars += size
+      if (chars > MAX_LIST_CHARS) return { tools: [...tools.values()], taskTools, skippedCount, isCut: true }
+      tools.set(tool.name, tool)
+      if (needsTask(entry)) taskTools.add(tool.name)
+    }
+    if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`)
+    const next = result.nextCursor
+    if (typeof next !== 'string' || next === '') {
+      return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
+    }
+    if (next === cursor) throw protocolError(server, 'a page of its tool list names itself as the next page')
+    cursor = next
+  }
+  throw protocolError(server, `its tool list has more than ${MAX_PAGES} pages`)
+}
+
+function protocolError(server: string, what: string): BridgeError {
+  return new BridgeError('UPSTREAM_PROTOCOL', `The tools of server '${server}' cannot be listed: ${what}`)
+}
+
+/** Copies the fields we use and nothing else. Schemas are not looked into here: the catalog makes of them what it can. */
+function toTool(entry: unknown): UpstreamTool | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined
+  const raw = entry as Record<string, unknown>
+  if (typeof raw.name !== 'string' || raw.name === '') return undefined
+  const tool: UpstreamTool = { name: raw.name }
+  if (typeof raw.title === 'string') tool.title = raw.title
+  if (typeof raw.description === 'string') tool.description = raw.description
+  if (raw.inputSchema !== undefined) tool.inputSchema = raw.inputSchema
+  if (raw.outputSchema !== undefined) tool.outputSchema = raw.outputSchema
+  const annotations = toAnnotations(raw.annotations)
+  if (annotations) tool.annotations = annotations
+  return tool
+}
+
+/** Undefined for one that is nested too deeply to be written down again. */
+function sizeOf(tool: UpstreamTool): number | undefined {
+  try {
+    return JSON.stringify(tool).length
+  } catch {
+    return undefined
+  }
+}
+
+function needsTask(entry: unknown): boolean {
+  return (entry as { execution?: { taskSupport?: unknown } }).execution?.taskSupport === 'required'
+}
+
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
+
+function toAnnotations(value: unknown): UpstreamTool['annotations'] {
+  if (typeof value !== 'object' || value === null) return undefined
+  const raw = value as Record<string, unknown>
+  const annotations: NonNullable<UpstreamTool['annotations']> = {}
+  if (typeof raw.title === 'string') annotations.title = raw.title
+  for (const hint of HINTS) {
+    const given = raw[hint]
+    if (typeof given === 'boolean') annotations[hint] = given
+  }
+  return annotations
+}
