@@ -21,6 +21,7 @@ import type { CellResult } from './cell/cell-result.ts'
 import type { CellRequest } from './session/cell-run.ts'
 import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
+import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './state/check-saved-tool.ts'
@@ -64,6 +65,7 @@ export class Bridge {
   /** The provider of all sandboxes, chosen at the first need. */
   readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
+  readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
 
@@ -135,6 +137,11 @@ export class Bridge {
       size: settings.poolCount,
       log,
     })
+    this.#texts = new KeptTexts({
+      memoryBytes: settings.outputMemoryBytes,
+      folder: path.join(settings.cacheDir, 'outputs'),
+      log,
+    })
     const { runtime, image, packages } = settings
     this.loadableTools = new LoadableTools({
       store: this.savedTools,
@@ -157,6 +164,7 @@ export class Bridge {
     } = this.settings
     const session = new Session({
       pool: this.#pool,
+      texts: this.#texts,
       log: this.log,
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
@@ -250,6 +258,7 @@ export class Bridge {
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
+    this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }

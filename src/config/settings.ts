@@ -174,6 +174,14 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'About how many tokens the result of a cell may take.' },
     { default: 6000, min: 100, max: 1_000_000 },
   ),
+  outputMemoryBytes: size(
+    {
+      variable: 'MCP_BRIDGE_OUTPUT_MEMORY',
+      meaning:
+        'How much output of cells the bridge keeps in memory, over all sessions; older output goes to the cache folder.',
+    },
+    { default: '128m', min: '1m' },
+  ),
   learnTypes: flag(
     {
       variable: 'MCP_BRIDGE_LEARN_TYPES',

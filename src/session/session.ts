@@ -8,10 +8,13 @@ import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
+import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 
 interface SessionOptions {
   pool: KernelPool
+  /** Where the output of its cells is kept. */
+  texts: KeptTexts
   log: Log
   /** A kernel that has run nothing for this long is ended. */
   idleTimeoutMs: number
@@ -49,7 +52,7 @@ export interface SessionInfo extends Partial<SessionLimits> {
 const MAX_QUEUED = 16
 export class Session {
   /** All that its cells have shown. */
-  readonly outputs = new OutputStore()
+  readonly outputs: OutputStore
   readonly #options: SessionOptions
   #kernel: Kernel | undefined
   /** Cells run so far, in whichever kernel. */
@@ -70,6 +73,7 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options
+    this.outputs = new OutputStore(options.texts)
   }
 
   /**

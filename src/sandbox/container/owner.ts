@@ -5,6 +5,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { runCommand } from '../../process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
+import { isRunning } from '../../process/is-running.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 
@@ -35,15 +36,6 @@ export function isLeftover(name: string): boolean {
   // The process id may have been used again. Where start times cannot be read, assume it was not.
   const now = startTime(Number(pid))
   return now !== undefined && started !== '0' && now !== started
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
-  }
 }
 
 /** Start of a process in clock ticks since boot; undefined where there is no /proc. */
