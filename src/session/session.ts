@@ -140,7 +140,11 @@ export class Session {
   async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
-    const kernel = await this.#takeKernel()
+    const kernel = await this.#takeKernel(request).catch((error: unknown) => {
+      if (request.signal?.aborted) return undefined
+      throw error
+    })
+    if (!kernel) return neverRun(request)
     stopHearing()
     if (request.signal?.aborted) {
       this.#startIdleTimer(kernel)
@@ -194,11 +198,11 @@ export class Session {
     this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
   }
 
-  async #takeKernel(): Promise<Kernel> {
+  async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
     const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
     if (this.#closed) throw isOver()
     if (this.#kernel) return this.#kernel
-    const kernel = await this.#options.pool.take()
+    const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
     if (this.#closed) {
       await kernel.dispose()
       throw isOver()
