@@ -46,7 +46,7 @@ async function fill(): Promise<void> {
       await bridge.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
     }
     await bridge.tokenStore.update(SERVER_URL, (grants) => {
-      grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret', token_type: 'bearer' } } as never
+      grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret', token_type: 'bearer' } }
     })
     bridge.catalog.toolsChanged('known', [{ name: 'one_tool', inputSchema: { type: 'object' } }], 'Instructions')
     bridge.catalog.learn('known', 'one_tool', { structuredContent: { answer: 1 } })

@@ -113,8 +113,9 @@ function mutateJson(input: Buffer, random: Random): Buffer {
   collect(value)
   if (places.length === 0) return Buffer.from(JSON.stringify(pick(random, HOSTILE)))
   const [record, key] = pick(random, places)
-  if (random() < 0.2) delete record[key]
-  else if (random() < 0.2) record[pick(random, ['extra', '', 'type', 'toString'])] = pick(random, HOSTILE)
+  const kind = random()
+  if (kind < 0.2) delete record[key]
+  else if (kind < 0.4) record[pick(random, ['extra', '', 'type', 'toString'])] = pick(random, HOSTILE)
   else record[key] = pick(random, HOSTILE)
   return Buffer.from(JSON.stringify(value))
 }
