@@ -23,7 +23,7 @@ type Trusted = Map<string, string>
 
 /** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is then left as it is. */
 export function createTrustStore(stateDir: string): TrustStore {
-  const record = path.join(stateDir, '.sandbridge', 'trust.json')
+  const record = trustRecord(stateDir)
   // Read once: a bridge asks for every file of a project at once.
   let known: Promise<Trusted> | undefined
   const load = (): Promise<Trusted> => (known ??= readRecord(record))
@@ -51,6 +51,11 @@ export function createTrustStore(stateDir: string): TrustStore {
     },
     list: async () => [...(await load()).keys()],
   }
+}
+
+/** Where the record is. */
+export function trustRecord(stateDir: string): string {
+  return path.join(stateDir, '.sandbridge', 'trust.json')
 }
 
 /** What a text is known by in the record. */

@@ -13,7 +13,7 @@ import { OutputStore } from './output-store.ts'
 interface SessionOptions {
   pool: KernelPool
   log: Log
-  /** A kernel that has run nothing for this long is ended. */
+  /** A kernel that has run nothing for this long is ended; 0 means never. */
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
@@ -21,6 +21,8 @@ interface SessionOptions {
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
   json?: boolean
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
 }
@@ -147,6 +149,8 @@ export class Session {
     const result = await new CellRun(kernel, request, {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
+      ...(request.projects && { projects: request.projects() }),
+      ...(this.#options.compat && { compat: true as const }),
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
@@ -216,6 +220,7 @@ export class Session {
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
+    if (idleTimeoutMs === 0) return
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
       this.#news.push(
