@@ -1,6 +1,6 @@
 // The files of `/projects`: <state folder>/.sandbridge/projects, kept for one user and shared by all sessions. Cells work on copies, which the kernel
 // hands over when a cell is over, so that nothing in a sandbox can write here by itself. Bounded in number and size; symbolic links are neither made nor followed.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, open, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -26,6 +26,8 @@ export const PROJECT_LIMITS: ProjectLimits = {
   entryCount: 2_000,
   depth: 16,
 }
+
+const LOOK_AGAIN_MS = 2_000
 
 /** A file or folder, by its path below `/projects`, with `/` on every system. */
 export interface ProjectEntry {
@@ -53,10 +55,14 @@ export class ProjectStore {
   /** Where the files are. */
   readonly folder: string
   readonly #limits: ProjectLimits
+  /** Is written anew with every change by a bridge. */
+  readonly #marker: string
+  #known: { marked: string; at: number; revision: string } | undefined
 
   constructor(stateDir: string, limits: ProjectLimits = PROJECT_LIMITS) {
     this.folder = path.join(stateDir, '.sandbridge', 'projects')
     this.#limits = limits
+    this.#marker = `${this.folder}.changed`
   }
 
   /** All files and folders, a folder before what is in it, up to the limits. Synchronous, because it is asked for before every cell and mostly short. */
@@ -77,8 +83,21 @@ export class ProjectStore {
     return entries
   }
 
-  /** Is another text when something has changed; empty when there is nothing. */
+  /**
+   * Is another text when something has changed; empty when there is nothing. What a bridge has changed shows at once, what the user has
+   * changed by hand within two seconds: looking at every file before every cell would take milliseconds.
+   */
   revision(): string {
+    const marked = String(lstatOf(this.#marker)?.mtimeNs)
+    const known = this.#known
+    if (known?.marked === marked && performance.now() - known.at < LOOK_AGAIN_MS) return known.revision
+    const at = performance.now()
+    const revision = this.#look()
+    this.#known = { marked, at, revision }
+    return revision
+  }
+
+  #look(): string {
     const entries = this.list()
     if (entries.length === 0) return ''
     const hash = createHash('sha256')
@@ -123,6 +142,7 @@ export class ProjectStore {
         const quota = new Quota(this.list(), this.#limits)
         for (const folder of folders) await each(folder, () => this.#makeFolder(folder, quota))
         for (const { path: file, data } of files) await each(file, () => this.#write(file, data, quota))
+        await this.#mark()
       })
     } catch (cause) {
       throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be kept: ${messageOf(cause)}`, { cause })
@@ -135,6 +155,12 @@ export class ProjectStore {
     const place = await this.#place(wanted)
     if (!this.#entry(wanted)) throw new BridgeError('STATE_NOT_FOUND', `There is no /projects/${wanted}`)
     await rm(place, { recursive: true })
+    await this.#mark()
+  }
+
+  /** Tell every bridge that something has changed. */
+  async #mark(): Promise<void> {
+    await replaceFile(this.#marker, randomUUID())
   }
 
   /** Undefined for what is neither file nor folder: a symbolic link, above all. */

@@ -1,8 +1,8 @@
 // Someone who comes from mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox there is, that
 // what its users' scripts and habits rely on works here, too. docs/migration.md has the same list.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   bridgeEnv,
   CLI,
@@ -241,4 +241,14 @@ describe('settings of the original', () => {
     expect(found).toContain("'alone': 'from TOML'")
     expect(found).toContain("'old'")
   })
+})
+
+it('doctor names the settings that have no effect here', async () => {
+  const home = makeHome()
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const env = bridgeEnv(home, { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_NO_SUCH: '1' })
+  const { stdout } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+  expect(stdout).toContain('MCP_BRIDGE_IMAGE has no effect with pyodide')
+  expect(stdout).toContain('MCP_BRIDGE_PIDS=10 is less than works: 16 is used.')
+  expect(stdout).toContain('MCP_BRIDGE_NO_SUCH is not a setting and is ignored.')
 })
