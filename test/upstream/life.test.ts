@@ -48,19 +48,6 @@ describe('another list of servers', () => {
     expect(() => upstreams.state('b')).toThrow("There is no server 'b'")
     await until(() => !isAlive(gone))
   })
-
-  test('ends a server that is gone when its open call has ended', async () => {
-    const file = await temporaryFile()
-    const upstreams = open([raw('slow', file)])
-    const abort = new AbortController()
-    await upstreams.callTool('slow', 'progress', {})
-    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
-    upstreams.redefine([])
-    abort.abort()
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    // Its server was told so, and not simply killed.
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')) !== '')
-  })
 })
 
 describe('the bound on processes', () => {
