@@ -3,12 +3,17 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
 import { Embeddings } from './catalog/search/embeddings.ts'
-import { discoverServers } from './config/discover.ts'
+import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
-import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
+import type {
+  DiscoveredServers,
+  RemoteServer,
+  ServerDefinition,
+  SkippedEntry,
+  StdioServer,
+} from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
-import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
@@ -27,6 +32,8 @@ import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-
 import { checkSavedTool, findProblems } from './state/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { MemoryStore } from './state/memory-store.ts'
+import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
@@ -56,10 +63,13 @@ export class Bridge {
   readonly upstreams: Upstreams
   readonly questions: Questions
   /** What the config files hold: servers, and what was left out with reasons. */
-  readonly discovered: DiscoveredServers
+  discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
+  readonly memories: MemoryStore
+  /** Missing when cells have no `/projects`. */
+  readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools
   /** The provider of all sandboxes, chosen at the first need. */
@@ -68,6 +78,7 @@ export class Bridge {
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
+  readonly #definitions: Definitions
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -75,21 +86,30 @@ export class Bridge {
    * @param ownPort where this bridge is to serve over HTTP
    */
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
-    const { isTrusted } = createTrustStore(settings.stateDir)
-    const { ask, ...own } = options
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }), ask)
+    const { ask, ownPort } = options
+    const definitions = new Definitions(settings, ownPort)
+    return new Bridge(settings, log, definitions, await definitions.read(), ask)
   }
 
-  private constructor(settings: Settings, log: Log, discovered: DiscoveredServers, ask: AskInput | undefined) {
+  private constructor(
+    settings: Settings,
+    log: Log,
+    definitions: Definitions,
+    discovered: DiscoveredServers,
+    ask: AskInput | undefined,
+  ) {
     this.#inputs = new InputAnswers(ask)
     const { servers, skipped } = discovered
     this.settings = settings
     this.log = log
     this.questions = new Questions(log)
+    this.#definitions = definitions
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
-    for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    this.#tellSkipped(skipped)
     this.artifacts = new ArtifactStore(settings.stateDir)
+    this.memories = new MemoryStore(settings.stateDir)
+    this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
     this.savedTools = new SavedToolStore(settings.stateDir)
     this.tokenStore = createTokenStore(
       path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
@@ -161,6 +181,7 @@ export class Bridge {
       maxTimeoutMs,
       outputTokenCount,
       outputMode,
+      compat,
     } = this.settings
     const session = new Session({
       pool: this.#pool,
@@ -170,6 +191,7 @@ export class Bridge {
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
       json: outputMode === 'toon',
+      compat,
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
     })
     this.#sessions.add(session)
@@ -200,8 +222,19 @@ export class Bridge {
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+    await this.#refreshServers()
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, upstreams, questions, artifacts, savedTools, loadableTools, settings: facts } = this
+    const {
+      catalog,
+      upstreams,
+      questions,
+      artifacts,
+      memories,
+      projects,
+      savedTools,
+      loadableTools,
+      settings: facts,
+    } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -211,6 +244,8 @@ export class Bridge {
       upstreams,
       questions,
       artifacts,
+      memories,
+      projects,
       savedTools,
       loadableTools,
       facts,
@@ -225,6 +260,7 @@ export class Bridge {
     const result = await session.run({
       ...request,
       servers: scope.visible,
+      ...(projects && { projects: () => projects.revision() }),
       onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
     result.notes.push(...notes)
@@ -235,6 +271,23 @@ export class Bridge {
       ...(outputUri && { outputUri }),
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+  }
+
+  /** Take over what has changed in the config files since they were last read. */
+  async #refreshServers(): Promise<void> {
+    const discovered = await this.#definitions.readAgain()
+    if (discovered === undefined || discovered === this.discovered) return
+    const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.discovered = discovered
+    this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
+    this.upstreams.redefine(discovered.servers)
+    this.catalog.redefine(discovered.servers)
+    this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #tellSkipped(skipped: readonly SkippedEntry[]): void {
+    for (const { file, name, reason } of skipped)
+      this.log.warning('A server definition was skipped', { file, name, reason })
   }
 
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */

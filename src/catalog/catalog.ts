@@ -79,28 +79,43 @@ export class Catalog {
   readonly #aliases = new Map<string, string>()
   readonly #indexing: Indexing
   readonly #search: CatalogSearch
+  readonly #cache: DiskCache | undefined
 
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log } = options
     this.#search = new CatalogSearch(this.#records, options.embeddings)
-    const cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
-    const aliases = pythonNames(
-      definitions.map(({ name }) => name),
-      'server',
-      serverAlias,
-    )
-    for (const definition of definitions) {
-      const alias = aliases.get(definition.name)!
-      this.#aliases.set(alias, definition.name)
-      this.#records.set(definition.name, new ServerRecord(definition, alias, cache, options.now ?? Date.now))
-    }
+    this.#cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
+    this.redefine(definitions)
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
       this.toolsChanged(record.name, tools, instructions)
       const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
       await Promise.race([this.readOfferings(record.name, signal), late]).finally(cancel)
     }, log)
+  }
+
+  /** Take over another list of servers. What is known of those that are as they were stays known. */
+  redefine(definitions: readonly ServerDefinition[]): void {
+    const before = new Map(this.#records)
+    const aliases = pythonNames(
+      definitions.map(({ name }) => name),
+      'server',
+      serverAlias,
+    )
+    this.#aliases.clear()
+    this.#records.clear()
+    for (const definition of definitions) {
+      const alias = aliases.get(definition.name)!
+      const known = before.get(definition.name)
+      const record = known?.isOf(definition, alias)
+        ? known
+        : new ServerRecord(definition, alias, this.#cache, this.#options.now ?? Date.now)
+      this.#aliases.set(alias, definition.name)
+      this.#records.set(definition.name, record)
+      if (record !== known) known?.flush()
+    }
+    this.#search.forget()
   }
 
   /** Read what is known of every server, a little at a time, so that nothing has to wait for all of it later. */

@@ -1,4 +1,5 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
+import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
@@ -41,6 +42,11 @@ export class ServerRecord {
     this.#definition = definition
     this.#cache = cache
     this.#now = now
+  }
+
+  /** Whether it is the record of this definition under this name. */
+  isOf(definition: ServerDefinition, alias: string): boolean {
+    return alias === this.alias && isSameDefinition(definition, this.#definition)
   }
 
   /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */

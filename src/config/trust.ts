@@ -22,7 +22,7 @@ type Trusted = Map<string, string>
 /** @throws BridgeError CONFIG_INVALID from `trust` and `untrust` when the record is damaged or cannot be written; it is then left as it is. */
 export function createTrustStore(stateDir: string): TrustStore {
   const record = new JsonRecord<Trusted>({
-    file: path.join(stateDir, '.sandbridge', 'trust.json'),
+    file: trustRecord(stateDir),
     empty: () => new Map(),
     parse: parseTrusted,
     serialize: (trusted) => ({
@@ -57,6 +57,11 @@ export function createTrustStore(stateDir: string): TrustStore {
     },
     list: async () => [...(await record.read()).keys()],
   }
+}
+
+/** Where the record is. */
+export function trustRecord(stateDir: string): string {
+  return path.join(stateDir, '.sandbridge', 'trust.json')
 }
 
 /** What a text is known by in the record. */

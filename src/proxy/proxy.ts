@@ -6,6 +6,8 @@ import { artifactMethods } from './methods/artifact-methods.ts'
 import { capabilitySummary } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
+import { memoryMethods } from './methods/memory-methods.ts'
+import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
@@ -50,10 +52,6 @@ const methods = {
     }),
   ]),
 
-  list_servers: method(z.object({}), (_, { upstreams, scope }) =>
-    scope.servers.map((server) => server.name).filter((serverName) => upstreams.state(serverName) === 'running'),
-  ),
-
   list_tools: method(z.object({ server: name }), ({ server }, context) => {
     const { catalog, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
@@ -94,10 +92,13 @@ const methods = {
     const tools = await withUser(serverName, context, () => catalog.tools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
+    const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport
     return {
       name: serverName,
       alias: entry?.alias,
       description: entry?.description ?? '',
+      // As it is configured: placeholders, which may stand for a secret, are filled in when the server is started.
+      cwd: transport?.type === 'stdio' ? (transport.cwd ?? null) : null,
       ...(instructions && { instructions }),
       tools: tools.map((tool) => ({
         name: tool.name,
@@ -119,6 +120,8 @@ const methods = {
 
   ...artifactMethods,
   ...checkMethods,
+  ...memoryMethods,
+  ...projectMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }

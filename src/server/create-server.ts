@@ -163,7 +163,7 @@ async function runPython(
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
   try {
-    const { session: handle, ...request } = parseRunPythonArguments(args, settings, byHandle)
+    const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await converse()
     bridge.questions.clientOffers(run.methods)
     const timeLimit = new TimeLimit(request.timeoutMs)
@@ -177,6 +177,7 @@ async function runPython(
         signal: run.signal,
         asker: run,
       })
+      if (note !== undefined) result.notes.push(note)
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')

@@ -39,6 +39,8 @@ export interface RunPythonArguments {
   session?: string
   servers?: string[]
   timeoutMs: number
+  /** For the reader of the result. */
+  note?: string
 }
 
 interface TimeLimits {
@@ -54,11 +56,11 @@ export function parseRunPythonArguments(args: unknown, limits: TimeLimits, byHan
   const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
   const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
   const [surplus] = Object.keys(byHandle ? rest : others)
-  if (surplus !== undefined) {
-    const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
-    throw invalid(`Unknown argument '${shortName(surplus)}'. run_python takes ${names}`)
-  }
+  const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
   return {
+    ...(surplus !== undefined && {
+      note: `The argument '${shortName(surplus)}' was ignored: run_python takes ${names}.`,
+    }),
     code: parseCode(code),
     ...(session !== undefined && session !== null && { session: parseSession(session) }),
     ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),

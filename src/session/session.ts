@@ -16,7 +16,7 @@ interface SessionOptions {
   /** Where the output of its cells is kept. */
   texts: KeptTexts
   log: Log
-  /** A kernel that has run nothing for this long is ended. */
+  /** A kernel that has run nothing for this long is ended; 0 means never. */
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
@@ -24,6 +24,8 @@ interface SessionOptions {
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
   json?: boolean
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
 }
@@ -155,6 +157,8 @@ export class Session {
     const result = await new CellRun(kernel, request, {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
+      ...(request.projects && { projects: request.projects() }),
+      ...(this.#options.compat && { compat: true as const }),
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
@@ -224,6 +228,7 @@ export class Session {
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
+    if (idleTimeoutMs === 0) return
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
       this.#news.push(

@@ -54,9 +54,11 @@ describe('mcp.runtime', () => {
     const fresh = await startBridge({
       servers: { 'my-files': published.filesystem(folder), memory: published.memory('/dev/null') },
     })
-    expect(await fresh.run('sorted(runtime.discovered_servers()), await runtime.list_servers()')).toBe(
-      "(['memory', 'my-files'], [])",
-    )
+    expect(
+      await fresh.run(
+        'sorted(runtime.discovered_servers()), [s.name for s in runtime.discovered_servers(True) if s.state == "running"]',
+      ),
+    ).toBe("(['memory', 'my-files'], [])")
   })
 
   it('discovered_servers(detailed=True) carries descriptions', async () => {
@@ -178,7 +180,8 @@ describe('an import of a tool that does not exist', () => {
 
   it('starts no server to find out', async () => {
     const fresh = await startBridge({ servers: { everything: published.everything() } })
-    const code = 'from mcp.servers.everything import get_summ\nawait runtime.list_servers()'
+    const code =
+      'from mcp.servers.everything import get_summ\n[s.name for s in runtime.discovered_servers(True) if s.state == "running"]'
     expect(await fresh.run(code)).toBe('[]')
   })
 })
@@ -250,8 +253,9 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     // What was just listed can be called by the run that names it.
     expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
     expect(await strict.run('await runtime.list_servers()', { servers: ['everything', 'my-files'] })).toBe(
-      "['everything']",
+      "['everything', 'my-files']",
     )
+    expect(await strict.run('runtime.list_servers_sync()')).toBe('[]')
   })
 
   it('gives a run what it names, and of the others their names and configured descriptions alone', async () => {

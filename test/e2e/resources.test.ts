@@ -120,7 +120,7 @@ describe('in a search', () => {
     })
     const search = '[d.get("kind") for d in await runtime.search_tool_docs("architecture document")]'
     expect(await second.run(search)).toContain("'resource'")
-    expect(await second.run('await runtime.list_servers()')).toBe('[]')
+    expect(await second.run('[s.name for s in runtime.discovered_servers(True) if s.state == "running"]')).toBe('[]')
     expect(await second.run(search, { servers: ['files'] })).not.toContain('resource')
     const { text } = await second.call({ code: 'await mcp_servers["docs"].resources()', servers: ['files'] })
     expect(text).toContain("Server 'docs' is not available")

@@ -326,7 +326,7 @@ r`
   // Which line of the kernel the end of the stack hits depends on the depth to the frame: each is another case.
   for (const [kind, dive] of [
     ['blocking', 'runtime.capability_summary()'],
-    ['awaited', 'await runtime.list_servers()'],
+    ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
     it(`at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {

@@ -53,7 +53,7 @@ it('completes names, attributes, servers, tools and arguments', async (ctx) => {
     ['x = my_v', ['my_value']],
     ['impo', ['import']],
     ['isinst', ['isinstance']],
-    ['mcp_github.', ['create_issue', 'get_prompt', 'list', 'prompts', 'read_resource', 'resources']],
+    ['mcp_github.', ['create_issue', 'get_prompt', 'list', 'list_tools', 'prompts', 'read_resource', 'resources']],
     ['await mcp_github.cr', ['create_issue']],
     ['mcp_github.create_issue.', ['raw']],
     ['mcp_servers["my', ['my-files']],
