@@ -26,7 +26,7 @@ _MAX_PACKAGES = 15
 def advice(error):
     """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
     try:
-        for find in (_coroutine, _plain_call, _event_loop, _server_name, _module, _program, _network, _host_file):
+        for find in (_coroutine, _plain_call, _parsed_already, _event_loop, _server_name, _module, _program, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -45,6 +45,12 @@ def _plain_call(error):
     if not isinstance(error, TypeError) or not re.search(r"can't be (used in 'await' expression|awaited)", str(error)):
         return None
     return {"hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."}
+
+
+def _parsed_already(error: BaseException) -> "dict[str, str] | None":
+    if not isinstance(error, TypeError) or not re.search(r"JSON object must be str, .* not (Record|list)$", str(error)):
+        return None
+    return {"hint": "JSON from a tool is parsed already: use the value as it is."}
 
 
 def _server_name(error):

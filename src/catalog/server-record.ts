@@ -12,7 +12,7 @@ import {
 import { catalogTools, type CatalogTool } from './catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
+import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
 import { firstSentence, oneLine } from './search/text.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -143,7 +143,9 @@ export class ServerRecord {
 
   learn(toolName: string, result: ToolResult): void {
     const tool = this.tools?.find(({ name }) => name === toolName)
-    if (tool === undefined || isRecord(tool.definition.outputSchema)) return
+    if (tool === undefined) return
+    const { outputSchema } = tool.definition
+    if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
     const known = this.#load()

@@ -3,6 +3,7 @@ import { isRecord, propertiesOf, resolve } from './signature/json-schema.ts'
 import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature/signature.ts'
+import { isTextBox } from './learned-types.ts'
 import { typeText } from './signature/schema-type.ts'
 import { firstSentence } from './search/text.ts'
 
@@ -75,7 +76,7 @@ export function offeringDoc(offering: CatalogOffering, detail: Detail, method: s
   return { server, serverAlias, tool: method, toolAlias: method, description, line, kind, target }
 }
 
-/** `await mcp_github.create_issue(*, owner: str, body: str = ...) -> dict  # Create a new issue` */
+/** `await mcp_github.create_issue(*, owner: str, body: str = None) -> dict  # Create a new issue` */
 export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
   if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
@@ -95,10 +96,19 @@ export function returnType(
   observed?: unknown,
 ): { text: string | undefined; observed: boolean } {
   const declared = tool.definition.outputSchema
-  const schema = isRecord(declared) ? declared : observed
-  if (!isRecord(schema)) return { text: undefined, observed: false }
+  const saysLittle = observed !== undefined && isTextBox(declared)
+  const schema = isRecord(declared) && !saysLittle ? declared : observed
+  if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
   const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+}
+
+/** What a server gives no schema for is text, unless its words promise something else: JSON is parsed, and a picture is none. */
+function isText({ method, name, definition }: CatalogTool): boolean {
+  return (
+    method === undefined &&
+    !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
+  )
 }
 
 /** A box with nothing in it but one `result` or `content` arrives opened, so the type is that of what is inside. */

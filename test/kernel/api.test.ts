@@ -9,7 +9,7 @@ const DOCS = [
     tool: 'create-issue',
     toolAlias: 'create_issue',
     description: 'Create an issue in a repository.',
-    line: 'await mcp_github.create_issue(*, title: str, labels: list[str] = ...)  # Create an issue',
+    line: 'await mcp_github.create_issue(*, title: str, labels: list[str] = None)  # Create an issue',
     params: [
       { name: 'title', type: 'str', required: true },
       { name: 'labels', type: 'list[str]', required: false },
@@ -160,7 +160,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     const value = (code: string) => kernel.value(code, options)
     expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
     expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(
-      `"(title: str, labels: list[str] = ..., state: str = 'open')"`,
+      `"(title: str, labels: list[str] = None, state: str = 'open')"`,
     )
     expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
     expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')

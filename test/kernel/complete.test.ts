@@ -126,7 +126,7 @@ it('help() and inspect.signature() show parameters, their descriptions, and what
   expect(stdout).toContain('title: What it is about')
   const signature = 'import inspect\ns = inspect.signature(mcp_github.create_issue)\n'
   expect(await kernel.value(`${signature}str(s)`, options)).toBe(
-    `"(title: str, labels: list[str] = ..., state: str = 'open', **more) -> {number: int}"`,
+    `"(title: str, labels: list[str] = None, state: str = 'open', **more) -> {number: int}"`,
   )
   expect(await kernel.value(`${signature}s.bind("t", extra=1).arguments, s.parameters["state"].default`, options)).toBe(
     `({'title': 't', 'more': {'extra': 1}}, 'open')`,

@@ -45,7 +45,7 @@ def signature(doc):
     for param in _params(doc):
         default = Parameter.empty
         if not param.get("required"):
-            default = literal_eval(param["default"]) if "default" in param else _OMITTED
+            default = literal_eval(param["default"]) if "default" in param else None
         annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(Parameter(param["name"], kind, default=default, annotation=annotation))
@@ -74,11 +74,3 @@ class _Annotation(str):
 
     def __repr__(self):
         return str(self)
-
-
-class _Omitted:
-    def __repr__(self):
-        return "..."
-
-
-_OMITTED = _Omitted()  # the default of what may be left out and has no default of its own
