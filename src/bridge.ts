@@ -10,7 +10,7 @@ import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } f
 import type { Settings } from './config/settings.ts'
 import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
-import { capabilitySummary } from './proxy/capability-summary.ts'
+import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { scopeFor } from './proxy/scope.ts'
@@ -236,8 +236,13 @@ export class Bridge {
   }
 
   async capabilitySummary(): Promise<string> {
-    const { servers, unloaded } = scopeFor(this.catalog, undefined, this.settings.load)
-    return capabilitySummary(servers, await savedToolLines(this.loadableTools), this.settings, unloaded)
+    const scope = scopeFor(this.catalog, undefined, this.settings.load)
+    return capabilitySummary({
+      servers: summarisedServers(this.catalog, scope),
+      savedTools: await savedToolLines(this.loadableTools),
+      facts: this.settings,
+      unloaded: scope.unloaded,
+    })
   }
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */

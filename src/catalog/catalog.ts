@@ -132,6 +132,11 @@ export class Catalog {
     return this.#record(server).configuredDescription
   }
 
+  /** The folders that a server of files was given. */
+  roots(server: string): string[] {
+    return this.#record(server).roots
+  }
+
   /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
   unsearched(servers: Iterable<string>): { name: string; reason: string }[] {
     const records = [...servers].map((server) => this.#record(server))

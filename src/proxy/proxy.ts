@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
-import { capabilitySummary } from './capability-summary.ts'
+import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
@@ -109,12 +109,12 @@ const methods = {
   }),
 
   capability_summary: method(z.object({}), async (_, { catalog, scope, loadableTools, facts }) =>
-    capabilitySummary(
-      catalog.servers().filter((server) => scope.has(server.name)),
-      await savedToolLines(loadableTools),
+    capabilitySummary({
+      servers: summarisedServers(catalog, scope),
+      savedTools: await savedToolLines(loadableTools),
       facts,
-      scope.unloaded,
-    ),
+      unloaded: scope.unloaded,
+    }),
   ),
 
   ...artifactMethods,

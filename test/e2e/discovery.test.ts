@@ -65,6 +65,9 @@ describe('mcp.runtime', () => {
         '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
       ),
     ).toBe("['Files of the test']")
+    expect(await bridge.run('runtime.discovered_servers(detailed=True)')).toMatch(
+      /^mcp_my_files \(my-files\), [a-z-]+: Files of the test\nmcp_memory, [^\n]+\nmcp_everything, [^\n]+$/,
+    )
   })
 
   it('list_servers and LOADED_MCP_SERVERS', async () => {
@@ -112,7 +115,9 @@ describe('mcp.runtime', () => {
 
   it('capability_summary is the resource, for what the cell may reach', async () => {
     const text = await bridge.run('print(runtime.capability_summary())')
-    expect(text).toContain('- mcp_my_files (my-files): Files of the test')
+    expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
+    await bridge.run('await runtime.list_tools("everything")')
+    expect(await bridge.run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
   })
 })
 

@@ -25,6 +25,30 @@ class ToolDocs(list):
         return ToolDocs(found) if isinstance(index, slice) else found
 
 
+class ServerDoc(Record):
+    """A server. Prints as one line; the fields are keys and attributes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        variable = f"mcp_{self['alias']}"
+        named = variable if self["alias"] == self["name"] else f"{variable} ({self['name']})"
+        return ": ".join(filter(None, (f"{named}, {self['state']}", self["description"])))
+
+    __str__ = __repr__
+
+
+class ServerDocs(list):
+    """Servers, one line each when printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "(no servers)"
+
+
+def server_docs(value: list) -> ServerDocs:
+    return ServerDocs(map(ServerDoc, value))
+
+
 def tool_docs(value):
     return ToolDocs(ToolDoc(doc) if isinstance(doc, dict) else doc for doc in value or ())
 

@@ -13,7 +13,7 @@ Functions ending in _sync need no `await`. Every failure is an MCPError.
 from ..values import Record, native
 from . import bridge
 from .artifacts import artifacts, open_artifact, save_artifact
-from .docs import tool_docs
+from .docs import server_docs, tool_docs
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .outputs import grep, output
 from .progress import progress
@@ -63,11 +63,11 @@ __all__ = [
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers; with `detailed`, records of name, alias, description and state. Starts none.
+    """The names of all servers; with `detailed`, records of name, alias, description and state, a line each when printed. Starts none.
 
     Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
     """
-    return bridge.ask_sync("discovered_servers") if detailed else [*registry.names, *registry.unloaded]
+    return server_docs(bridge.ask_sync("discovered_servers")) if detailed else [*registry.names, *registry.unloaded]
 
 
 def list_loaded_server_metadata():
