@@ -12,8 +12,9 @@ import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
+import { namedServers } from './proxy/named-servers.ts'
 import { serveCall } from './proxy/proxy.ts'
-import { scopeFor } from './proxy/scope.ts'
+import { type Scope, scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
@@ -214,11 +215,15 @@ export class Bridge {
       savedArtifacts,
       uploads,
     }
-    const result = await session.run({
-      ...request,
-      servers: scope.visible,
-      onCall: (call, signal) => serveCall(call, { ...context, signal }),
-    })
+    const over = new AbortController()
+    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    const result = await session
+      .run({
+        ...request,
+        servers: scope.visible,
+        onCall: (call, signal) => serveCall(call, { ...context, signal }),
+      })
+      .finally(() => over.abort())
     result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
@@ -226,6 +231,26 @@ export class Bridge {
       ...result,
       ...(outputUri && { outputUri }),
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
+    }
+  }
+
+  /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
+  #startNamed(
+    code: string,
+    scope: Scope,
+    cell: { asker: Asker | undefined; session: Session },
+    signal: AbortSignal,
+  ): void {
+    const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+    for (const { name } of namedServers(code, scope.servers)) {
+      if (broken.has(name) || this.upstreams.state(name) !== 'not-started') continue
+      const start = async () => {
+        // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
+        await this.catalog.tools(name, signal)
+        await this.upstreams.listTools(name, signal)
+      }
+      // What the server asks as soon as it runs goes to the client of this cell.
+      this.questions.during(name, cell, start).catch(() => {})
     }
   }
 

@@ -162,7 +162,7 @@ describe('tools', () => {
 describe('docs', () => {
   test('in short and in full', async () => {
     const known = catalog()
-    expect(await known.docs('GitHub', { tool: 'create_issue' })).toEqual([
+    expect(await known.docs('GitHub', { tools: ['create_issue'] })).toEqual([
       {
         server: 'GitHub',
         serverAlias: 'github',
@@ -172,7 +172,7 @@ describe('docs', () => {
         line: 'await mcp_github.create_issue(*, title: str, body: str = None) -> str  # Create a new issue',
       },
     ])
-    const [full] = await known.docs('GitHub', { tool: 'create_issue', detail: 'full' })
+    const [full] = await known.docs('GitHub', { tools: ['create_issue'], detail: 'full' })
     expect(full).toMatchObject({ inputSchema: GITHUB[0]!.inputSchema, params: [{ name: 'title' }, { name: 'body' }] })
     expect(await known.docs('GitHub')).toHaveLength(2)
   })
@@ -276,10 +276,10 @@ describe('learned types', () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn('GitHub', 'create-issue', result)
-    const [doc] = await known.docs('GitHub', { tool: 'create_issue' })
+    const [doc] = await known.docs('GitHub', { tools: ['create_issue'] })
     expect(doc?.line).toContain('-> {number: int, title: str}  # observed; Create a new issue')
     known.close()
-    expect(await catalog().docs('GitHub', { tool: 'create_issue' })).toEqual([doc])
+    expect(await catalog().docs('GitHub', { tools: ['create_issue'] })).toEqual([doc])
     expect(JSON.stringify(doc)).not.toContain('very private')
   })
 

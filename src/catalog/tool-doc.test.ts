@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { catalogTools } from './catalog-tool.ts'
 import { shapeOfResult } from './learned-types.ts'
-import { toolLine } from './tool-doc.ts'
+import { toolDoc, toolLine } from './tool-doc.ts'
 
 const tool = (definition: Record<string, unknown>) =>
   catalogTools('x', 'x', [{ name: 'do', inputSchema: { type: 'object', properties: {} }, ...definition }])[0]!
@@ -32,4 +32,18 @@ describe('the type of a result', () => {
     const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
     expect(toolLine(tool({ outputSchema }), 'summary', { type: ['string'] })).toBe('await mcp_x.do() -> {id: int}')
   })
+})
+
+it('docs in full have the whole description, the words of every parameter, and an example', () => {
+  const description = 'Does it. Then more.\n\nArgs:\n  path: where\n' + 'x'.repeat(3000)
+  const inputSchema = {
+    type: 'object',
+    properties: { path: { ...text, description: 'Where to do it.\nAny folder.' }, deep: { type: 'boolean' } },
+    required: ['path'],
+  }
+  const doc = toolDoc(tool({ description, inputSchema }), 'full')
+  expect(doc.description).toBe(description)
+  expect(doc.line).toBe('await mcp_x.do(*, path: str, deep: bool = None) -> str')
+  expect(doc.params?.map((param) => param.description)).toEqual(['Where to do it. Any folder.', undefined])
+  expect(doc.example).toBe("await mcp_x.do(path='path')")
 })

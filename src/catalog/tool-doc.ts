@@ -5,7 +5,8 @@ import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature/signature.ts'
 import { isTextBox } from './learned-types.ts'
 import { typeText } from './signature/schema-type.ts'
-import { firstSentence } from './search/text.ts'
+import { firstSentence, paragraphs } from './search/text.ts'
+import { exampleCall } from './signature/example-call.ts'
 
 export type Detail = 'summary' | 'full'
 
@@ -27,6 +28,8 @@ export interface ToolDoc {
   description: string
   line: string
   params?: ParameterDoc[]
+  /** A call with the required arguments. */
+  example?: string
   inputSchema?: unknown
   outputSchema?: unknown
   /** With `full`: what the value is, as a Python type, where that is known. */
@@ -41,6 +44,8 @@ export interface ToolDoc {
 
 const COMMENT_LIMIT = 72
 const RETURN_LIMIT = 60
+/** Longest description of a tool looked at closely. */
+const WHOLE_LIMIT = 16_000
 
 /** @param observed the schema learned from real results, if any; used only where the server gives none */
 export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): ToolDoc {
@@ -54,6 +59,9 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     line: toolLine(tool, detail, observed),
   }
   if (detail !== 'full') return doc
+  doc.description = paragraphs(definition.description, WHOLE_LIMIT) || tool.description
+  const example = exampleCall(tool)
+  if (example !== undefined) doc.example = example
   doc.params = tool.signature.parameters.map((parameter) => ({
     name: parameter.name,
     type: typeText(parameter.schema, tool.signature.root, FULL.optionalType),
@@ -81,7 +89,11 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
-  const said = firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
+  // In full, the whole description stands below.
+  const said =
+    detail === 'full'
+      ? ''
+      : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
   const comment = [...(returns.observed ? ['observed'] : []), ...(said === '' ? [] : [said])].join('; ')
   return (
     `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +

@@ -4,11 +4,13 @@ from ..values import Record
 
 
 class ToolDoc(Record):
-    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`; the fields are keys and attributes."""
+    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`, and in full with all that is known; the fields are keys and attributes."""
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
+        if "params" in self:
+            return docstring(self)
         return str(self.get("line") or dict.__repr__(self))
 
     __str__ = __repr__
@@ -17,8 +19,9 @@ class ToolDoc(Record):
 class ToolDocs(list):
     """Tool docs, one line each when printed."""
 
-    def __repr__(self):
-        return "\n".join(map(str, self)) or "(no tools)"
+    def __repr__(self) -> str:
+        apart = "\n\n" if any("params" in doc for doc in self) else "\n"
+        return apart.join(map(str, self)) or "(no tools)"
 
     def __getitem__(self, index):
         found = super().__getitem__(index)
@@ -53,11 +56,25 @@ def tool_docs(value):
     return ToolDocs(ToolDoc(doc) if isinstance(doc, dict) else doc for doc in value or ())
 
 
-def docstring(doc):
-    """What help() and __doc__ say."""
-    said = [f"    {param['name']}: {param['description']}" for param in _params(doc) if param.get("description")]
+class GroupedDocs(dict):
+    """Tool docs by the query that found them, each group under its query when printed."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{query}:\n{docs!r}" for query, docs in self.items()) or "(no tools)"
+
+
+def docstring(doc: dict) -> str:
+    """What help(), __doc__ and docs in full say."""
+    said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
-    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters) if part)
+    example = f"Example: {doc['example']}" if doc.get("example") else None
+    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters, example) if part)
+
+
+def _parameter_line(param: dict) -> str:
+    default = "" if param.get("required") else f" = {param.get('default', 'None')}"
+    description = f"  # {param['description']}" if param.get("description") else ""
+    return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}"
 
 
 def signature(doc):

@@ -61,7 +61,7 @@ export const FULL: SignatureLimits = {
 }
 
 const DEFAULT_LIMIT = 16
-const DESCRIPTION_LIMIT = 400
+const DESCRIPTION_LIMIT = 1500
 /** A list of values is short when its type is. */
 const MAX_FEW_VALUES = 72
 
