@@ -125,7 +125,7 @@ describe('mcp.runtime', () => {
 
   it('prints docs as lines', async (ctx) => {
     const kernel = await startKernel(ctx)
-    const short = DOCS.map(({ params: _, ...doc }) => doc)
+    const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
     const options = { ...bridge(), onCall: () => ({ value: short }) }
     const { stdout, value } = await kernel.run(
       'docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs',
