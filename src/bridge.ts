@@ -15,10 +15,11 @@ import type {
 } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import type { Log } from './log.ts'
-import { capabilitySummary } from './proxy/capability-summary.ts'
+import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
+import { namedServers } from './proxy/named-servers.ts'
 import { serveCall } from './proxy/proxy.ts'
-import { scopeFor } from './proxy/scope.ts'
+import { type Scope, scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
@@ -257,12 +258,16 @@ export class Bridge {
       savedArtifacts,
       uploads,
     }
-    const result = await session.run({
-      ...request,
-      servers: scope.visible,
-      ...(projects && { projects: () => projects.revision() }),
-      onCall: (call, signal) => serveCall(call, { ...context, signal }),
-    })
+    const over = new AbortController()
+    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    const result = await session
+      .run({
+        ...request,
+        servers: scope.visible,
+        ...(projects && { projects: () => projects.revision() }),
+        onCall: (call, signal) => serveCall(call, { ...context, signal }),
+      })
+      .finally(() => over.abort())
     result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
@@ -290,6 +295,26 @@ export class Bridge {
       this.log.warning('A server definition was skipped', { file, name, reason })
   }
 
+  /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
+  #startNamed(
+    code: string,
+    scope: Scope,
+    cell: { asker: Asker | undefined; session: Session },
+    signal: AbortSignal,
+  ): void {
+    const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+    for (const { name } of namedServers(code, scope.servers)) {
+      if (broken.has(name) || this.upstreams.state(name) !== 'not-started') continue
+      const start = async () => {
+        // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
+        await this.catalog.tools(name, signal)
+        await this.upstreams.listTools(name, signal)
+      }
+      // What the server asks as soon as it runs goes to the client of this cell.
+      this.questions.during(name, cell, start).catch(() => {})
+    }
+  }
+
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
@@ -297,8 +322,13 @@ export class Bridge {
   }
 
   async capabilitySummary(): Promise<string> {
-    const { servers, unloaded } = scopeFor(this.catalog, undefined, this.settings.load)
-    return capabilitySummary(servers, await savedToolLines(this.loadableTools), this.settings, unloaded)
+    const scope = scopeFor(this.catalog, undefined, this.settings.load)
+    return capabilitySummary({
+      servers: summarisedServers(this.catalog, scope),
+      savedTools: await savedToolLines(this.loadableTools),
+      facts: this.settings,
+      unloaded: scope.unloaded,
+    })
   }
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */

@@ -26,7 +26,7 @@ _MAX_PACKAGES = 15
 def advice(error):
     """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
     try:
-        for find in (_coroutine, _plain_call, _mcp_result, _event_loop, _server_name, _module, _program, _network, _host_file):
+        for find in (_coroutine, _plain_call, _mcp_result, _parsed_already, _event_loop, _server_name, _module, _program, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -67,6 +67,12 @@ def _mcp_result(error: BaseException) -> dict[str, str] | None:
         "hint": "A call gives the tool's value itself, not an MCP result: drop the index and use the value. "
         "`await mcp_x.tool(…, raw=True)` gives the MCP result with `content`."
     }
+
+
+def _parsed_already(error: BaseException) -> "dict[str, str] | None":
+    if not isinstance(error, TypeError) or not re.search(r"JSON object must be str, .* not (Record|list)$", str(error)):
+        return None
+    return {"hint": "JSON from a tool is parsed already: use the value as it is."}
 
 
 def _server_name(error):

@@ -57,6 +57,14 @@ export interface ServerEntry {
   problem?: string
 }
 
+/** A server whose tools are not known. */
+export interface Unsearched {
+  name: string
+  reason: string
+  /** It has failed; otherwise it may answer any moment. */
+  isBroken: boolean
+}
+
 export interface SearchOptions {
   limit?: number
   /** True names of the only servers to look in. */
@@ -147,11 +155,20 @@ export class Catalog {
     return this.#record(server).configuredDescription
   }
 
+  /** The folders that a server of files was given. */
+  roots(server: string): string[] {
+    return this.#record(server).roots
+  }
+
   /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
-  unsearched(servers: Iterable<string>): { name: string; reason: string }[] {
+  unsearched(servers: Iterable<string>): Unsearched[] {
     const records = [...servers].map((server) => this.#record(server))
     const unknown = records.filter((record) => record.tools === undefined)
-    return unknown.map(({ name, failure }) => ({ name, reason: failure?.reason ?? 'it has not answered yet' }))
+    return unknown.map(({ name, failure }) => ({
+      name,
+      reason: failure?.reason ?? 'it has not answered yet',
+      isBroken: failure !== undefined,
+    }))
   }
 
   /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
@@ -250,13 +267,16 @@ export class Catalog {
     return this.#record(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
-  /** Docs of a server's tools, or of one of them. @throws BridgeError as `tools` and `findTool` do */
+  /** Docs of a server's tools, or of those named. @throws BridgeError as `tools` and `findTool` do */
   async docs(
     server: string,
-    { tool, detail = 'summary' }: { tool?: string; detail?: Detail } = {},
+    { tools: names, detail = 'summary' }: { tools?: readonly string[]; detail?: Detail } = {},
     signal?: AbortSignal,
   ): Promise<ToolDoc[]> {
-    const tools = tool === undefined ? await this.tools(server, signal) : [await this.findTool(server, tool, signal)]
+    const tools =
+      names === undefined
+        ? await this.tools(server, signal)
+        : await Promise.all(names.map((name) => this.findTool(server, name, signal)))
     return tools.map((one) => this.#doc(one, detail))
   }
 

@@ -7,10 +7,11 @@ import { shortName } from '../text/short-name.ts'
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',
   description:
-    'Run Python in a persistent sandbox whose code can call the tools of every configured MCP server. ' +
+    'Run Python in a sandbox: variables persist, host files only through tools. ' +
+    'It calls the tools of all configured MCP servers. ' +
     "Find: print(await runtime.search_tool_docs('create issue')). " +
-    "Call: await mcp_github.create_issue(title='x'). " +
-    "All about it: print(runtime.capability_summary()). The last expression's value is shown.",
+    "Call with await and keyword arguments: await mcp_github.create_issue(title='x'). " +
+    "Guide: print(runtime.capability_summary()). The last expression's value is shown.",
   inputSchema: {
     type: 'object' as const,
     properties: {
@@ -20,7 +21,14 @@ export const RUN_PYTHON_TOOL = {
     },
     required: ['code'],
   },
+  // Claude Code leaves definitions out until they are searched for; this one is small, and what finds all others.
+  _meta: { 'anthropic/alwaysLoad': true },
 }
+
+/** What a client that keeps definitions back searches, beside the tool's name. */
+export const SERVER_INSTRUCTIONS =
+  'run_python finds and calls, from Python, the tools of every MCP server the user has configured: ' +
+  'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
 
 export const RUN_PYTHON_TOOL_WITH_SESSION = {
   ...RUN_PYTHON_TOOL,

@@ -180,6 +180,8 @@ describe('a hint', () => {
     expect(await hint('import no_such_module_anywhere.sub')).toMatch(
       /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
     )
+    const parsed = 'import json\njson.loads([1])'
+    expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
     expect(await hint('1 / 0')).toBeUndefined()
   })
 

@@ -11,7 +11,7 @@ _SCHEMAS = ("inputSchema", "outputSchema")
 
 
 class ToolDoc(Record):
-    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`; the fields are keys and attributes.
+    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`, and in full with all that is known; the fields are keys and attributes.
 
     `name`, `alias` and `input_schema` are there as well; a schema that the doc does not hold is fetched.
     """
@@ -37,7 +37,9 @@ class ToolDoc(Record):
     def __contains__(self, key: object) -> bool:
         return dict.__contains__(self, key) or (isinstance(key, str) and key in _OTHER_NAMES)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
+        if "params" in self:
+            return docstring(self)
         return str(self.get("line") or dict.__repr__(self))
 
     __str__ = __repr__
@@ -46,8 +48,9 @@ class ToolDoc(Record):
 class ToolDocs(list):
     """Tool docs, one line each when printed."""
 
-    def __repr__(self):
-        return "\n".join(map(str, self)) or "(no tools)"
+    def __repr__(self) -> str:
+        apart = "\n\n" if any("params" in doc for doc in self) else "\n"
+        return apart.join(map(str, self)) or "(no tools)"
 
     def __getitem__(self, index: object) -> object:
         if isinstance(index, str):
@@ -86,15 +89,53 @@ def tool_map(docs: Iterable[ToolDoc]) -> ToolMap:
     return ToolMap((doc["toolAlias"], doc) for doc in docs)
 
 
+class ServerDoc(Record):
+    """A server. Prints as one line; the fields are keys and attributes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        variable = f"mcp_{self['alias']}"
+        named = variable if self["alias"] == self["name"] else f"{variable} ({self['name']})"
+        return ": ".join(filter(None, (f"{named}, {self['state']}", self["description"])))
+
+    __str__ = __repr__
+
+
+class ServerDocs(list):
+    """Servers, one line each when printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "(no servers)"
+
+
+def server_docs(value: list) -> ServerDocs:
+    return ServerDocs(map(ServerDoc, value))
+
+
 def tool_docs(value):
     return ToolDocs(ToolDoc(doc) if isinstance(doc, dict) else doc for doc in value or ())
 
 
-def docstring(doc):
-    """What help() and __doc__ say."""
-    said = [f"    {param['name']}: {param['description']}" for param in _params(doc) if param.get("description")]
+class GroupedDocs(dict):
+    """Tool docs by the query that found them, each group under its query when printed."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{query}:\n{docs!r}" for query, docs in self.items()) or "(no tools)"
+
+
+def docstring(doc: dict) -> str:
+    """What help(), __doc__ and docs in full say."""
+    said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
-    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters) if part)
+    example = f"Example: {doc['example']}" if doc.get("example") else None
+    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters, example) if part)
+
+
+def _parameter_line(param: dict) -> str:
+    default = "" if param.get("required") else f" = {param.get('default', 'None')}"
+    description = f"  # {param['description']}" if param.get("description") else ""
+    return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}"
 
 
 def signature(doc):
@@ -106,7 +147,7 @@ def signature(doc):
     for param in _params(doc):
         default = Parameter.empty
         if not param.get("required"):
-            default = literal_eval(param["default"]) if "default" in param else _OMITTED
+            default = literal_eval(param["default"]) if "default" in param else None
         annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(Parameter(param["name"], kind, default=default, annotation=annotation))
@@ -135,11 +176,3 @@ class _Annotation(str):
 
     def __repr__(self):
         return str(self)
-
-
-class _Omitted:
-    def __repr__(self):
-        return "..."
-
-
-_OMITTED = _Omitted()  # the default of what may be left out and has no default of its own

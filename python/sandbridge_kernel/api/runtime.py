@@ -13,7 +13,7 @@ Functions ending in _sync need no `await`. Every failure is an MCPError.
 from ..values import Record, native
 from . import bridge, compat
 from .artifacts import artifacts, open_artifact, save_artifact
-from .docs import ToolDoc, tool_docs
+from .docs import GroupedDocs, ToolDoc, ToolDocs, server_docs, tool_docs
 from .memories import (
     delete_memory,
     get_memory_info,
@@ -79,11 +79,11 @@ __all__ = [
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers; with `detailed`, records of name, alias, description and state. Starts none.
+    """The names of all servers; with `detailed`, records of name, alias, description and state, a line each when printed. Starts none.
 
     Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
     """
-    return bridge.ask_sync("discovered_servers") if detailed else [*registry.names, *registry.unloaded]
+    return server_docs(bridge.ask_sync("discovered_servers")) if detailed else [*registry.names, *registry.unloaded]
 
 
 def list_loaded_server_metadata() -> list[Record]:
@@ -141,26 +141,28 @@ def list_tools_sync(server):
     return tool_docs(bridge.ask_sync("list_tools", server=server))
 
 
-async def query_tool_docs(server, tool=None, detail="summary"):
-    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
-    return tool_docs(await bridge.ask("query_tool_docs", server=server, tool=tool, detail=detail))
+async def query_tool_docs(server, tool=None, detail="summary", tools=None):
+    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
-def query_tool_docs_sync(server, tool=None, detail="summary"):
-    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
-    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tool=tool, detail=detail))
+def query_tool_docs_sync(server, tool=None, detail="summary", tools=None):
+    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
 async def search_tool_docs(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first."""
+    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return tool_docs(await bridge.ask("search_tool_docs", **params))
+    return _found(query, await bridge.ask("search_tool_docs", **params))
 
 
 def search_tool_docs_sync(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first."""
+    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return tool_docs(bridge.ask_sync("search_tool_docs", **params))
+    return _found(query, bridge.ask_sync("search_tool_docs", **params))
 
 
 async def call_tool(server: str, tool: str | ToolDoc, arguments: dict | None = None, *, raw: bool | None = None) -> object:
@@ -193,5 +195,13 @@ def _result(result, raw):
     return result if raw else native(result)
 
 
-def _names(servers):
-    return [servers] if isinstance(servers, str) else None if servers is None else list(servers)
+def _names(names):
+    return [names] if isinstance(names, str) else None if names is None else list(names)
+
+
+def _query(query: object) -> object:
+    return query if isinstance(query, str) else list(query)
+
+
+def _found(query: object, docs: list) -> "ToolDocs | GroupedDocs":
+    return tool_docs(docs) if isinstance(query, str) else GroupedDocs(zip(query, map(tool_docs, docs)))

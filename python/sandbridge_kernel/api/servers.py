@@ -51,7 +51,7 @@ class ServerProxy:
 
     def __repr__(self):
         try:
-            listing = repr(self._tool_docs())
+            listing = "\n".join(str(doc["line"]) for doc in self._tool_docs()) or "(no tools)"
         except MCPError as error:
             listing = f"(its tools cannot be listed: {error})"
         title = f"mcp_{self._alias}: server {self._server!r}" + (f", {self._description}" if self._description else "")
@@ -109,7 +109,7 @@ class ToolProxy:
     async def _takes_raw(self):
         if self._proxy._docs is not None:
             return "raw" in docs.parameter_names(self._doc())
-        found = await bridge.ask("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        found = await bridge.ask("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return any("raw" in docs.parameter_names(doc) for doc in found)
 
     def _doc(self):
@@ -117,7 +117,7 @@ class ToolProxy:
             if self.__name__ in (doc["toolAlias"], doc["tool"]):
                 return doc
         # Only the bridge can say what is like it: its error has a "did you mean".
-        found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return docs.tool_docs(found)[0]
 
     @property
@@ -130,7 +130,7 @@ class ToolProxy:
 
     def __repr__(self):
         try:
-            return repr(self._doc())
+            return str(self._doc()["line"])
         except MCPError as error:
             return f"<{self._path}: {error}>"
 
