@@ -217,6 +217,7 @@ export class Bridge {
     const result = await session.run({
       ...request,
       servers: scope.visible,
+      ...(servers && { named: true as const }),
       onCall: (call, signal) => serveCall(call, { ...context, signal }),
     })
     result.notes.push(...notes)

@@ -4,8 +4,9 @@ import os
 import sys
 import time
 
-from . import frames
+from . import frames, hints
 from .api import bridge, install
+from .api.servers import registry
 from .capture import Capture
 from .channel import Channel
 from .interrupts import Interrupts
@@ -93,6 +94,8 @@ def serve_cells(interrupts, channel, output, capture, new_loop):
         frame = channel.next_run()
         channel.begin_cell(frame["cell"])
         install.install_servers(session.namespace, frame.get("servers"))
+        registry.named = frame.get("named") is True
+        hints.lost = frame.get("lost") or hints.lost
         restored = frame.get("restore") and carry_over().restore(session.namespace, frame["restore"])
         done = session.run(frame["cell"], frame["code"], frame.get("json") is True)
         failed = frame.get("checkpoint") and carry_over().hand_over(channel, interrupts, session.namespace)

@@ -28,6 +28,10 @@ export interface RunFrame {
   code: string
   /** What the cell may reach; left out when it is as in the run before. */
   servers?: VisibleServer[]
+  /** Does the call of the cell name its servers? */
+  named?: true
+  /** Why variables of earlier cells are gone, in a sentence. */
+  lost?: string
   /** Ask for values as `application/json`, too, where they have that form. */
   json?: true
   /** Ask for the variables when the cell is over: the method `save_checkpoint`. */

@@ -19,6 +19,8 @@ export interface CellRequest {
   /** The same limit, for whoever has to pause it. */
   timeLimit?: TimeLimit
   servers: VisibleServer[]
+  /** Does the client name them? */
+  named?: true
   onCall: CallHandler
   /** Why it has to wait for its sandbox. */
   onPreparing?: OnPreparing
@@ -30,7 +32,7 @@ export interface CellRequest {
 }
 
 /** What a kernel is told besides the cell. */
-export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json'> & { cell: number }
+export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json' | 'named' | 'lost'> & { cell: number }
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
 const INTERRUPT_GRACE_MS = 2_000
