@@ -264,6 +264,7 @@ export class Bridge {
       .run({
         ...request,
         servers: scope.visible,
+        ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
         onCall: (call, signal) => serveCall(call, { ...context, signal }),
       })

@@ -21,12 +21,24 @@ _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
+ATTACHED = "__sandbridge_hint__"
 
 
-def advice(error):
-    """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
+# Why variables of earlier cells are gone; None when they are not. Set with the first cell after that.
+lost: str | None = None
+
+
+def advice(error: BaseException) -> dict[str, str]:
+    """A dict with `hint`, and sometimes `search`; empty when nothing is known. A hint that the error says already is left out."""
+    found = found_for(error)
+    if getattr(error, ATTACHED, False) is True:
+        found.pop("hint", None)
+    return found
+
+
+def found_for(error: BaseException) -> dict[str, str]:
     try:
-        for find in (_coroutine, _plain_call, _mcp_result, _parsed_already, _event_loop, _server_name, _module, _program, _network, _host_file):
+        for find in (_coroutine, _plain_call, _mcp_result, _parsed_already, _event_loop, _server_name, _lost_name, _module, _program, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -83,6 +95,12 @@ def _server_name(error):
     from .api.servers import registry
 
     return {"hint": registry.not_found(name.removeprefix("mcp_"), ServerNotFound).hint}
+
+
+def _lost_name(error: BaseException) -> dict[str, str] | None:
+    if lost is None or not isinstance(error, NameError) or isinstance(error, UnboundLocalError):
+        return None
+    return {"hint": f"If an earlier cell has defined it: {lost} Define it again."}
 
 
 def _event_loop(error):

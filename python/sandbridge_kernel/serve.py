@@ -4,8 +4,9 @@ import os
 import sys
 import time
 
-from . import frames
+from . import frames, hints
 from .api import bridge, compat, install
+from .api.servers import registry
 from .capture import Capture
 from .channel import Channel
 from .interrupts import Interrupts
@@ -101,6 +102,8 @@ def serve_cells(interrupts: object, channel: object, output: object, capture: ob
         channel.begin_cell(frame["cell"])
         compat.switch(frame.get("compat") is True)
         install.install_servers(session.namespace, frame.get("servers"))
+        registry.named = frame.get("named") is True
+        hints.lost = frame.get("lost") or hints.lost
         restored = frame.get("restore") and carry_over().restore(session.namespace, frame["restore"])
         revision = frame.get("projects")
         if projects is None and isinstance(revision, str):

@@ -87,7 +87,7 @@ class _Checker:
                 continue
             if target[0] == "unreachable":
                 if not call.branch and not self._may_not_exist():
-                    found.append((call.node, _unavailable(target[1])))
+                    found.append((call.node, registry.not_found(target[1], ServerNotFound)))
             elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
                 sent.append((call.node, call.branch, seen))
         sent.extend(self._imports()[: _MAX_CALLS - len(sent)])
@@ -213,16 +213,6 @@ def _server(name):
 
 def _is_coroutine(target):
     return target[0] == "tool" or target[0] == "function" and bool(target[1].__code__.co_flags & _COROUTINE)
-
-
-def _unavailable(name):
-    from difflib import get_close_matches
-
-    error = registry.not_found(name, ServerNotFound)
-    unloaded = {*registry.unloaded, *registry.unloaded.values()}
-    near = [] if name in unloaded else get_close_matches(name, [*registry.by_alias, *registry.names, *unloaded], 1)
-    error.hint = f"Did you mean {near[0]}? {error.hint}" if near else error.hint
-    return error
 
 
 def _written(node):

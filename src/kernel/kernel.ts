@@ -12,6 +12,10 @@ export interface RunOptions {
   code: string
   servers: VisibleServer[]
   observer: CellObserver
+  /** Does the call of the cell name its servers? */
+  named?: true
+  /** Why variables of earlier cells are gone, in a sentence. */
+  lost?: string
   /** Have values come as JSON, too, where they have that form. */
   json?: true
   /** Give cells the forms of the system this one re-creates. */

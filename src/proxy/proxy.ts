@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
+import { boundedList, boundedRecord } from '../protocol/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
@@ -23,14 +24,18 @@ const query = z.string().max(2_000)
 const MAX_AT_ONCE = 50
 
 const brokenServers = new BrokenServers()
+/** Of one call. Whatever has more is data, and data goes into a list or a dict. */
+const MAX_ARGUMENTS = 1_000
+/** That one search can name. */
+const MAX_SERVERS = 1_000
 
 const methods = {
   call_tool: method(
     z.object({
       server: name,
       tool: name,
-      args: z.array(z.unknown()).default([]),
-      kwargs: z.record(z.string(), z.unknown()).default({}),
+      args: boundedList(z.unknown(), MAX_ARGUMENTS).default([]),
+      kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
       raw: z.boolean().default(false),
     }),
     ({ server, tool, args, kwargs, raw }, context) => {
@@ -77,7 +82,7 @@ const methods = {
     z.object({
       query: z.union([query, z.array(query).max(MAX_AT_ONCE)]),
       limit: z.int().min(1).max(100).default(5),
-      servers: z.array(name).nullish(),
+      servers: boundedList(name, MAX_SERVERS).nullish(),
       detail,
     }),
     async ({ query: asked, limit, servers, detail: wanted }, context) => {

@@ -19,6 +19,8 @@ export interface CellRequest {
   /** The same limit, for whoever has to pause it. */
   timeLimit?: TimeLimit
   servers: VisibleServer[]
+  /** Does the client name them? */
+  named?: true
   onCall: CallHandler
   /** The revision of the files of `/projects`; missing when there are none to be kept. */
   projects?: () => string
@@ -32,7 +34,10 @@ export interface CellRequest {
 }
 
 /** What a kernel is told besides the cell. */
-export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json' | 'compat' | 'projects'> & {
+export type CellRunOptions = Pick<
+  RunOptions,
+  'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost'
+> & {
   cell: number
 }
 

@@ -70,6 +70,8 @@ export class Session {
   #running: CellRequest | undefined
   #resetAsked = false
   readonly #checkpoints = new CheckpointKeeper()
+  /** Why variables of earlier cells are gone, for a kernel that has not been told. */
+  #lost: string | undefined
   /** Kernels that are done with, on their way out. */
   #ending: Promise<unknown> = Promise.resolve()
 
@@ -159,12 +161,17 @@ export class Session {
       ...(this.#options.json && { json: true as const }),
       ...(request.projects && { projects: request.projects() }),
       ...(this.#options.compat && { compat: true as const }),
+      ...(request.named && { named: request.named }),
+      ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
     result.notes.unshift(...this.#news)
     this.#news = []
-    if (result.stateLost) this.#tellOutlook(result)
+    if (result.stateLost) {
+      this.#tellOutlook(result)
+      this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
+    }
     if (this.#options.fresh || this.#resetAsked) this.#endAfter(result, kernel)
     if (result.stateLost) {
       this.#kernel = undefined
@@ -191,6 +198,9 @@ export class Session {
   }
 
   #endAfter(result: CellResult, kernel: Kernel): void {
+    this.#lost = this.#resetAsked
+      ? 'the session was reset, and variables of earlier cells are gone.'
+      : 'each cell has a sandbox of its own here, so that no variable is kept.'
     if (this.#resetAsked) {
       result.notes.push('The session was reset: the next cell has no variables, and an empty /workspace.')
       this.#checkpoints.drop()
@@ -223,6 +233,7 @@ export class Session {
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
+    this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
     this.#news.push(`The session's sandbox had ended (${kernel.describeEnd(exit)}): ${this.#checkpoints.aftermath()}`)
   }
 
@@ -231,6 +242,7 @@ export class Session {
     if (idleTimeoutMs === 0) return
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
+      this.#lost = `the session was idle for ${idleTimeoutMs / 1000} s and ended, and its variables are gone.`
       this.#news.push(
         `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.aftermath()}`,
       )

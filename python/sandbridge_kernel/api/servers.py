@@ -6,7 +6,7 @@ servers changes.
 """
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..values import native
 from . import bridge, compat, docs
@@ -138,11 +138,20 @@ class ToolProxy:
         raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """`Did you mean github? `, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:80], list(names), 1) if isinstance(name, str) else []
+    return f"Did you mean {near[0]}? " if near else ""
+
+
 class Registry(Mapping):
     """`mcp_servers`: the servers that this cell may reach, by name or alias."""
 
     def __init__(self):
         self.names = ()
+        self.named = False  # does the call of this cell name its servers?
         self.unloaded = {}  # aliases by name, of servers that a cell reaches only when its call names them
         self.by_alias = {}
         self._by_name = {}
@@ -164,7 +173,7 @@ class Registry(Mapping):
         self.by_alias = {proxy._alias: proxy for proxy in proxies}
         return True
 
-    def not_found(self, name, kind):
+    def not_found(self, name: str, kind: type[MCPError]) -> MCPError:
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
         wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]
         if wanted:
@@ -172,6 +181,10 @@ class Registry(Mapping):
             hint = f"Run again with servers=[{names}]: a cell gets only the servers that its call names."
         elif self.unloaded:
             hint = f"{hint.rstrip('.')}. To be named in servers=[…]: {', '.join(self.unloaded)}"
+        elif self.named:
+            hint = f"It is not in this call's `servers`: {', '.join(self.names) or 'none'}. Add it there, or leave `servers` out."
+        if not wanted:
+            hint = did_you_mean(name, (*self.by_alias, *self.names, *self.unloaded, *self.unloaded.values())) + hint
         return kind(f"Server {name!r} is not available", hint=hint)
 
     def __getitem__(self, name):

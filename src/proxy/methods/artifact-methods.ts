@@ -16,7 +16,7 @@ export const artifactMethods = {
   ),
 
   save_artifact: method(z.object({ name, upload: z.int().positive() }), async ({ name: wanted, upload }, context) => {
-    const artifact = await context.artifacts.save(wanted, context.uploads.take(upload))
+    const artifact = await context.uploads.take(upload, (data) => context.artifacts.save(wanted, data))
     context.savedArtifacts.push(artifact)
     return artifact
   }),
