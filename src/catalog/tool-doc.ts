@@ -4,6 +4,7 @@ import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature/signature.ts'
 import { typeText } from './signature/schema-type.ts'
+import { deprecationNote } from './search/deprecation.ts'
 import { firstSentence } from './search/text.ts'
 
 export type Detail = 'summary' | 'full'
@@ -81,7 +82,10 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
   const said = firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
-  const comment = [...(returns.observed ? ['observed'] : []), ...(said === '' ? [] : [said])].join('; ')
+  const against = deprecationNote(definition)
+  // A note that the first sentence gives already is not said twice.
+  const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
+  const comment = [...(returns.observed ? ['observed'] : []), ...warned, ...(said === '' ? [] : [said])].join('; ')
   return (
     `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
     `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`
