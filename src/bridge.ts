@@ -80,13 +80,18 @@ export class Bridge {
 
   private constructor(settings: Settings, log: Log, discovered: DiscoveredServers, ask: AskInput | undefined) {
     this.#inputs = new InputAnswers(ask)
-    const { servers, skipped } = discovered
+    const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
     this.questions = new Questions(log)
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    for (const { definition, name, isDouble } of found) {
+      if (isDouble || name === definition.name) continue
+      const { file } = definition.source
+      log.warning('A server was renamed, because its name is taken', { file, name: definition.name, renamedTo: name })
+    }
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.savedTools = new SavedToolStore(settings.stateDir)
     this.tokenStore = createTokenStore(

@@ -1,5 +1,5 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
-import type { ServerDefinition } from '../config/server-definition.ts'
+import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import {
@@ -41,6 +41,11 @@ export class ServerRecord {
     this.#definition = definition
     this.#cache = cache
     this.#now = now
+  }
+
+  /** How far it is trusted: see `trustRank`. */
+  get rank(): number {
+    return trustRank(this.#definition)
   }
 
   /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */

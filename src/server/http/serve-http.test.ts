@@ -122,6 +122,16 @@ describe('a page of another site, in a browser on this machine', () => {
     ['evil.example', 403],
     ['localhost.evil.example', 403],
     ['192.168.1.5', 403],
+    ['127.1', 403],
+    ['2130706433', 403],
+    ['0x7f000001', 403],
+    ['0177.0.0.1', 403],
+    ['127.0.0.1.', 403],
+    ['localhost.', 403],
+    ['127.0.0.2', 403],
+    ['[::ffff:127.0.0.1]', 403],
+    ['user@localhost', 403],
+    ['LOCALHOST', 200],
   ])('cannot get in by a name that means this machine: Host %s', async (host, expected) => {
     const { port, status } = await serve()
     expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
@@ -133,10 +143,35 @@ describe('a page of another site, in a browser on this machine', () => {
     ['https://evil.example', 403],
     ['http://localhost.evil.example', 403],
     ['null', 403],
+    ['http://[::1]:8080', 200],
+    ['http://localhost\\@evil.example', 403],
+    ['http://localhost@evil.example', 403],
+    ['http://localhost/', 403],
+    ['http://localhost:99999', 403],
+    ['http://127.1', 403],
+    ['http://localhost http://evil.example', 403],
+    ['chrome-extension://localhost', 403],
+    ['file://localhost', 403],
+    ['', 403],
   ])('cannot get in: Origin %s', async (origin, expected) => {
     const { status } = await serve()
     expect(await status({ headers: { origin } })).toBe(expected)
   })
+
+  it.each(['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`])(
+    'a second header is refused, even one that says the same: %s',
+    async (header) => {
+      const { port } = await serve()
+      const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
+      const answerTo = async (...lines: string[]) =>
+        text(await openSocket(port, ['PUT /mcp HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n')))
+      // The control: each of them once is let in.
+      expect(await answerTo(...once)).toContain('HTTP/1.1 405')
+      const refused = await answerTo(...once, header)
+      expect(refused).toContain('HTTP/1.1 400')
+      expect(refused).toContain('Send one')
+    },
+  )
 
   it('another loopback address may be named where the bridge listens on it', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
