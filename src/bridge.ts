@@ -254,7 +254,7 @@ export class Bridge {
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#sessions].map((session) => session.close()))
+    await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }

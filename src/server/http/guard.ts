@@ -47,7 +47,7 @@ export function isLoopback(host: string): boolean {
 }
 
 function no(response: ServerResponse, status: number, message: string): false {
-  refuse(response, status, message)
+  refuse(response, status, message, { close: true })
   return false
 }
 

@@ -1,7 +1,7 @@
 // This file verifies who is let in, and what one client can take up. Sandboxes are not needed for that.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -229,6 +229,47 @@ describe('one client cannot take up everything', () => {
     expect(await status({ body: padded(10_000), headers: chunked })).toBe(200)
     expect(await status({ body: padded(10_001), headers: chunked })).toBe(413)
     expect(await status({ body: padded(2_000_000), headers: chunked })).toBe(413)
+  })
+
+  it.each([{}, { 'transfer-encoding': 'chunked' }])(
+    'a refusal reaches a client that is still sending, and closes its connection: %j',
+    async (headers) => {
+      const { status } = await serve({ bodyBytes: 10_000 })
+      const body = ' '.repeat(5_000_000)
+      for (let round = 0; round < 20; round += 1) {
+        expect(await status({ body, headers: { connection: 'close', ...headers } })).toBe(413)
+        expect(await status({ body, headers: { authorization: '', ...headers } })).toBe(401)
+      }
+    },
+  )
+
+  it('strangers with 560 connections keep nobody with the token out', async () => {
+    const { port, status, send } = await serve()
+    const { headers } = await send()
+    const stream = httpRequest({ port, path: '/mcp', headers: { ...HEADERS, 'mcp-session-id': headers['mcp-session-id']! } })
+    onTestFinished(() => void stream.destroy())
+    const listening = await new Promise<IncomingMessage>((resolve) => stream.on('response', resolve).end())
+    const beginnings = ['', 'POST /mcp HTTP/1.1\r\n', 'POST /mcp HTTP/1.1\r\nHost: localhost\r\n']
+    const strangers = await Promise.all(
+      Array.from({ length: 560 }, (_, index) => openSocket(port, beginnings[index % 3]!)),
+    )
+    for (const socket of strangers) socket.resume()
+    for (let attempt = 0; attempt < 20; attempt += 1) expect(await status()).toBe(200)
+    const open = () => strangers.filter((socket) => !socket.closed).length
+    while (open() > HTTP_LIMITS.strangers) await new Promise((resolve) => setTimeout(resolve, 10))
+    // The control: it is not by chance that there is room, and what was let in before is still there.
+    expect(open()).toBeGreaterThan(0)
+    expect(listening.statusCode).toBe(200)
+    expect(listening.closed).toBe(false)
+  })
+
+  it('a stranger does not stay, whatever it sends', async () => {
+    const { port, status } = await serve({ strangerMs: 200 })
+    const socket = await openSocket(port, 'POST /mcp HTTP/1.1\r\n')
+    const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
+    await new Promise((resolve) => socket.resume().once('close', resolve))
+    clearInterval(timer)
+    expect(await status()).toBe(200)
   })
 
   it('a request that does not arrive is given up', async () => {
