@@ -107,7 +107,7 @@ export class Bridge {
       resolveTransport: (definition) => this.resolveTransport(definition),
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
-      requests: () => this.questions.requests(),
+      requests: (callers) => this.questions.requests(callers),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
