@@ -8,7 +8,19 @@ export type ListingCleaner = <T>(listed: T) => T
 /** Fields that people and models read. */
 const WORDS = new Set(['title', 'description', 'instructions'])
 /** Fields that name something to the server, or mean something to JSON Schema: they stay as they are. */
-const NAMES = new Set(['name', 'uri', 'uriTemplate', 'type', 'required', 'enum', 'const', 'pattern', 'format', '$ref', '$id'])
+const NAMES = new Set([
+  'name',
+  'uri',
+  'uriTemplate',
+  'type',
+  'required',
+  'enum',
+  'const',
+  'pattern',
+  'format',
+  '$ref',
+  '$id',
+])
 /** A variable that is set to `info` or to 8080 holds no secret, and descriptions are full of such words. */
 const ORDINARY = /^(?:[a-z]{1,15}|\d{1,6})$/i
 const MAX_DEPTH = 200

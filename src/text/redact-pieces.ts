@@ -64,7 +64,7 @@ function pairAt(text: string, index: number): number {
 
 function withoutHidden(text: string, hidden: Uint8Array): string {
   let shown = ''
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const isHidden = hidden[at] === 1
     let end = at + 1
     while (end < text.length && (hidden[end] === 1) === isHidden) end += 1

@@ -151,7 +151,8 @@ describe('a secret in pieces', () => {
   /** The longest part of the secret that can be read in a text. */
   const shownOf = (text: string) => {
     for (let length = secret.length; length > 0; length -= 1) {
-      for (let at = 0; at + length <= secret.length; at += 1) if (text.includes(secret.slice(at, at + length))) return length
+      for (let at = 0; at + length <= secret.length; at += 1)
+        if (text.includes(secret.slice(at, at + length))) return length
     }
     return 0
   }
@@ -160,7 +161,13 @@ describe('a secret in pieces', () => {
     ['lines', pieces.join('\n')],
     ['short lines', secret.match(/.{1,5}/g)!.join('\r\n   ')],
     ['lines with a prefix each', pieces.map((piece) => `2026-01-01 12:00 [info] app: ${piece}`).join('\n')],
-    ['short lines with a prefix each', secret.match(/.{1,5}/g)!.map((piece) => `[err] ${piece}`).join('\n')],
+    [
+      'short lines with a prefix each',
+      secret
+        .match(/.{1,5}/g)!
+        .map((piece) => `[err] ${piece}`)
+        .join('\n'),
+    ],
     ['its beginning', `token ${secret.slice(0, 12)}…`],
     ['its end', `…${secret.slice(-12)} was refused`],
     ['its middle', `(${secret.slice(6, 20)})`],

@@ -3,8 +3,10 @@
 
 /** Controls, bidirectional and zero-width characters, tag characters, fillers: used to hide instructions from people. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const ESCAPE_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|\u001b[@-Z\\^_]/g
+/* oxlint-disable no-control-regex -- control characters are what is looked for */
+const ESCAPE_SEQUENCE =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|\u001b[@-Z\\^_]/g
+/* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 /** The same text with nothing unseen in it; lines stay lines. */

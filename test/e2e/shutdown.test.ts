@@ -15,7 +15,11 @@ describe('a bridge that gets SIGTERM in the middle of a cell', () => {
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
     const client = rawClient(child)
-    client.send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } })
+    client.send({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    })
     client.send({ method: 'notifications/initialized' })
     const params = { name: 'run_python', arguments: { code: CODE }, _meta: { progressToken: 1 } }
     client.send({ id: 2, method: 'tools/call', params })

@@ -104,7 +104,10 @@ it('while two sessions call the server, neither client is asked what may be the 
 it('what a call of another session left behind is asked of that session, or of nobody, until the server starts anew', async () => {
   const { questions } = logging()
   const [first, second] = [new FakeAsker(), new FakeAsker()]
-  const [one, other] = [{ asker: first, session: {} }, { asker: second, session: {} }]
+  const [one, other] = [
+    { asker: first, session: {} },
+    { asker: second, session: {} },
+  ]
   const ask = () => elicit(questions)
   await call(questions, 's', one, () => Promise.resolve(), true)
   expect(await call(questions, 's', other, ask)).toEqual({ action: 'decline' })
@@ -182,4 +185,24 @@ it('what nobody can answer is declined, or an error, and the log has the reason'
       ['elicitation/create', 'roots/list', 'sampling/createMessage'].map((method) => ({ server: 's', method, reason })),
     ),
   )
+})
+
+it('the words of a question are cleaned, and one whose choices cannot be seen is declined', async () => {
+  const { questions, logged } = logging()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const asker = new FakeAsker()
+  const hidden = '\u001b[2JWhich\u202e\u200b?'
+  await call(questions, 's', { asker, session: {} }, async () => {
+    await ask!('s', { message: hidden, requestedSchema: { title: hidden } }, signal())
+    await sample!('s', { messages: [], systemPrompt: hidden }, signal())
+    expect(await ask!('s', { message: 'x', requestedSchema: { enum: ['a\u202e'] } }, signal())).toEqual({
+      action: 'decline',
+    })
+  })
+  expect(asker.questions.map(({ params }) => params)).toEqual([
+    { message: "MCP server 's' asks: Which?", requestedSchema: { title: 'Which?' } },
+    { messages: [], systemPrompt: "This request comes from MCP server 's'.\n\nWhich?" },
+  ])
+  expect(JSON.stringify(logged)).toContain('cannot be seen')
 })

@@ -1,5 +1,5 @@
 // The one form of an answer to a request that is not let in.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
 /** How long a client may go on sending after it was refused. */
@@ -17,7 +17,7 @@ interface RefuseOptions {
  * is reset, and the client reports that instead of the answer. What still arrives is thrown away.
  */
 export function refuse(
-  response: ServerResponse<IncomingMessage>,
+  response: ServerResponse,
   status: number,
   message: string,
   { code = -32_000, close = false }: RefuseOptions = {},

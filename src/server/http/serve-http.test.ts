@@ -246,7 +246,11 @@ describe('one client cannot take up everything', () => {
   it('strangers with 560 connections keep nobody with the token out', async () => {
     const { port, status, send } = await serve()
     const { headers } = await send()
-    const stream = httpRequest({ port, path: '/mcp', headers: { ...HEADERS, 'mcp-session-id': headers['mcp-session-id']! } })
+    const stream = httpRequest({
+      port,
+      path: '/mcp',
+      headers: { ...HEADERS, 'mcp-session-id': headers['mcp-session-id']! },
+    })
     onTestFinished(() => void stream.destroy())
     const listening = await new Promise<IncomingMessage>((resolve) => stream.on('response', resolve).end())
     const beginnings = ['', 'POST /mcp HTTP/1.1\r\n', 'POST /mcp HTTP/1.1\r\nHost: localhost\r\n']

@@ -81,7 +81,8 @@ export async function serveHttp(
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
     if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
     if (!isLetIn(request, response)) return
-    if (!connections.admit(request.socket)) return refuse(response, 503, 'Too many connections are open', { close: true })
+    if (!connections.admit(request.socket))
+      return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
       response.setHeader('allow', METHODS.join(', '))
       return refuse(response, 405, 'Method not allowed')

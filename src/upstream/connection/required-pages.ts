@@ -47,7 +47,10 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
     return [
       {
         url: `${origin}${withoutSecrets(href.slice(origin.length), redact)}`,
-        message: typeof message === 'string' ? redactStart(redact, onOneLine(message.slice(0, 4 * MESSAGE_CHARS)), MESSAGE_CHARS) : '',
+        message:
+          typeof message === 'string'
+            ? redactStart(redact, onOneLine(message.slice(0, 4 * MESSAGE_CHARS)), MESSAGE_CHARS)
+            : '',
         ...(typeof elicitationId === 'string' && elicitationId.length <= MESSAGE_CHARS && { id: elicitationId }),
       },
     ]

@@ -161,7 +161,9 @@ function loginNeeded({ server, isProgram }: Circumstances, error: unknown): Brid
 function isListOfScopes(scope: string): boolean {
   const names = scope.split(' ')
   const words = names.filter((name) => !/[.:/_*+-]/.test(name))
-  return /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
+  return (
+    /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
+  )
 }
 
 /** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */

@@ -12,7 +12,9 @@ import { loadSdk } from '../connection/sdk.ts'
 import type { Verdict, Verdicts } from './negotiated-transports.ts'
 
 export interface OpenOptions
-  extends Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose'>, Omit<RemoteOptions, 'sdk'> {
+  extends
+    Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose'>,
+    Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
@@ -124,7 +126,15 @@ async function attempt(
       exitBefore ??= opened.exit?.()
       return before()
     }
-    const connection = await handshake({ ...options, sdk, link, era, about, callStart, onClose: () => options.onClose(about()) })
+    const connection = await handshake({
+      ...options,
+      sdk,
+      link,
+      era,
+      about,
+      callStart,
+      onClose: () => options.onClose(about()),
+    })
     return { connection }
   } catch (error) {
     return { failure: startFailure(error, { ...about(), exit: exitBefore }, timeoutMs) }
