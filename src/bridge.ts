@@ -100,7 +100,7 @@ export class Bridge {
     ask: AskInput | undefined,
   ) {
     this.#inputs = new InputAnswers(ask)
-    const { servers, skipped } = discovered
+    const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
     this.questions = new Questions(log)
@@ -108,6 +108,7 @@ export class Bridge {
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
+    this.#tellRenamed(found)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -125,7 +126,7 @@ export class Bridge {
       resolveTransport: (definition) => this.resolveTransport(definition),
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
-      requests: () => this.questions.requests(),
+      requests: (callers) => this.questions.requests(callers),
       verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -291,6 +292,18 @@ export class Bridge {
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
   }
 
+  #tellRenamed(found: DiscoveredServers['found']): void {
+    for (const { definition, name, isDouble } of found) {
+      if (isDouble || name === definition.name) continue
+      const { file } = definition.source
+      this.log.warning('A server was renamed, because its name is taken', {
+        file,
+        name: definition.name,
+        renamedTo: name,
+      })
+    }
+  }
+
   #tellSkipped(skipped: readonly SkippedEntry[]): void {
     for (const { file, name, reason } of skipped)
       this.log.warning('A server definition was skipped', { file, name, reason })
@@ -341,7 +354,7 @@ export class Bridge {
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#sessions].map((session) => session.close()))
+    await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()

@@ -90,6 +90,15 @@ describe('servers', () => {
   ])('%s resolves to %s', (name, expected) => {
     expect(catalog().resolveServer(name)).toBe(expected)
   })
+
+  test('a name that is also the alias of a server of the user means the user’s', () => {
+    const definitions = [definition('a-b'), definition('a.b'), definition('a_b_2', { isProjects: true })]
+    const known = catalog({ definitions })
+    expect(known.resolveServer('a_b_2')).toBe('a.b')
+    expect(known.resolveServer('a_b_2_2')).toBe('a_b_2')
+    // The control: without the user's, it is its own.
+    expect(catalog({ definitions: definitions.slice(2) }).resolveServer('a_b_2')).toBe('a_b_2')
+  })
 })
 
 describe('tools', () => {

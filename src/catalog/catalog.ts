@@ -2,7 +2,7 @@
 // It never starts a server itself — `listTools` does — and everything but a first listing is answered without one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
+import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { bindArguments } from './signature/bind.ts'
@@ -13,7 +13,7 @@ import { checkArguments, type SeenCall } from './signature/check-arguments.ts'
 import { DiskCache } from './disk-cache.ts'
 import type { Embeddings } from './search/embeddings.ts'
 import { after, Indexing } from './indexing.ts'
-import { foldName, pythonNames, serverAlias } from './signature/python-name.ts'
+import { foldName, serverAliases } from './signature/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
@@ -106,11 +106,8 @@ export class Catalog {
   /** Take over another list of servers. What is known of those that are as they were stays known. */
   redefine(definitions: readonly ServerDefinition[]): void {
     const before = new Map(this.#records)
-    const aliases = pythonNames(
-      definitions.map(({ name }) => name),
-      'server',
-      serverAlias,
-    )
+    const namesFrom = (rank: number) => definitions.filter((one) => trustRank(one) === rank).map(({ name }) => name)
+    const aliases = serverAliases([0, 1, 2].map(namesFrom))
     this.#aliases.clear()
     this.#records.clear()
     for (const definition of definitions) {
@@ -173,9 +170,11 @@ export class Catalog {
 
   /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
   resolveServer(nameOrAlias: string): string | undefined {
-    if (this.#records.has(nameOrAlias)) return nameOrAlias
-    const exact = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
-    if (exact !== undefined) return exact
+    const byAlias = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
+    const named = this.#records.get(nameOrAlias)
+    // The name of one may be the alias of another: the more trusted one is meant.
+    if (named && (byAlias === undefined || named.rank <= this.#record(byAlias).rank)) return nameOrAlias
+    if (byAlias !== undefined) return byAlias
     const folded = foldName(nameOrAlias)
     const same = [...this.#records.keys()].filter((name) => foldName(name) === folded)
     return same.length === 1 ? same[0] : undefined

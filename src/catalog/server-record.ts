@@ -1,6 +1,6 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
 import { isSameDefinition } from '../config/merge-definitions.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
+import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import { fileRoots } from '../config/file-roots.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
@@ -50,6 +50,11 @@ export class ServerRecord {
   /** Whether it is the record of this definition under this name. */
   isOf(definition: ServerDefinition, alias: string): boolean {
     return alias === this.alias && isSameDefinition(definition, this.#definition)
+  }
+
+  /** How far it is trusted: see `trustRank`. */
+  get rank(): number {
+    return trustRank(this.#definition)
   }
 
   /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */

@@ -16,7 +16,7 @@ export async function runHttp(where: string): Promise<void> {
   const { token, source } = await tokenFor(address, settings)
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
   const service = await serveHttp(bridge, { ...address, token })
-  onShutdown(() => Promise.allSettled([service.close(), bridge.close()]).then(() => {}), { watchStdin: false })
+  onShutdown(() => service.close(() => bridge.close()), { watchStdin: false })
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)
 }
 

@@ -4,6 +4,7 @@ import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
 import { oneSession } from '../server/sessions.ts'
+import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
 
 export async function run({ http }: { http?: string }): Promise<void> {
@@ -20,10 +21,14 @@ export async function run({ http }: { http?: string }): Promise<void> {
     const bridge = await Bridge.open(settings, log)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }
-  const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()) }), {
+  const runs = new OpenRuns()
+  const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()), runs }), {
     onerror: (error) => log.debug('MCP', { error }),
   })
   onShutdown(async () => {
-    await Promise.allSettled([handle.close(), conversation?.then(({ bridge }) => bridge.close())])
+    await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
+    // What a cell came to, now that it has ended with its sandbox, is still told.
+    await runs.answered()
+    await handle.close()
   })
 }

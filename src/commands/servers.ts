@@ -28,9 +28,12 @@ function listing({ catalog, discovered }: Bridge) {
 }
 
 function printServers({ catalog, discovered }: Bridge): void {
+  const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
   const rows = catalog.servers().map(({ name, alias, toolCount, problem, description }) => {
     const tools = toolCount === undefined ? 'not indexed' : `${toolCount} tools`
-    return [name, `mcp_${alias}`, problem === undefined ? tools : 'failed', problem ?? description]
+    const from = renamed.get(name)?.definition
+    const note = from ? `is ${from.name} in ${from.source.file}: that name is taken. ` : ''
+    return [name, `mcp_${alias}`, problem === undefined ? tools : 'failed', note + (problem ?? description)]
   })
   for (const { name, source } of discovered.untrusted) {
     rows.push([name, '–', 'not trusted', `from ${source.file}: allow it with \`sandbridge trust\``])
@@ -54,6 +57,10 @@ function printSources({ discovered }: Bridge): void {
   if (discovered.skipped.length === 0) return
   print('\nSkipped:')
   printTable(discovered.skipped.map(({ file, name, reason }) => [`  ${name ?? ''}`, reason, file]))
+}
+
+function isRenamed({ definition, name, isDouble }: FoundServer): boolean {
+  return !isDouble && name !== definition.name
 }
 
 function fate({ definition, name, isDouble }: FoundServer, found: readonly FoundServer[]): string {

@@ -1,5 +1,6 @@
 // `sandbridge trust`: allow the servers that a project's own config files define. A project is someone else's command line until its owner says otherwise.
-import type { ServerDefinition } from '../config/server-definition.ts'
+import { placeholdersIn } from '../config/placeholders.ts'
+import type { RemoteServer, ServerDefinition, SignInClient } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
@@ -43,17 +44,44 @@ export async function trust(options: TrustOptions): Promise<void> {
 
 /** All that decides what is run or reached, as it was written: placeholders are not filled in. Of variables and headers, the names. */
 function linesOf({ name, transport }: ServerDefinition): string[] {
-  if (transport.type !== 'stdio') {
-    return [`${shown(name)}: ${shown(transport.url)}`, ...named('headers', Object.keys(transport.headers))]
-  }
+  if (transport.type !== 'stdio') return [`${shown(name)}: ${shown(transport.url)}`, ...remoteLines(transport)]
   const { command, args, env, inheritEnv = [], cwd, envFile } = transport
   return [
     `${shown(name)}: ${[command, ...args].map(shown).join(' ')}`,
     ...named('sets', Object.keys(env)),
+    ...filledIn('passes', env, 'variable'),
     ...named('gets', inheritEnv),
     ...named('in the folder', cwd === undefined ? [] : [cwd]),
     ...named('with the variables of', envFile === undefined ? [] : [envFile]),
   ]
+}
+
+function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
+  const { clientId, clientSecret, issuer, scope, redirectUri }: SignInClient = oauth ?? signIn ?? {}
+  const secrets = given({ clientId, clientSecret })
+  const open = given({ issuer, scope, redirectUri })
+  const fields = [...Object.keys(secrets), ...Object.entries(open).map(([field, value]) => `${field}=${value}`)]
+  const signInPlace = issuer ?? url
+  return [
+    ...named('headers', Object.keys(headers)),
+    ...filledIn('sends', headers, 'header', url),
+    ...named('signs in with', fields),
+    ...filledIn('sends', secrets, 'oauth', signInPlace),
+    ...filledIn('sends', open, 'oauth', signInPlace),
+  ]
+}
+
+/** Whatever of the user's machine is filled in, and where it goes: a name of a header does not tell that it holds a key of another service. */
+function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
+  return Object.entries(values).flatMap(([name, text]) => {
+    const found = placeholdersIn(text).map((inner) => shown(`\${${inner}}`))
+    const where = address === undefined ? '' : ` to ${shown(address)}`
+    return found.length === 0 ? [] : [`  ${verb} ${found.join(' ')} in the ${kind} ${shown(name)}${where}`]
+  })
+}
+
+function given(fields: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 function named(what: string, names: string[]): string[] {

@@ -39,12 +39,21 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
   }))
 }
 
-/** The base name of a command. Should somebody have written a whole command line there, only its first word is looked at. */
+/** The base name of a command, unless it could be a secret that was written in the wrong field. Should somebody have written a whole command line there, only its first word is looked at. */
 function programName(command: string): string {
   const windowsProgram = /^[A-Za-z]:\\[^=]*\\([^\\/\s=]+\.(?:exe|cmd|bat))$/i.exec(command)?.[1]
-  if (windowsProgram !== undefined) return windowsProgram
   const first = command.trim().split(/\s/)[0] ?? ''
-  return first.includes('=') ? '' : (first.split(/[/\\]/).at(-1) ?? '')
+  const name = windowsProgram ?? (first.includes('://') ? '' : (first.split(/[/\\]/).at(-1) ?? ''))
+  return PROGRAM_NAME.test(name) && !looksSecret(name) ? name : ''
+}
+
+const PROGRAM_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._+-]{0,63}$/u
+
+/** Tokens and keys have a long run of letters and digits at random; names of programs have words, and versions. */
+function looksSecret(name: string): boolean {
+  const count = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0
+  const isRandom = (run: string): boolean => run.length >= 10 && count(run, /\d/g) >= 2 && count(run, /[a-z]/gi) >= 2
+  return name.split(/[^A-Za-z\d]+/).some(isRandom) || /^(?:sk|pk|gh[opusr]|xox[a-z]|glpat|eyJ)[-_.\w]{12,}$/.test(name)
 }
 
 /** A placeholder in an address may stand for a secret or for all of it; what is no address has no origin. */

@@ -9,7 +9,13 @@ import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
-import type { ConfigFileRead, DiscoveredServers, ServerDefinition, SkippedEntry } from './server-definition.ts'
+import {
+  type ConfigFileRead,
+  type DiscoveredServers,
+  type ServerDefinition,
+  type SkippedEntry,
+  trustRank,
+} from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
 import { BAD_NAME, isServerName, shownName } from './server-name.ts'
 import type { Settings } from './settings.ts'
@@ -131,15 +137,12 @@ async function readOne(
   if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()
 
   const trusted = location.scope === 'user' || ((await options.isTrusted?.(file, read.text)) ?? false)
-  const result: FileServers = {
-    rank: location.scope === 'user' ? 0 : trusted ? 1 : 2,
-    servers: [],
-    skipped: [],
-  }
+  const origin = { ...(location.scope === 'project' && { isProjects: true as const }), ...(!trusted && { trusted }) }
+  const result: FileServers = { rank: trustRank(origin), servers: [], skipped: [] }
   for (const entry of entries) {
     const definition = toDefinition(entry, { client: reader.client, file }, options)
     if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
-    else result.servers.push(trusted ? definition : { ...definition, trusted: false })
+    else result.servers.push({ ...definition, ...origin })
   }
   result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(read.text) }
   return result

@@ -41,4 +41,29 @@ describe('placeDefinitions', () => {
     const filtered = { ...definition('a', 'x', 'cursor'), tools: { include: ['t'] } }
     expect(names([definition('a', 'x', 'mcps'), filtered])).toEqual(['a=x', 'a@cursor=x'])
   })
+
+  it.each([
+    ['GitHub', 'github'],
+    ['my_notes', 'my-notes'],
+    ['git.hub', 'git_hub'],
+    ['git_hub', 'github'],
+    ['a', 'Ａ'],
+    ['class', 'class_'],
+    ['class_', 'class'],
+    ['straße', 'STRASSE'],
+    ['notes', 'no\u200btes'],
+    ['🔥', 'server'],
+  ])('keeps the name %j for its user when a project brings %j', (own, theirs) => {
+    const mine = definition(own, 'mine', 'mcps')
+    const projects = { ...definition(theirs, 'theirs', 'cursor'), isProjects: true as const }
+    expect(names([mine, projects])).toEqual([`${own}=mine`, `${theirs}@cursor=theirs`])
+    // The control: both are kept where the user has written both.
+    expect(names([mine, definition(theirs, 'also mine', 'cursor')])).toEqual([`${own}=mine`, `${theirs}=also mine`])
+  })
+
+  it('keeps the name of a trusted project when another one, which is not trusted, brings the like', () => {
+    const trusted = { ...definition('Docs', 'x', 'cursor'), isProjects: true as const }
+    const other = { ...definition('docs', 'y', 'zed'), isProjects: true as const, trusted: false }
+    expect(names([trusted, other])).toEqual(['Docs=x', 'docs@zed=y'])
+  })
 })

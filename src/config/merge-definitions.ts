@@ -1,6 +1,7 @@
 // Many definitions, one name each: the same server found twice is one, and different servers with one name are both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
-import type { FoundServer, ServerDefinition } from './server-definition.ts'
+import { foldName, serverAlias } from '../catalog/signature/python-name.ts'
+import { type FoundServer, type ServerDefinition, trustRank } from './server-definition.ts'
 
 /** Those that are no doubles, under the names they have in this bridge. */
 export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[] {
@@ -12,16 +13,17 @@ export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[
 /**
  * Definitions in order of precedence, made unique by name. The first keeps its name, the second becomes `name@client`, and a
  * third from the same client `name@client-2`. A definition equal to an earlier one of its configured name is its double.
+ * A name is also taken when it only looks like that of a more trusted server, in Python or to a person: `github` beside the user's `GitHub`.
  */
 export function placeDefinitions(found: readonly ServerDefinition[]): FoundServer[] {
   const byConfiguredName = new Map<string, FoundServer[]>()
-  const taken = new Set<string>()
+  const taken = new TakenNames()
   return found.map((definition) => {
     const rivals = byConfiguredName.get(definition.name) ?? []
     const same = rivals.find((rival) => isSameServer(rival.definition, definition))
     if (same) return { definition, name: same.name, isDouble: true }
     const name = freeName(definition, taken)
-    taken.add(name)
+    taken.add(name, trustRank(definition))
     const placed = { definition, name, isDouble: false }
     byConfiguredName.set(definition.name, [...rivals, placed])
     return placed
@@ -42,10 +44,32 @@ function withoutSignIn({ transport }: ServerDefinition): unknown {
   return { ...transport, signIn: undefined }
 }
 
-function freeName({ name, source }: ServerDefinition, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name
+function freeName(definition: ServerDefinition, taken: TakenNames): string {
+  const { name, source } = definition
+  const rank = trustRank(definition)
+  if (!taken.has(name, rank)) return name
   const base = `${name}@${source.client}`
   let candidate = base
-  for (let count = 2; taken.has(candidate); count++) candidate = `${base}-${count}`
+  for (let count = 2; taken.has(candidate, rank); count++) candidate = `${base}-${count}`
   return candidate
+}
+
+class TakenNames {
+  readonly #names = new Set<string>()
+  /** What names become when they are folded, and the rank of the most trusted server among them. */
+  readonly #ranks = new Map<string, number>()
+
+  add(name: string, rank: number): void {
+    this.#names.add(name)
+    for (const form of formsOf(name)) this.#ranks.set(form, Math.min(rank, this.#ranks.get(form) ?? rank))
+  }
+
+  has(name: string, rank: number): boolean {
+    return this.#names.has(name) || formsOf(name).some((form) => (this.#ranks.get(form) ?? rank) < rank)
+  }
+}
+
+/** As Python writes it, and as a person or `resolveServer` reads it. */
+function formsOf(name: string): string[] {
+  return [`alias ${serverAlias(name, 'server')}`, `name ${foldName(name)}`]
 }

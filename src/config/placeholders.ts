@@ -32,6 +32,12 @@ export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: tr
 
 const DOLLAR = '${$}'
 
+/** What a text in our syntax has filled in from the user's machine, such as `NAME` and `file:PATH`: without defaults, folders and dollar signs. */
+export function placeholdersIn(text: string): string[] {
+  const inner = [...text.matchAll(/\$\{([^{}]*)\}/g)].map((match) => match[1]!.split(':-')[0]!)
+  return [...new Set(inner)].filter((name) => name !== '$' && !FOLDERS.includes(name))
+}
+
 /** A text in a client's syntax, in ours. */
 export function toOwnSyntax(text: string, syntax: PlaceholderSyntax): string {
   return text.replace(

@@ -72,6 +72,8 @@ export interface ServerDefinition {
   description?: string
   /** Where it was read. */
   source: { client: string; file: string }
+  /** A project brings it along. Missing means that the user has configured it. */
+  isProjects?: true
   /** False for a server that a project brings along and its owner has not trusted; it is among `untrusted` and nowhere else. */
   trusted?: boolean
   /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
@@ -82,6 +84,12 @@ export interface ServerDefinition {
   startTimeoutMs?: number
   /** How long one call may take, when its configuration says so. */
   callTimeoutMs?: number
+}
+
+/** How far a server is trusted, 0 the most: the user's own, then those of projects that the user trusts. Names are given out in this order. */
+export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
+  if (trusted === false) return 2
+  return isProjects ? 1 : 0
 }
 
 /** Something in a config file that was left out, and why, in words for its owner. */

@@ -2,14 +2,22 @@
 
 export interface ByteTail {
   push(chunk: Buffer): void
-  text(): string
+  /** How many bytes have gone past. */
+  readonly length: number
+  /** What is kept, of what came after so many bytes. */
+  text(after?: number): string
 }
 
 export function createByteTail(maxBytes: number): ByteTail {
   let chunks: Buffer[] = []
   let size = 0
+  let length = 0
   return {
+    get length() {
+      return length
+    },
     push(chunk) {
+      length += chunk.length
       // A copy of the end, so that a small view does not keep a large pool slab alive.
       const piece = chunk.length > maxBytes ? Buffer.from(chunk.subarray(-maxBytes)) : chunk
       chunks.push(piece)
@@ -17,6 +25,9 @@ export function createByteTail(maxBytes: number): ByteTail {
       while (size - chunks[0]!.length >= maxBytes) size -= chunks.shift()!.length
       if (chunks.length > 256) chunks = [Buffer.concat(chunks)]
     },
-    text: () => Buffer.concat(chunks).subarray(-maxBytes).toString('utf8'),
+    text: (after = 0) => {
+      const wanted = Math.min(maxBytes, length - after)
+      return wanted > 0 ? Buffer.concat(chunks).subarray(-wanted).toString('utf8') : ''
+    },
   }
 }

@@ -1,4 +1,5 @@
 // An upstream's tool result on its way into the sandbox: without what would only be sent twice, and with a failed call as an error. Pure.
+import { cleanWords } from '../text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 
@@ -34,7 +35,7 @@ function blocksOf(content: unknown): unknown[] {
 function failureMessage(server: string, tool: string, content: unknown[]): string {
   const text = content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
-  return words || `${server}.${tool} failed without saying why`
+  return cleanWords(words) || `${server}.${tool} failed without saying why`
 }
 
 function isText(block: unknown): block is { type: 'text'; text: string } {

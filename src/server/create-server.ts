@@ -1,6 +1,7 @@
 // The MCP server that a client talks to: one tool, and resources. One instance serves one connection, in whichever protocol era the client speaks;
 // over HTTP and in the modern era, one request. What outlives the instance is handed to it.
 import {
+  type CallToolRequestParams,
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -100,8 +101,9 @@ export function createServer(parts: ServerParts): Server {
     return { tools: [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL] }
   })
 
-  server.setRequestHandler('tools/call', async (request, context) => {
-    const { name, arguments: args } = request.params
+  server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
+
+  async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
     if (name !== RUN_PYTHON_TOOL.name) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -131,7 +133,7 @@ export function createServer(parts: ServerParts): Server {
     }
     runs.awaitAnswer(run)
     return inputRequired({ inputRequests: event.questions, requestState: event.state })
-  })
+  }
 
   server.setRequestHandler('resources/list', async () => ({
     resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await converse()).bridge.artifacts))],

@@ -1,4 +1,5 @@
 // The calls that wait for their client to come back with an answer, by what it comes back with. A call's run ends with its cell.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import { OpenRun } from './open-run.ts'
 
@@ -9,6 +10,7 @@ export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>()
   readonly #answerWithinMs: number
   readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #answers = new Set<Promise<unknown>>()
 
   constructor(answerWithinMs = ANSWER_MS) {
     this.#answerWithinMs = answerWithinMs
@@ -18,6 +20,23 @@ export class OpenRuns {
     const run = new OpenRun(...args)
     this.#runs.set(run.id, run)
     return run
+  }
+
+  /** Works on the answer to one request. */
+  async answer<T>(work: () => Promise<T>): Promise<T> {
+    const answer = work()
+    this.#answers.add(answer)
+    try {
+      return await answer
+    } finally {
+      this.#answers.delete(answer)
+    }
+  }
+
+  /** Resolves when the requests that are open now have been answered, and the answers were handed to what sends them. */
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#answers)
+    await nextTurn()
   }
 
   /** The run that a client has come back to. @throws BridgeError CANCELLED when it is over: its code must not run once more */

@@ -65,7 +65,8 @@ export class Session {
   /** What is to be told with the cell that runs, or the next one: for the most part, what happened to the variables since the last. */
   #news: string[] = []
   readonly #toldOnce = new Set<string>()
-  #closed = false
+  /** Why it is over. */
+  #closed: string | undefined
   #takenAt = 0
   #running: CellRequest | undefined
   #resetAsked = false
@@ -101,9 +102,9 @@ export class Session {
     }
   }
 
-  /** End the session's kernel. A cell that runs ends as killed. */
-  async close(): Promise<void> {
-    this.#closed = true
+  /** End the session's kernel. A cell that runs ends as killed. @param why for its reader */
+  async close(why = 'The session was ended'): Promise<void> {
+    this.#closed ??= why
     clearTimeout(this.#idleTimer)
     this.outputs.clear()
     await Promise.all([this.#kernel?.dispose(), this.#ending])
@@ -168,6 +169,9 @@ export class Session {
     this.#running = undefined
     result.notes.unshift(...this.#news)
     this.#news = []
+    if (this.#closed !== undefined) {
+      result.notes.unshift(`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`)
+    }
     if (result.stateLost) {
       this.#tellOutlook(result)
       this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
@@ -176,7 +180,7 @@ export class Session {
     if (result.stateLost) {
       this.#kernel = undefined
       // The next cell should not have to wait for what can be started now.
-      this.#options.pool.warm()
+      if (this.#closed === undefined) this.#options.pool.warm()
     } else {
       this.#startIdleTimer(kernel)
     }
@@ -214,10 +218,10 @@ export class Session {
 
   async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
     const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
-    if (this.#closed) throw isOver()
+    if (this.#closed !== undefined) throw isOver()
     if (this.#kernel) return this.#kernel
     const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
-    if (this.#closed) {
+    if (this.#closed !== undefined) {
       await kernel.dispose()
       throw isOver()
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerDefinition, StdioServer } from '../config/server-definition.ts'
-import { createRedactor, redactStart } from './redact.ts'
+import { createRedactor, redactEnd, redactStart } from './redact.ts'
 
 const source = { client: 'test', file: 'test.json' }
 
@@ -141,5 +141,58 @@ describe('redactor', () => {
   test('knows what was asked for in the middle of any text', () => {
     const redact = createRedactor({ ...holder, args: ['TOKEN=typed-value;x'], secrets: ['typed-value'] })
     expect(redact('with typed-value')).toBe('with [redacted]')
+  })
+})
+
+describe('a secret in pieces', () => {
+  const secret = 'tk_9fQ2xL7vB4mZ8sWc1NhRj6Yd'
+  const redact = createRedactor({ type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } })
+  const pieces = [secret.slice(0, 9), secret.slice(9, 18), secret.slice(18)]
+  /** The longest part of the secret that can be read in a text. */
+  const shownOf = (text: string) => {
+    for (let length = secret.length; length > 0; length -= 1) {
+      for (let at = 0; at + length <= secret.length; at += 1)
+        if (text.includes(secret.slice(at, at + length))) return length
+    }
+    return 0
+  }
+
+  test.each([
+    ['lines', pieces.join('\n')],
+    ['short lines', secret.match(/.{1,5}/g)!.join('\r\n   ')],
+    ['lines with a prefix each', pieces.map((piece) => `2026-01-01 12:00 [info] app: ${piece}`).join('\n')],
+    [
+      'short lines with a prefix each',
+      secret
+        .match(/.{1,5}/g)!
+        .map((piece) => `[err] ${piece}`)
+        .join('\n'),
+    ],
+    ['its beginning', `token ${secret.slice(0, 12)}…`],
+    ['its end', `…${secret.slice(-12)} was refused`],
+    ['its middle', `(${secret.slice(6, 20)})`],
+    ['colours', pieces.join('\u001b[0m\u001b[31m')],
+    ['what cannot be seen', secret.split('').join('\u200b')],
+  ])('is found: %s', (_what, text) => {
+    const shown = redact(`before ${text} after`)
+    expect(shown).toContain('[redacted]')
+    expect(shown).toMatch(/^before .* after$/s)
+    expect(shownOf(shown)).toBeLessThan(8)
+  })
+
+  test('is found wherever a text is cut', () => {
+    const text = `${'word '.repeat(50)}${secret} ${'word '.repeat(50)}`
+    for (let length = 240; length < 300; length += 1) {
+      expect(shownOf(redactStart(redact, text, length))).toBeLessThan(8)
+      expect(shownOf(redactEnd(redact, text, length))).toBeLessThan(8)
+    }
+    // The control.
+    expect(shownOf(text.slice(0, 270))).toBeGreaterThan(12)
+  })
+
+  test('leaves ordinary text, also where a value reads like some', () => {
+    const env = { PLACE: '/home/bob/projects/data-2024', SENTENCE: 'the quick brown fox jumps over 13 dogs' }
+    const text = 'cannot read /home/bob/projects/other; the quick brown cat jumps'
+    expect(createRedactor({ type: 'stdio', command: 'serve', args: [], env })(text)).toBe(text)
   })
 })

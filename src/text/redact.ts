@@ -1,6 +1,8 @@
 // Takes a server's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
 import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
+import { Pieces } from './redact-pieces.ts'
+import { cleanWords } from './server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 
 /** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
@@ -10,15 +12,20 @@ const MIN_ENCODED_LENGTH = 6
 /** A line of a multi-line secret, such as a key file, that is long enough to be told from ordinary text. */
 const MIN_LINE_LENGTH = 16
 
+/** A server's words, cleaned and without its secrets. */
 export type Redactor = (text: string) => string
 
 export function createRedactor(transport: StdioServer | RemoteServer): Redactor {
   // Most servers never say anything that has to be redacted.
   let forms: Forms | undefined
+  let pieces: Pieces | undefined
   return (text) => {
     forms ??= formsOf(transport)
+    pieces ??= new Pieces(forms.plain)
+    // Cleaned before: a secret must not hide behind what nobody sees.
+    text = cleanWords(text)
     for (const form of forms.written) if (text.includes(form)) text = text.replaceAll(form, REPLACEMENT)
-    return redactPercentEncoded(text, forms.plain)
+    return pieces.redact(redactPercentEncoded(text, forms.plain))
   }
 }
 
@@ -55,6 +62,12 @@ function longestFirst(texts: ReadonlySet<string>): string[] {
 
 /** A secret that was cut off at this point would no longer be known as one: text is cut generously first, and exactly afterwards. */
 const MARGIN = 16 * 1024
+
+/** The end of a text, redacted, in `maxLength` characters. */
+export function redactEnd(redact: Redactor, text: string, maxLength: number): string {
+  const shown = redact(text.slice(-(maxLength + MARGIN))).slice(-maxLength)
+  return Buffer.from(shown).toString()
+}
 
 /** The beginning of a text, redacted, in `maxLength` characters. */
 export function redactStart(redact: Redactor, text: string, maxLength: number): string {

@@ -6,6 +6,7 @@ import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } f
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection/connection.ts'
+import type { Callers } from './lifecycle/callers.ts'
 import { ManagedUpstream } from './lifecycle/managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { Redactor } from '../text/redact.ts'
@@ -38,7 +39,7 @@ export interface UpstreamsOptions {
   /** Fills in a definition's placeholders when its server is started. Missing means that there are none. @throws BridgeError */
   resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Who answers what servers ask of us; asked anew for every connection. */
-  requests?: () => UpstreamRequests
+  requests?: (callers: Callers) => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
   tokenStore?: TokenStore
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */

@@ -1,7 +1,7 @@
 // What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. It opens nothing: the handshake does.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
-import { StdioTransport, type ProcessExit } from './stdio/stdio-transport.ts'
+import { StdioTransport, type ProcessExit, type WordsMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'
@@ -13,8 +13,10 @@ export interface Link {
   exit?: () => ProcessExit | undefined
   /** What the process sent that made us end it. */
   endedFor?: () => string | undefined
-  /** What the other side wrote last beside the protocol. Not redacted. */
-  lastWords?: () => string
+  /** A point in what the other side writes beside the protocol. */
+  said?: () => WordsMark
+  /** What it wrote last beside the protocol, since then. Not redacted. */
+  lastWords?: (since?: WordsMark) => string
   /** Sends what is polite to send before the transport is closed. Never rejects. */
   sayGoodbye?: () => Promise<void>
   /** Frees what the transport does not free itself, after it was closed. */
@@ -29,6 +31,7 @@ export function dialProcess(server: StdioServer, cwd: string | undefined): Link 
     transport,
     exit: () => transport.exit,
     endedFor: () => transport.endedFor,
-    lastWords: () => transport.lastWords(),
+    said: () => transport.said,
+    lastWords: (since) => transport.lastWords(since),
   }
 }

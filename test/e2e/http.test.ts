@@ -100,6 +100,48 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(asked).toEqual(['one', 'other'])
   })
 
+  it('is not asked what a call of another client left behind, nor told of it in an error', async () => {
+    const bridge = await startHttpBridge({ servers: { slow: fixtureServer('raw.mjs', 'lingers') } })
+    const asked: string[] = []
+    const connect = (who: string) =>
+      talk(bridge, era, {
+        capabilities: { elicitation: { form: {} } },
+        prepare: (client) =>
+          client.setRequestHandler('elicitation/create', ({ params }) => {
+            asked.push(`${who}: ${params.message}`)
+            return { action: 'accept', content: {} }
+          }),
+      })
+    const [one, other] = [await connect('one'), await connect('other')]
+    const linger = `
+import asyncio
+try:
+    await asyncio.wait_for(mcp_slow.linger(text="s3cret of one"), 2)
+except TimeoutError:
+    print("given up")`
+    // The control: while the server is at work for one client only, that one is asked.
+    expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
+    expect(asked.splice(0)).toEqual(["one: MCP server 'slow' asks: about nothing"])
+    expect(await one.run(linger)).toContain('given up')
+    expect(await other.run('await mcp_slow.next(text="x")')).toContain('decline')
+    expect(asked).toEqual([])
+    // It may be asked of the one whose call that is.
+    expect(await one.run('await mcp_slow.next(text="x")')).toContain('accept')
+    expect(asked).toEqual(["one: MCP server 'slow' asks: about s3cret of one"])
+
+    const death = await other.run('await mcp_slow.die(text="y")')
+    expect(death).toContain('exited with code 7')
+    expect(death).not.toContain('s3cret')
+    await until(() => bridge.stderr().includes('working on s3cret of one, then on y'))
+
+    // The control: with nothing of another client left, it is told what was said, and asked.
+    expect(await other.run('await mcp_slow.next(text="z")')).toContain('accept')
+    const own = await other.run('await mcp_slow.die(text="z")')
+    expect(own).toContain('working on nothing, then on z')
+    expect(own).toContain('log of nothing')
+    expect(own).not.toContain('booted up')
+  })
+
   it('many at once', async () => {
     const bridge = await startHttpBridge()
     const talks = await Promise.all(Array.from({ length: 4 }, () => talk(bridge, era)))

@@ -46,6 +46,37 @@ it('trust shows commands with their arguments, addresses, and the names of varia
   expect((await run('trust', '--list')).stdout.trim()).toBe(file)
 })
 
+it('trust shows what is filled in from this machine, and where it is sent', async () => {
+  const { run } = project({
+    far: {
+      url: 'https://far.example/mcp',
+      headers: { 'X-Note': 'k=${AWS_SECRET_ACCESS_KEY} ${HOME_KEY:-s3cret-default}', 'X-Plain': 's3cret-value' },
+      oauth: { clientId: 'app', clientSecret: '${CLOUD_KEY}', issuer: 'https://other.example', scope: 'all' },
+    },
+    program: {
+      url: 'https://far.example/mcp',
+      oauth: { grant: 'client_credentials', clientId: '${WHO}', clientSecret: 's3cret-value' },
+    },
+    near: { command: 'x', env: { PASS: '${GITHUB_TOKEN}', PLACE: '${userHome}' } },
+  })
+  const { stdout } = await run('trust', '--yes')
+  const lines = stdout.split('\n').map((line) => line.trim())
+  expect(lines.slice(1, -2)).toEqual([
+    'far: https://far.example/mcp',
+    'headers X-Note X-Plain',
+    'sends ${AWS_SECRET_ACCESS_KEY} ${HOME_KEY} in the header X-Note to https://far.example/mcp',
+    'signs in with clientId clientSecret issuer=https://other.example scope=all',
+    'sends ${CLOUD_KEY} in the oauth clientSecret to https://other.example',
+    'program: https://far.example/mcp',
+    'signs in with clientId clientSecret',
+    'sends ${WHO} in the oauth clientId to https://far.example/mcp',
+    'near: x',
+    'sets PASS PLACE',
+    'passes ${GITHUB_TOKEN} in the variable PASS',
+  ])
+  expect(stdout).not.toContain('s3cret')
+})
+
 it('trust lists a server that another file defines, too: it may be trusted without that one', async () => {
   const home = makeHome({ same: { command: 'x' } })
   const { run } = project({ same: { command: 'x' } }, home)

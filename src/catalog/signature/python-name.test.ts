@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldName, isPythonKeyword, pythonName, pythonNames, serverAlias } from './python-name.ts'
+import { foldName, isPythonKeyword, pythonName, pythonNames, serverAlias, serverAliases } from './python-name.ts'
 
 test.each([
   ['create_issue', 'create_issue'],
@@ -61,4 +61,14 @@ test('whatever the names: valid, no keyword, all different, and the order of the
 
 test('folding brings the spellings of a name together', () => {
   expect(new Set(['createIssue', 'create_issue', 'create-issue', 'Create Issue'].map(foldName)).size).toBe(1)
+})
+
+test('the aliases of an earlier group are as if there were no other', () => {
+  const own = ['a-b', 'a.b', '🔥', 'class']
+  const projects = ['a_b_2', 'server', 'class_', 'a_b']
+  const alone = serverAliases([own])
+  expect(Object.fromEntries(alone)).toEqual({ 'a-b': 'a_b', 'a.b': 'a_b_2', '🔥': 'server', class: 'class_' })
+  const both = serverAliases([own, projects])
+  for (const name of own) expect(both.get(name)).toBe(alone.get(name))
+  expect(new Set(both.values()).size).toBe(own.length + projects.length)
 })

@@ -43,17 +43,18 @@ export function pythonName(name: string, fallback: string): string {
 /**
  * Identifiers for all names of one namespace, as true name → identifier. A name that is an identifier already keeps it; the others
  * that would take the same one are numbered `_2`, `_3` … in the order of their true names.
+ * @param taken identifiers that are none of theirs to have; theirs are added
  */
 export function pythonNames(
   names: Iterable<string>,
   fallback: string,
   toName: (name: string, fallback: string) => string = pythonName,
+  taken = new Set<string>(),
 ): Map<string, string> {
   const result = new Map<string, string>()
-  const taken = new Set<string>()
   const others: string[] = []
   for (const name of [...new Set(names)].toSorted(byCodeUnit)) {
-    if (toName(name, fallback) !== name) {
+    if (toName(name, fallback) !== name || taken.has(name)) {
       others.push(name)
       continue
     }
@@ -79,11 +80,22 @@ export function serverAlias(name: string, fallback: string): string {
   return pythonName(name.toLowerCase(), fallback)
 }
 
-/** What is left of a name when case and separators do not count: `createIssue`, `create-issue` and `create_issue` are one. */
+/** The aliases of all servers, as true name → alias. The names of an earlier group have the first choice. */
+export function serverAliases(groups: readonly string[][]): Map<string, string> {
+  const taken = new Set<string>()
+  return new Map(groups.flatMap((names) => [...pythonNames(names, 'server', serverAlias, taken)]))
+}
+
+/**
+ * What is left of a name when case, width and separators do not count: `createIssue`, `create-issue` and `ｃｒｅａｔｅ_issue` are one.
+ * Upper case comes first because it parts what lower case leaves together: `ß` is `SS`.
+ */
 export function foldName(name: string): string {
   return name
     .normalize('NFKC')
+    .toUpperCase()
     .toLowerCase()
+    .normalize('NFKC')
     .replace(/[^\p{L}\p{N}]/gu, '')
 }
 

@@ -1,6 +1,7 @@
 // This file verifies who is asked what a server asks: the client of the cell that calls it, and nobody when that could be either of two; and that
 // whoever is asked can see which server it is.
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
+import { Callers } from '../../upstream/lifecycle/callers.ts'
 import { type Asker, type Question, Questions } from './questions.ts'
 
 class FakeAsker implements Asker {
@@ -34,7 +35,34 @@ function logging() {
 
 async function elicit(questions: Questions): Promise<unknown> {
   questions.clientOffers(['elicitation/create'])
-  return questions.requests().elicit!('s', { message: 'Which?' }, signal())
+  return questions.requests(callersOf('s')).elicit!('s', { message: 'Which?' }, signal())
+}
+
+/** What stands for the servers. */
+let servers = new Map<string, Callers>()
+beforeEach(() => void (servers = new Map()))
+
+function callersOf(server: string): Callers {
+  const callers = servers.get(server) ?? new Callers()
+  servers.set(server, callers)
+  return callers
+}
+
+/** A call of a server, which may be given up. */
+function call<T>(questions: Questions, server: string, who: Who, work: () => Promise<T>, givenUp = false): Promise<T> {
+  return questions.during(server, who, async () => {
+    const leave = callersOf(server).enter()
+    try {
+      return await work()
+    } finally {
+      leave(givenUp)
+    }
+  })
+}
+
+interface Who {
+  asker: Asker | undefined
+  session: object
 }
 
 it('the client whose cell calls the server is asked', async () => {
@@ -42,8 +70,8 @@ it('the client whose cell calls the server is asked', async () => {
   const asker = new FakeAsker()
   const other = new FakeAsker()
   const session = {}
-  await questions.during('s', { asker, session }, () =>
-    questions.during('another', { asker: other, session: {} }, async () => {
+  await call(questions, 's', { asker, session }, () =>
+    call(questions, 'another', { asker: other, session: {} }, async () => {
       expect(await elicit(questions)).toEqual({ action: 'accept' })
     }),
   )
@@ -54,8 +82,8 @@ it('two calls of one session: the later one is asked', async () => {
   const { questions } = logging()
   const session = {}
   const [first, second] = [new FakeAsker(), new FakeAsker()]
-  await questions.during('s', { asker: first, session }, () =>
-    questions.during('s', { asker: second, session }, () => elicit(questions)),
+  await call(questions, 's', { asker: first, session }, () =>
+    call(questions, 's', { asker: second, session }, () => elicit(questions)),
   )
   expect([first.asked, second.asked]).toEqual([0, 1])
 })
@@ -63,8 +91,8 @@ it('two calls of one session: the later one is asked', async () => {
 it('while two sessions call the server, neither client is asked what may be the other one’s', async () => {
   const { questions } = logging()
   const [first, second] = [new FakeAsker(), new FakeAsker()]
-  await questions.during('s', { asker: first, session: {} }, async () => {
-    await questions.during('s', { asker: second, session: {} }, async () => {
+  await call(questions, 's', { asker: first, session: {} }, async () => {
+    await call(questions, 's', { asker: second, session: {} }, async () => {
       expect(await elicit(questions)).toEqual({ action: 'decline' })
     })
     expect([first.asked, second.asked]).toEqual([0, 0])
@@ -73,21 +101,51 @@ it('while two sessions call the server, neither client is asked what may be the 
   expect([first.asked, second.asked]).toEqual([1, 0])
 })
 
+it('what a call of another session left behind is asked of that session, or of nobody, until the server starts anew', async () => {
+  const { questions } = logging()
+  const [first, second] = [new FakeAsker(), new FakeAsker()]
+  const [one, other] = [
+    { asker: first, session: {} },
+    { asker: second, session: {} },
+  ]
+  const ask = () => elicit(questions)
+  await call(questions, 's', one, () => Promise.resolve(), true)
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'decline' })
+  expect(await call(questions, 's', one, ask)).toEqual({ action: 'accept' })
+  expect([first.asked, second.asked]).toEqual([1, 0])
+  callersOf('s').opened({ asksWithinCalls: false })
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })
+  // Where a question is the answer to its call, no call that was given up has any.
+  callersOf('s').opened({ asksWithinCalls: true })
+  await call(questions, 's', one, () => Promise.resolve(), true)
+  expect(await call(questions, 's', other, ask)).toEqual({ action: 'accept' })
+  expect([first.asked, second.asked]).toEqual([1, 2])
+})
+
+it('a session whose client cannot be asked counts, too', async () => {
+  const { questions } = logging()
+  const asker = new FakeAsker()
+  await call(questions, 's', { asker: undefined, session: {} }, async () => {
+    expect(await call(questions, 's', { asker, session: {} }, () => elicit(questions))).toEqual({ action: 'decline' })
+  })
+  expect(asker.asked).toBe(0)
+})
+
 it('servers that start later are told of what any client can answer', () => {
   const { questions } = logging()
-  expect(questions.requests()).toEqual({})
+  expect(questions.requests(callersOf('s'))).toEqual({})
   questions.clientOffers(['roots/list'])
   questions.clientOffers([])
-  expect(Object.keys(questions.requests())).toEqual(['roots'])
+  expect(Object.keys(questions.requests(callersOf('s')))).toEqual(['roots'])
 })
 
 it('the server is named to the user, and nothing else of its question is changed', async () => {
   const { questions } = logging()
   questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
-  const { elicit: ask, sample } = questions.requests()
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
   const asker = new FakeAsker()
   const messages = [{ role: 'user', content: { type: 'text', text: 'Hello' } }]
-  await questions.during('s', { asker, session: {} }, async () => {
+  await call(questions, 's', { asker, session: {} }, async () => {
     await ask!('s', { message: 'Which?', requestedSchema: {} }, signal())
     await sample!('s', { messages, systemPrompt: 'Be brief.', maxTokens: 5 }, signal())
     await sample!('s', { messages, maxTokens: 5 }, signal())
@@ -108,7 +166,7 @@ it('the server is named to the user, and nothing else of its question is changed
 it('what nobody can answer is declined, or an error, and the log has the reason', async () => {
   const { questions, logged } = logging()
   questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
-  const { roots, sample } = questions.requests()
+  const { roots, sample } = questions.requests(callersOf('s'))
   const reasons = [
     'no cell with a client that can be asked is calling the server',
     'the client of the cell does not offer that',
@@ -120,11 +178,31 @@ it('what nobody can answer is declined, or an error, and the log has the reason'
   }
   await tryAll(reasons[0]!)
   const asker = Object.assign(new FakeAsker(), { offers: false })
-  await questions.during('s', { asker, session: {} }, () => tryAll(reasons[1]!))
+  await call(questions, 's', { asker, session: {} }, () => tryAll(reasons[1]!))
   expect(asker.asked).toBe(0)
   expect(logged).toEqual(
     reasons.flatMap((reason) =>
       ['elicitation/create', 'roots/list', 'sampling/createMessage'].map((method) => ({ server: 's', method, reason })),
     ),
   )
+})
+
+it('the words of a question are cleaned, and one whose choices cannot be seen is declined', async () => {
+  const { questions, logged } = logging()
+  questions.clientOffers(['elicitation/create', 'sampling/createMessage'])
+  const { elicit: ask, sample } = questions.requests(callersOf('s'))
+  const asker = new FakeAsker()
+  const hidden = '\u001b[2JWhich\u202e\u200b?'
+  await call(questions, 's', { asker, session: {} }, async () => {
+    await ask!('s', { message: hidden, requestedSchema: { title: hidden } }, signal())
+    await sample!('s', { messages: [], systemPrompt: hidden }, signal())
+    expect(await ask!('s', { message: 'x', requestedSchema: { enum: ['a\u202e'] } }, signal())).toEqual({
+      action: 'decline',
+    })
+  })
+  expect(asker.questions.map(({ params }) => params)).toEqual([
+    { message: "MCP server 's' asks: Which?", requestedSchema: { title: 'Which?' } },
+    { messages: [], systemPrompt: "This request comes from MCP server 's'.\n\nWhich?" },
+  ])
+  expect(JSON.stringify(logged)).toContain('cannot be seen')
 })

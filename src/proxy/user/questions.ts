@@ -2,7 +2,10 @@
 // A question that nobody can answer is declined at once, and the log says why; none is left hanging, and none is answered by us.
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { cleanWords } from '../../text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
+import { cleanForm } from './clean-form.ts'
+import { type Caller, type Callers, onBehalfOf } from '../../upstream/lifecycle/callers.ts'
 
 export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
 
@@ -21,9 +24,10 @@ export interface Asker {
 }
 
 interface OpenCall {
-  asker: Asker
+  /** Missing for a cell whose client cannot be asked. */
+  asker: Asker | undefined
   /** Calls of the same session may hear each other's questions. */
-  session: object
+  caller: Caller
 }
 
 export class Questions {
@@ -31,6 +35,8 @@ export class Questions {
   readonly #calls = new Map<string, OpenCall[]>()
   /** What any client has said it can answer; what servers are told that we can. */
   readonly #offered = new Set<QuestionMethod>()
+  /** What stands for a session where servers are called. */
+  readonly #callers = new WeakMap<object, Caller>()
   readonly #log: Pick<Log, 'info'>
 
   constructor(log: Pick<Log, 'info'>) {
@@ -48,60 +54,70 @@ export class Questions {
     { asker, session }: { asker: Asker | undefined; session: object },
     work: () => Promise<T>,
   ): Promise<T> {
-    if (!asker) return work()
+    const caller = this.#callers.get(session) ?? {}
+    this.#callers.set(session, caller)
     const calls = this.#calls.get(server) ?? []
-    const call: OpenCall = { asker, session }
+    const call: OpenCall = { asker, caller }
     calls.push(call)
     this.#calls.set(server, calls)
     try {
-      return await work()
+      return await onBehalfOf(caller, work)
     } finally {
       calls.splice(calls.indexOf(call), 1)
     }
   }
 
-  /** What upstreams are offered, by what the client offers. */
-  requests(): UpstreamRequests {
+  /** What an upstream is offered, by what the client offers. @param callers those who call it */
+  requests(callers: Pick<Callers, 'sole'>): UpstreamRequests {
     return {
-      ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots(server) }),
+      ...(this.#offered.has('roots/list') && { roots: (server) => this.#roots({ server, callers }) }),
       ...(this.#offered.has('elicitation/create') && {
-        elicit: (server, params, signal) => this.#elicit(server, params, signal),
+        elicit: (server, params, signal) => this.#elicit({ server, callers }, params, signal),
       }),
       ...(this.#offered.has('sampling/createMessage') && {
-        sample: (server, params, signal) => this.#sample(server, params, signal),
+        sample: (server, params, signal) => this.#sample({ server, callers }, params, signal),
       }),
     }
   }
 
   /** A server asks for roots whenever it likes. Outside of a call there is no client to ask: an empty list might be taken for no bounds at all. */
-  async #roots(server: string): Promise<{ uri: string; name?: string }[]> {
-    const { roots } = await this.#ask(server, { method: 'roots/list', params: {} }, undefined)
+  async #roots(source: Source): Promise<{ uri: string; name?: string }[]> {
+    const { roots } = await this.#ask(source, { method: 'roots/list', params: {} }, undefined)
     return Array.isArray(roots) ? (roots as { uri: string; name?: string }[]) : []
   }
 
-  #elicit(server: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  #elicit(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
     // The person who reads it must know who is asking.
-    const message = `MCP server '${server}' asks: ${textOf(params['message'])}`
-    const question: Question = { method: 'elicitation/create', params: { ...params, message } }
+    const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
+    const form = cleanForm(params['requestedSchema'])
+    if (form === 'unseen') {
+      this.#log.info('A question of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
+      return Promise.resolve({ action: 'decline' })
+    }
+    const question: Question = {
+      method: 'elicitation/create',
+      params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
+    }
     // Declining has no field for a reason (MCP 2025-11-25 and 2026-07-28, Elicitation, Response Actions): it is in the log.
-    return this.#ask(server, question, signal, { action: 'decline' })
+    return this.#ask(source, question, signal, { action: 'decline' })
   }
 
-  #sample(server: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  #sample(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
     // The same: clients show a request before they pass it on. Its messages are a conversation, which a line of ours would change.
     const systemPrompt =
-      `This request comes from MCP server '${server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
-    return this.#ask(server, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
+      `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
+    return this.#ask(source, { method: 'sampling/createMessage', params: { ...params, systemPrompt } }, signal)
   }
 
   /** @param declined the answer when there is nobody to ask; without it that is an error */
   #ask(
-    server: string,
+    source: Source,
     question: Question,
     signal: AbortSignal | undefined,
     declined?: Record<string, unknown>,
   ): Promise<Record<string, unknown>> {
-    const asker = this.#askerFor(server, question)
+    const { server } = source
+    const asker = this.#askerFor(source, question)
     if (typeof asker !== 'string') return asker.ask(question, signal)
     this.#log.info('A question of a server was declined', { server, method: question.method, reason: asker })
     if (declined) return Promise.resolve(declined)
@@ -110,17 +126,25 @@ export class Questions {
     )
   }
 
-  /** A question does not say which call it is for. While two sessions call a server, it could reach the wrong one: then nobody is asked. */
-  #askerFor(server: string, question: Question): Asker | string {
-    const calls = this.#calls.get(server) ?? []
-    if (calls.length === 0) return 'no cell with a client that can be asked is calling the server'
-    if (new Set(calls.map(({ session }) => session)).size > 1) return 'several sessions are calling the server'
-    return (
-      calls.findLast(({ asker }) => asker.canAnswer(question))?.asker ?? 'the client of the cell does not offer that'
-    )
+  /** A question does not say which call it is for. Where it could be that of another session, even one that was given up, nobody is asked. */
+  #askerFor({ server, callers }: Source, question: Question): Asker | string {
+    const sole = callers.sole()
+    if (sole === 'several') return 'the question may be for a call of another session, open or given up'
+    const calls = (this.#calls.get(server) ?? []).filter(({ caller }) => caller === sole)
+    const askers = calls.flatMap(({ asker }) => asker ?? [])
+    if (askers.length === 0) return 'no cell with a client that can be asked is calling the server'
+    return askers.findLast((asker) => asker.canAnswer(question)) ?? 'the client of the cell does not offer that'
   }
 }
 
+/** Who asks. */
+interface Source {
+  server: string
+  callers: Pick<Callers, 'sole'>
+}
+
+const UNSEEN_CHOICES = 'a field or a choice of its form has characters that cannot be seen'
+
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' ? cleanWords(value) : ''
 }

@@ -1,10 +1,8 @@
-// Who is let in, decided before a byte of a request's body is read: whoever names this machine, does not come from a web page of elsewhere, and has the token.
+// Who is let in, decided before a byte of a request's body is read: a client that names this machine, is no web page of another site, and has the token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { hostHeaderValidation, localhostOriginValidation } from '@modelcontextprotocol/node'
-import { localhostAllowedHostnames } from '@modelcontextprotocol/server'
+import { hostOf, isAddress, originHost } from './origin-headers.ts'
 import { refuse } from './refuse.ts'
 
 export interface GuardOptions {
@@ -16,19 +14,31 @@ export interface GuardOptions {
 /** Whether a request may go on; one that may not has been answered. */
 export type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
 
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+
+/** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
+const ONCE = ['host', 'origin', 'authorization']
+
 export function createGuard({ host, token }: GuardOptions): Guard {
-  const isRightHost = isLoopback(host)
-    ? hostHeaderValidation([...localhostAllowedHostnames(), host])
-    : anyAddressOr([host, hostname()])
-  const isRightOrigin = localhostOriginValidation()
+  const names = new Set([...LOOPBACK, ...(isLoopback(host) ? [host] : [host, hostname()])].map((n) => n.toLowerCase()))
+  // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
+  const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
   const expected = digest(token)
+
   return (request, response) => {
-    if (!isRightHost(request, response) || !isRightOrigin(request, response)) return false
+    const { headersDistinct } = request
+    const twice = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1)
+    if (twice !== undefined) return no(response, 400, `Send one ${twice} header`)
+    const name = hostOf(request.headers.host ?? '')
+    if (name === undefined || !isOurs(name)) return no(response, 403, 'The Host header does not name this server')
+    const { origin } = request.headers
+    if (origin !== undefined && !LOOPBACK.includes(originHost(origin) ?? '')) {
+      return no(response, 403, 'Web pages of this Origin are not let in')
+    }
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
     if (timingSafeEqual(digest(given), expected)) return true
     response.setHeader('www-authenticate', 'Bearer')
-    refuse(response, 401, 'Send the token of this server: Authorization: Bearer TOKEN')
-    return false
+    return no(response, 401, 'Send the token of this server: Authorization: Bearer TOKEN')
   }
 }
 
@@ -36,13 +46,9 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-/** DNS rebinding makes a name of the attacker's mean this machine. An address means what it says. */
-function anyAddressOr(names: string[]): Guard {
-  const isRightName = hostHeaderValidation(['localhost', ...names.map((name) => name.toLowerCase())])
-  return (request, response) => {
-    const [, v6, v4] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(request.headers.host ?? '') ?? []
-    return isIP(v6 ?? v4 ?? '') > 0 || isRightName(request, response)
-  }
+function no(response: ServerResponse, status: number, message: string): false {
+  refuse(response, status, message, { close: true })
+  return false
 }
 
 /** Of equal length whatever was sent, so that comparing takes equally long. */

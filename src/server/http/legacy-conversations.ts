@@ -44,7 +44,7 @@ export class LegacyConversations {
     const id = request.headers['mcp-session-id']
     const conversation = id === undefined ? await this.#openFor(body, response) : this.#byId.get(String(id))
     if (!conversation) {
-      if (!response.headersSent) refuse(response, 404, 'Session not found: initialize again', -32_001)
+      if (!response.headersSent) refuse(response, 404, 'Session not found: initialize again', { code: -32_001 })
       return
     }
     // A stream that is open for what the server may have to say is use, too.

@@ -1,7 +1,7 @@
 // This file verifies who is let in, and what one client can take up. Sandboxes are not needed for that.
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -122,6 +122,16 @@ describe('a page of another site, in a browser on this machine', () => {
     ['evil.example', 403],
     ['localhost.evil.example', 403],
     ['192.168.1.5', 403],
+    ['127.1', 403],
+    ['2130706433', 403],
+    ['0x7f000001', 403],
+    ['0177.0.0.1', 403],
+    ['127.0.0.1.', 403],
+    ['localhost.', 403],
+    ['127.0.0.2', 403],
+    ['[::ffff:127.0.0.1]', 403],
+    ['user@localhost', 403],
+    ['LOCALHOST', 200],
   ])('cannot get in by a name that means this machine: Host %s', async (host, expected) => {
     const { port, status } = await serve()
     expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
@@ -133,10 +143,35 @@ describe('a page of another site, in a browser on this machine', () => {
     ['https://evil.example', 403],
     ['http://localhost.evil.example', 403],
     ['null', 403],
+    ['http://[::1]:8080', 200],
+    ['http://localhost\\@evil.example', 403],
+    ['http://localhost@evil.example', 403],
+    ['http://localhost/', 403],
+    ['http://localhost:99999', 403],
+    ['http://127.1', 403],
+    ['http://localhost http://evil.example', 403],
+    ['chrome-extension://localhost', 403],
+    ['file://localhost', 403],
+    ['', 403],
   ])('cannot get in: Origin %s', async (origin, expected) => {
     const { status } = await serve()
     expect(await status({ headers: { origin } })).toBe(expected)
   })
+
+  it.each(['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`])(
+    'a second header is refused, even one that says the same: %s',
+    async (header) => {
+      const { port } = await serve()
+      const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
+      const answerTo = async (...lines: string[]) =>
+        text(await openSocket(port, ['PUT /mcp HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n')))
+      // The control: each of them once is let in.
+      expect(await answerTo(...once)).toContain('HTTP/1.1 405')
+      const refused = await answerTo(...once, header)
+      expect(refused).toContain('HTTP/1.1 400')
+      expect(refused).toContain('Send one')
+    },
+  )
 
   it('another loopback address may be named where the bridge listens on it', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
@@ -194,6 +229,51 @@ describe('one client cannot take up everything', () => {
     expect(await status({ body: padded(10_000), headers: chunked })).toBe(200)
     expect(await status({ body: padded(10_001), headers: chunked })).toBe(413)
     expect(await status({ body: padded(2_000_000), headers: chunked })).toBe(413)
+  })
+
+  it.each([{}, { 'transfer-encoding': 'chunked' }])(
+    'a refusal reaches a client that is still sending, and closes its connection: %j',
+    async (headers) => {
+      const { status } = await serve({ bodyBytes: 10_000 })
+      const body = ' '.repeat(5_000_000)
+      for (let round = 0; round < 20; round += 1) {
+        expect(await status({ body, headers: { connection: 'close', ...headers } })).toBe(413)
+        expect(await status({ body, headers: { authorization: '', ...headers } })).toBe(401)
+      }
+    },
+  )
+
+  it('strangers with 560 connections keep nobody with the token out', async () => {
+    const { port, status, send } = await serve()
+    const { headers } = await send()
+    const stream = httpRequest({
+      port,
+      path: '/mcp',
+      headers: { ...HEADERS, 'mcp-session-id': headers['mcp-session-id']! },
+    })
+    onTestFinished(() => void stream.destroy())
+    const listening = await new Promise<IncomingMessage>((resolve) => stream.on('response', resolve).end())
+    const beginnings = ['', 'POST /mcp HTTP/1.1\r\n', 'POST /mcp HTTP/1.1\r\nHost: localhost\r\n']
+    const strangers = await Promise.all(
+      Array.from({ length: 560 }, (_, index) => openSocket(port, beginnings[index % 3]!)),
+    )
+    for (const socket of strangers) socket.resume()
+    for (let attempt = 0; attempt < 20; attempt += 1) expect(await status()).toBe(200)
+    const open = () => strangers.filter((socket) => !socket.closed).length
+    while (open() > HTTP_LIMITS.strangers) await new Promise((resolve) => setTimeout(resolve, 10))
+    // The control: it is not by chance that there is room, and what was let in before is still there.
+    expect(open()).toBeGreaterThan(0)
+    expect(listening.statusCode).toBe(200)
+    expect(listening.closed).toBe(false)
+  })
+
+  it('a stranger does not stay, whatever it sends', async () => {
+    const { port, status } = await serve({ strangerMs: 200 })
+    const socket = await openSocket(port, 'POST /mcp HTTP/1.1\r\n')
+    const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
+    await new Promise((resolve) => socket.resume().once('close', resolve))
+    clearInterval(timer)
+    expect(await status()).toBe(200)
   })
 
   it('a request that does not arrive is given up', async () => {

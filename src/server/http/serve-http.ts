@@ -1,5 +1,6 @@
 // Serves many clients of both protocol eras at /mcp, from one bridge: which request goes where, and how much of everything there may be.
 // Who is let in is the guard's business, which session a request is for that of LegacyConversations and SessionHandles.
+import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
@@ -9,6 +10,7 @@ import { BridgeError } from '../../errors.ts'
 import { createServer } from '../create-server.ts'
 import { OpenRuns } from '../open-runs.ts'
 import type { Address } from './address.ts'
+import { Connections } from './connections.ts'
 import { createGuard } from './guard.ts'
 import { LegacyConversations } from './legacy-conversations.ts'
 import { refuse } from './refuse.ts'
@@ -28,6 +30,9 @@ export const HTTP_LIMITS = {
   /** Requests that are being answered, streams included. */
   openRequests: 256,
   connections: 512,
+  /** Connections that have not shown the token yet, and how long each may take. */
+  strangers: 64,
+  strangerMs: 10_000,
   /** For a request to arrive in full. */
   requestMs: 30_000,
   /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */
@@ -38,8 +43,11 @@ export const HTTP_LIMITS = {
 
 export interface HttpService {
   url: string
-  /** Stop listening, and break off what is being answered. */
-  close(): Promise<void>
+  /**
+   * Stop listening, and break off what is being answered.
+   * @param settle ends whatever the open requests wait for: they are answered before their connections end
+   */
+  close(settle?: () => Promise<void>): Promise<void>
 }
 
 /** @throws BridgeError CONFIG_INVALID when the address cannot be listened on */
@@ -68,18 +76,23 @@ export async function serveHttp(
   })
   const serveModern = toNodeHandler(modern, { onerror })
   const isLetIn = createGuard({ host, token })
-  let openRequests = 0
+  const connections = new Connections(limits)
+  const openAnswers = new Set<ServerResponse>()
+  let isClosing = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
     if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
     if (!isLetIn(request, response)) return
+    if (!connections.admit(request.socket))
+      return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
       response.setHeader('allow', METHODS.join(', '))
       return refuse(response, 405, 'Method not allowed')
     }
-    if (openRequests >= limits.openRequests) return refuse(response, 503, 'Too many requests are open')
-    openRequests += 1
-    response.once('close', () => (openRequests -= 1))
+    if (isClosing) return refuse(response, 503, 'The bridge is ending', { close: true })
+    if (openAnswers.size >= limits.openRequests) return refuse(response, 503, 'Too many requests are open')
+    openAnswers.add(response)
+    response.once('close', () => openAnswers.delete(response))
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
     const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
     await (isLegacy ? legacy.handle(request, response, body) : serveModern(request, response, body))
@@ -91,20 +104,27 @@ export async function serveHttp(
       answer(request as ServerRequest, response).catch((error: unknown) => {
         if (!(error instanceof BodyError)) log.error('A request could not be answered', { error })
         if (response.headersSent) response.destroy()
-        else if (error instanceof BodyError) refuse(response, error.status, error.message, error.code)
-        else refuse(response, 500, 'Internal error', -32_603)
+        else if (error instanceof BodyError) refuse(response, error.status, error.message, { code: error.code })
+        else refuse(response, 500, 'Internal error', { code: -32_603 })
       })
     },
   )
-  server.maxConnections = limits.connections
+  server.on('connection', (socket) => connections.add(socket))
   server.setTimeout(limits.stallMs)
   await listen(server, { host, port })
   // Such as having no file descriptor left for a connection.
   server.on('error', (error) => log.warning('A connection could not be taken', { error }))
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
-    close: async () => {
+    close: async (settle) => {
+      isClosing = true
       server.close()
+      if (settle) {
+        await settle()
+        // Streams that a client listens on do not end by themselves.
+        const answers = [...openAnswers].filter(({ req }) => req.method === 'POST')
+        await Promise.all(answers.map((response) => once(response, 'close')))
+      }
       await modern.close()
       server.closeAllConnections()
     },

@@ -16,6 +16,8 @@ import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.t
 import { answerRequest, type UpstreamRequests } from './requests.ts'
 import { awaitTask, isTaskHandle } from './task-extension.ts'
 import { runAsTask } from './tasks.ts'
+import type { WordsMark } from '../stdio/stdio-transport.ts'
+import type { ListingCleaner } from '../../text/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
 
@@ -34,6 +36,13 @@ const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 const HEADER_MISMATCH = -32_020 // revision 2026-07-28: parameters are to be repeated in HTTP headers
 const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task only
 
+/** Where what a server says stood when a call began: what came before is about something else. */
+export interface CallStart {
+  moment: number
+  said: WordsMark | undefined
+  loggedCount: number
+}
+
 export interface ConnectionParts {
   client: Client
   link: Link
@@ -42,7 +51,11 @@ export interface ConnectionParts {
   requests: UpstreamRequests
   /** A shorter way for its tool calls, where there is one. */
   direct: DirectCalls | undefined
-  about: () => Circumstances
+  /** @param since the call that it is asked for, when it is */
+  about: (since?: CallStart) => Circumstances
+  /** For what the server lists. */
+  cleanListing: ListingCleaner
+  callStart: () => CallStart
 }
 
 export class Connection {
@@ -74,7 +87,12 @@ export class Connection {
   }
 
   get instructions(): string | undefined {
-    return this.#client.getInstructions()
+    return this.cleaned(this.#client.getInstructions())
+  }
+
+  /** Something that the server lists, as it may be kept and shown. */
+  cleaned<T>(listed: T): T {
+    return this.#parts.cleanListing(listed)
   }
 
   /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
@@ -109,7 +127,8 @@ export class Connection {
       ),
     )
     this.#taskTools = list.taskTools
-    return this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
+    const usable = this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
+    return { ...usable, tools: usable.tools.map((tool) => this.cleaned(tool)) }
   }
 
   #sortOutHeaders(list: ToolList): ToolList {
@@ -254,10 +273,11 @@ export class Connection {
     work: () => Promise<T>,
   ): Promise<T> {
     this.#openCount += 1
+    const start = this.#parts.callStart()
     try {
       return await work()
     } catch (error) {
-      const about = this.#parts.about()
+      const about = this.#parts.about(start)
       if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
       const failure = requestFailure(error, what, about, tool)
       if (failure.sessionLost) this.#sessionLost = true

@@ -1,11 +1,12 @@
 // Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
 import type { Client, Implementation } from '@modelcontextprotocol/client'
 import { boundInstructions } from './bounded-instructions.ts'
-import { Connection } from './connection.ts'
+import { type CallStart, Connection } from './connection.ts'
 import type { Link } from '../dial.ts'
 import { DirectCalls } from './direct-calls.ts'
 import type { Circumstances } from '../failures/failures.ts'
 import { routeProgress } from './progress.ts'
+import type { ListingCleaner } from '../../text/listing-words.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
@@ -30,7 +31,9 @@ export interface HandshakeOptions {
   timeoutMs: number
   signal: AbortSignal
   /** What is known about the other side at the moment of asking, for errors. */
-  about: () => Circumstances
+  about: (since?: CallStart) => Circumstances
+  callStart: () => CallStart
+  cleanListing: ListingCleaner
   onToolsChanged: () => void
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
@@ -81,8 +84,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.onclose = options.onClose
   const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
   const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
-  const { about } = options
-  const connection = new Connection({ client, link, progress, direct, requests, about })
+  const { about, callStart, cleanListing } = options
+  const connection = new Connection({ client, link, progress, direct, requests, about, callStart, cleanListing })
   connection.subscribe(options.onError)
   // Waited for: some servers lose answers when they are asked two things at once.
   await connection.setLogLevel()

@@ -1,7 +1,10 @@
 // Progress of calls, read from the transport as it arrives. The client package forgets a call's progress handler before it has handed on the progress
 // that came in the same chunk as the answer, so that the last steps, or all of them, would be lost.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { onOneLine } from '../../text/server-words.ts'
 import type { CallOptions } from '../upstream.ts'
+
+const MAX_MESSAGE_CHARS = 1000
 
 type ProgressHandler = NonNullable<CallOptions['onProgress']>
 
@@ -38,6 +41,6 @@ function deliver(message: JSONRPCMessage, handlers: Map<number, ProgressHandler>
   handler({
     progress,
     ...(typeof total === 'number' && { total }),
-    ...(typeof text === 'string' && { message: text }),
+    ...(typeof text === 'string' && { message: onOneLine(text.slice(0, MAX_MESSAGE_CHARS)) }),
   })
 }

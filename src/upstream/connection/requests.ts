@@ -43,7 +43,9 @@ async function askUser(
   params: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  if (params.mode !== 'url' || webPage(params.url)) return elicit(server, params, signal)
+  if (params.mode !== 'url') return elicit(server, params, signal)
+  const page = webPage(params.url)
+  if (page) return elicit(server, { ...params, url: page.href }, signal)
   const text = `Server '${server}' wants the user to open an address that is not one of a web page (http or https, no user name)`
   throw new BridgeError('UPSTREAM_PROTOCOL', text)
 }

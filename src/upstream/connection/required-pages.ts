@@ -1,7 +1,8 @@
 // Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
 // error, and when it says that the user is done there. It shows nobody anything.
 import { REPLACEMENT } from '../../text/encoded-secrets.ts'
-import type { Redactor } from '../../text/redact.ts'
+import { type Redactor, redactStart } from '../../text/redact.ts'
+import { isPlainlySeen, onOneLine } from '../../text/server-words.ts'
 
 /** JSON-RPC error code "URL elicitation required". */
 const URL_ELICITATION_REQUIRED = -32_042
@@ -9,6 +10,7 @@ const MAX_PAGES = 5
 const MAX_URL_CHARS = 4096
 const MESSAGE_CHARS = 500
 const MIN_SECRET_CHARS = 12
+const PLAIN_WEB_ADDRESS = /^https?:\/\/[^\s\\/?#][^\s\\]*$/i
 
 /** How long to wait for a server to say that the user is done; many never do. */
 const WAIT_MS = 30_000
@@ -24,7 +26,9 @@ export interface RequiredPage {
 
 /** The address that a server wants its user to open, when that is a web page: a browser opens programs, too. */
 export function webPage(url: unknown): URL | undefined {
-  if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !URL.canParse(url)) return undefined
+  // Parsers forgive backslashes, blanks and control characters, each in its own way: an address that needs that may be two.
+  if (typeof url !== 'string' || url.length > MAX_URL_CHARS || !PLAIN_WEB_ADDRESS.test(url)) return undefined
+  if (!URL.canParse(url) || !isPlainlySeen(url)) return undefined
   const page = new URL(url)
   if (page.protocol !== 'https:' && page.protocol !== 'http:') return undefined
   // An address with a user name in it looks like another one.
@@ -43,7 +47,10 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
     return [
       {
         url: `${origin}${withoutSecrets(href.slice(origin.length), redact)}`,
-        message: typeof message === 'string' ? redact(message).slice(0, MESSAGE_CHARS) : '',
+        message:
+          typeof message === 'string'
+            ? redactStart(redact, onOneLine(message.slice(0, 4 * MESSAGE_CHARS)), MESSAGE_CHARS)
+            : '',
         ...(typeof elicitationId === 'string' && elicitationId.length <= MESSAGE_CHARS && { id: elicitationId }),
       },
     ]

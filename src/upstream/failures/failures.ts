@@ -3,7 +3,7 @@
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyTooLongError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
-import { redactStart, type Redactor } from '../../text/redact.ts'
+import { redactEnd, redactStart, type Redactor } from '../../text/redact.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
@@ -11,6 +11,8 @@ import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
 /** How much of a server's last words an error carries. */
 const SHOWN_CHARS = 4096
 const LAST_LINE_CHARS = 500
+
+const MAX_SCOPE_WORDS = 3
 
 /** What is known about the process or the connection that failed. */
 export interface Circumstances {
@@ -172,9 +174,18 @@ function loginNeeded({ server, isProgram }: Circumstances, error: unknown): Brid
   })
 }
 
+/** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */
+function isListOfScopes(scope: string): boolean {
+  const names = scope.split(' ')
+  const words = names.filter((name) => !/[.:/_*+-]/.test(name))
+  return (
+    /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
+  )
+}
+
 /** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
 function scopeNeeded(server: string, scope: string, isProgram = false): BridgeError {
-  const shown = /^[\w.:/ +*-]{1,500}$/.test(scope) ? scope : undefined
+  const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
   const has = isProgram ? 'its client credentials have' : 'the login has'
   let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
@@ -236,7 +247,7 @@ function describeExit({ code, signal }: ProcessExit): string {
 }
 
 function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
-  const written = words ? ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}` : ''
+  const written = words ? ` Its last words: ${redactEnd(redact, words, SHOWN_CHARS).trim()}` : ''
   return logged ? `${written} It logged: ${logged}` : written
 }
 

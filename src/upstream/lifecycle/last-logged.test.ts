@@ -10,6 +10,8 @@ test('the last three of the last minute are told', () => {
     now += 20_000
   }
   expect(logged.text()).toBe('b; c; d')
+  expect(logged.text(3)).toBe('d')
+  expect(logged.text(logged.count)).toBe('')
   now += 1
   expect(logged.text()).toBe('c; d')
   logged.clear()

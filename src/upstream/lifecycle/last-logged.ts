@@ -6,7 +6,8 @@ const RECENT_MS = 60_000
 
 export class LastLogged {
   readonly #now: () => number
-  #messages: { at: number; text: string }[] = []
+  #messages: { at: number; text: string; number: number }[] = []
+  #count = 0
 
   /** @param now milliseconds on any clock that never goes back */
   constructor(now: () => number) {
@@ -14,18 +15,24 @@ export class LastLogged {
   }
 
   add(text: string): void {
-    this.#messages = [...this.#messages, { at: this.#now(), text }].slice(-KEPT_COUNT)
+    this.#count += 1
+    this.#messages = [...this.#messages, { at: this.#now(), text, number: this.#count }].slice(-KEPT_COUNT)
   }
 
   clear(): void {
     this.#messages = []
   }
 
-  /** Oldest first; empty when there is nothing recent. */
-  text(): string {
+  /** How many there were. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Those after the first so many, oldest first; empty when there is nothing recent. */
+  text(after = 0): string {
     const since = this.#now() - RECENT_MS
     return this.#messages
-      .filter(({ at }) => at >= since)
+      .filter(({ at, number }) => at >= since && number > after)
       .map(({ text }) => text)
       .join('; ')
   }

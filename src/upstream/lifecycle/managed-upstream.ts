@@ -2,9 +2,10 @@
 // How it is reached is openUpstream's business, what is said to it Connection's.
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, type ErrorCode } from '../../errors.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
+import { Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Circumstances } from '../failures/failures.ts'
@@ -12,7 +13,8 @@ import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
 import { LastLogged } from './last-logged.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
-import { createRedactor, redactStart, type Redactor } from '../../text/redact.ts'
+import { createListingCleaner } from '../../text/listing-words.ts'
+import { createRedactor, redactEnd, redactStart, type Redactor } from '../../text/redact.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
@@ -21,6 +23,8 @@ import type { Verdicts } from './negotiated-transports.ts'
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
 const LOGGED_CHARS = 1000
+/** After these the server may still work on what it was asked. */
+const GIVEN_UP = new Set<string>(['CANCELLED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNREACHABLE'] satisfies ErrorCode[])
 /** Changes come in bursts: they are told of this long after the first. */
 const OFFERINGS_DELAY_MS = 200
 
@@ -33,7 +37,8 @@ export interface ManagedUpstreamOptions {
   allowLinkLocal: boolean
   env: Record<string, string | undefined>
   resolveTransport: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
-  requests: () => UpstreamRequests
+  /** Who answers what the server asks, for whom the calls that are open are. */
+  requests: (callers: Callers) => UpstreamRequests
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   verdicts: Verdicts
@@ -57,6 +62,7 @@ export class ManagedUpstream {
   readonly #tools: ToolCache
   readonly #shutdown = new AbortController()
   readonly #lastLogged: LastLogged
+  readonly #callers = new Callers()
   #redact: Redactor
   #connection: Connection | undefined
   /** Sessions that their server has forgotten, with requests in flight. */
@@ -116,13 +122,15 @@ export class ManagedUpstream {
     const { name, callTimeoutMs } = this.definition
     if (callTimeoutMs === undefined) return connection.callTool(tool, args, options)
     const limit = AbortSignal.timeout(callTimeoutMs)
+    const { moment } = this.#callers
+    const { count } = this.#lastLogged
     const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
     try {
       return await connection.callTool(tool, args, { ...options, signal })
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
-      const logged = this.#lastLogged.text()
+      const logged = this.#callers.wereAlone(moment) ? this.#lastLogged.text(count) : ''
       throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
     }
   }
@@ -169,6 +177,8 @@ export class ManagedUpstream {
   async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     while (this.#circuit.trial) await unlessAborted(this.#circuit.trial, signal, this.definition.name)
     const leave = this.#circuit.enter()
+    const leaveCallers = this.#callers.enter()
+    let mayGoOn = false
     this.#openCallCount += 1
     try {
       const connection = this.#connection ?? (await this.#connect(signal))
@@ -180,8 +190,12 @@ export class ManagedUpstream {
         this.#retire(connection)
         return await this.#watch(this.#connection ?? (await this.#connect(signal)), work)
       }
+    } catch (error) {
+      mayGoOn = !BridgeError.isInstance(error) || GIVEN_UP.has(error.code)
+      throw error
     } finally {
       leave()
+      leaveCallers(mayGoOn)
       this.#openCallCount -= 1
       this.#touch()
     }
@@ -224,6 +238,8 @@ export class ManagedUpstream {
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
+      // A server that has forgotten its session may still be at what it took in before.
+      if (this.#retired.size === 0) this.#callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions
       this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
       this.#log('info', 'A server was started', { era: connection.era })
@@ -248,10 +264,12 @@ export class ManagedUpstream {
       definition,
       transport,
       redact: this.#redact,
+      cleanListing: createListingCleaner(transport),
       cwd: this.#options.cwd,
       verdicts: this.#options.verdicts,
       clientInfo: this.#options.clientInfo,
-      requests: this.#options.requests(),
+      requests: this.#options.requests(this.#callers),
+      callers: this.#callers,
       allowLinkLocal: this.#options.allowLinkLocal,
       env: this.#options.env,
       ...(authProvider && { authProvider }),
@@ -262,7 +280,8 @@ export class ManagedUpstream {
       onMessage: (message) => this.#keepMessage(message),
       onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
-      logged: () => this.#lastLogged.text(),
+      logged: (after) => this.#lastLogged.text(after),
+      loggedCount: () => this.#lastLogged.count,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
         this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
@@ -274,7 +293,10 @@ export class ManagedUpstream {
     if (this.#connection !== connection) return
     this.#forget()
     this.#failed = true
-    this.#log('warning', 'A server ended by itself; it is started again on its next use', { ...about.exit })
+    // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
+    const lastWords = about.lastWords ? redactEnd(this.#redact, about.lastWords, LOGGED_CHARS) : undefined
+    const fields = { ...about.exit, ...(lastWords && { lastWords }) }
+    this.#log('warning', 'A server ended by itself; it is started again on its next use', fields)
   }
 
   async #drop(connection: Connection): Promise<void> {

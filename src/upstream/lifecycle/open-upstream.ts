@@ -1,17 +1,20 @@
 // Opens a connection to an upstream in the way that works for it: remembered, or found out by trying. It keeps nothing of a failed attempt.
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
-import type { Connection } from '../connection/connection.ts'
+import type { CallStart, Connection } from '../connection/connection.ts'
 import type { RemoteOptions } from '../remote/dial-remote.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
 import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
 import { handshake, type Era, type HandshakeOptions } from '../connection/handshake.ts'
+import type { Callers } from './callers.ts'
 import type { Redactor } from '../../text/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import type { Verdict, Verdicts } from './negotiated-transports.ts'
 
 export interface OpenOptions
-  extends Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'onClose'>, Omit<RemoteOptions, 'sdk'> {
+  extends
+    Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose'>,
+    Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
@@ -19,8 +22,11 @@ export interface OpenOptions
   /** Where a server without a `cwd` of its own is started. */
   cwd: string | undefined
   verdicts: Verdicts
-  /** What the server logged last, redacted. */
-  logged: () => string
+  /** What the server logged last, redacted: since a point in it. */
+  logged: (after?: number) => string
+  loggedCount: () => number
+  /** Those whose work the server may be at. */
+  callers: Callers
   onClose: (about: Circumstances) => void
 }
 
@@ -88,15 +94,25 @@ async function attempt(
 ): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, redact, timeoutMs } = options
   let link: Link | undefined
-  const about = (): Circumstances => ({
+  const words = (since: CallStart | undefined): Pick<Circumstances, 'lastWords' | 'logged'> => {
+    if (!since) return { lastWords: link?.lastWords?.(), logged: options.logged() }
+    // What it said meanwhile may be about a call of someone else.
+    if (!options.callers.wereAlone(since.moment)) return {}
+    return { lastWords: link?.lastWords?.(since.said), logged: options.logged(since.loggedCount) }
+  }
+  const about = (since?: CallStart): Circumstances => ({
     server: definition.name,
     redact,
     remote: via !== 'stdio',
     isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
     endedFor: link?.endedFor?.(),
-    lastWords: link?.lastWords?.(),
-    logged: options.logged(),
+    ...words(since),
+  })
+  const callStart = (): CallStart => ({
+    moment: options.callers.moment,
+    said: link?.said?.(),
+    loggedCount: options.loggedCount(),
   })
   // A process that we end after a timeout exits, too, but that is not why it failed.
   let exitBefore: Circumstances['exit']
@@ -110,7 +126,15 @@ async function attempt(
       exitBefore ??= opened.exit?.()
       return before()
     }
-    const connection = await handshake({ ...options, sdk, link, era, about, onClose: () => options.onClose(about()) })
+    const connection = await handshake({
+      ...options,
+      sdk,
+      link,
+      era,
+      about,
+      callStart,
+      onClose: () => options.onClose(about()),
+    })
     return { connection }
   } catch (error) {
     return { failure: startFailure(error, { ...about(), exit: exitBefore }, timeoutMs) }

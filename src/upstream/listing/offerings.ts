@@ -71,7 +71,8 @@ async function listAll(
     const params = cursor === undefined ? {} : { cursor }
     const result = await connection.list(`the listing of its ${words}`, method, params, signal)
     const entries: unknown[] = Array.isArray(result[key]) ? result[key] : []
-    for (const entry of entries) if (typeof entry === 'object' && entry !== null) found.push(entry as LooseResult)
+    for (const entry of entries)
+      if (typeof entry === 'object' && entry !== null) found.push(connection.cleaned(entry as LooseResult))
     const next = result.nextCursor
     if (!isText(next) || cursors.has(next)) break
     cursors.add(next)

@@ -2,6 +2,7 @@
 // The check is made on the address that is dialled, after the name was resolved, so that a name cannot be pointed elsewhere in between.
 import { lookup, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { embeddedIpv4 } from './embedded-ipv4.ts'
 
 const refused = new BlockList()
 refused.addSubnet('169.254.0.0', 16, 'ipv4') // link-local, RFC 3927; 169.254.169.254 serves metadata on most clouds
@@ -11,7 +12,6 @@ refused.addAddress('fd20:ce::254', 'ipv6') // metadata on Google Cloud
 refused.addAddress('100.100.100.200', 'ipv4') // metadata on Alibaba Cloud
 refused.addAddress('192.0.0.192', 'ipv4') // metadata on Oracle Cloud
 refused.addAddress('168.63.129.16', 'ipv4') // the platform's own endpoint on Azure
-refused.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6') // 169.254.0.0/16 through NAT64, RFC 6052
 
 /** Thrown, as an error with this code, in place of a connection. */
 export const ADDRESS_REFUSED = 'ERR_UPSTREAM_ADDRESS_REFUSED'
@@ -33,9 +33,11 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   })
 }
 
+/** An address that carries another one is judged by both. */
 function isRefused(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
-  return refused.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+  if (refused.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')) return true
+  return embeddedIpv4(plain).some((inner) => refused.check(inner, 'ipv4'))
 }
 
 function refusal(): NodeJS.ErrnoException {

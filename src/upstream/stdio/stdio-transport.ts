@@ -37,6 +37,12 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null
 }
 
+/** How many bytes there were before. */
+export interface WordsMark {
+  stderr: number
+  stray: number
+}
+
 export class StdioTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -65,9 +71,14 @@ export class StdioTransport implements Transport {
     return this.#child?.pid
   }
 
-  /** What the process wrote last that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
-  lastWords(): string {
-    return this.#stderr.text().trim() || this.#stray.text().trim()
+  /** A point in what the process writes, for `lastWords`. */
+  get said(): WordsMark {
+    return { stderr: this.#stderr.length, stray: this.#stray.length }
+  }
+
+  /** What the process wrote last, since then, that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
+  lastWords({ stderr, stray }: WordsMark = { stderr: 0, stray: 0 }): string {
+    return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
   /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run. */

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { cleanForm } from './clean-form.ts'
+
+const form = (words: string, value: string, name = 'choice') => ({
+  type: 'object',
+  properties: { [name]: { type: 'string', title: words, description: words, enum: [value], enumNames: [words] } },
+  required: [name],
+})
+
+test('the words of a form are cleaned, and nothing else of it is changed', () => {
+  expect(cleanForm(form('\u001b[31mPick\u202e one\u200b', 'a b'))).toEqual(form('Pick one', 'a b'))
+  expect(cleanForm(undefined)).toBeUndefined()
+})
+
+test.each([
+  ['a choice', form('Pick', 'a\u202eb')],
+  ['a choice of two lines', form('Pick', 'a\nb')],
+  ['a name', form('Pick', 'a', 'x\u001b[1mY')],
+])('a form is not shown when %s shows as something else than it is', (_what, schema) => {
+  expect(cleanForm(schema)).toBe('unseen')
+})

@@ -1,0 +1,35 @@
+// A form that a server wants filled in, as it may be shown: its words are cleaned. Names and values go back to the server and stay as they are. Pure.
+import { cleanWords, isPlainlySeen } from '../../text/server-words.ts'
+
+/** Forms are flat (MCP 2025-11-25, Elicitation, Requested Schema); what is nested deeper is not shown by any client. */
+const MAX_DEPTH = 12
+
+/** Fields of a schema that are shown and mean nothing to the server. */
+const WORDS = new Set(['title', 'description', 'enumNames'])
+
+/** The form, or `unseen` when a name or a value in it shows as something else than it is. */
+export function cleanForm(schema: unknown): unknown {
+  try {
+    return clean(schema, false, 0)
+  } catch (error) {
+    if (error instanceof UnseenError) return 'unseen'
+    throw error
+  }
+}
+
+class UnseenError extends Error {}
+
+function clean(value: unknown, isWords: boolean, depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new UnseenError()
+  if (typeof value === 'string') return isWords ? cleanWords(value) : seen(value)
+  if (Array.isArray(value)) return value.map((item) => clean(item, isWords, depth + 1))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [seen(key), clean(item, isWords || WORDS.has(key), depth + 1)]),
+  )
+}
+
+function seen(text: string): string {
+  if (!isPlainlySeen(text)) throw new UnseenError()
+  return text
+}

@@ -1,0 +1,24 @@
+// Host and Origin, read strictly: what is not written in exactly one plain way is not read at all, so that no other parser can see another host in it. Pure.
+import { isIPv4, isIPv6 } from 'node:net'
+
+const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
+const AUTHORITY = new RegExp(`^(?:\\[([\\da-f:.]+)\\]|(${LABEL}(?:\\.${LABEL})*))(?::(\\d{1,5}))?$`, 'i')
+
+/** The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT` in small letters, an IPv6 address without brackets; undefined for anything else. */
+export function hostOf(authority: string): string | undefined {
+  const [, v6, name, port = '0'] = AUTHORITY.exec(authority) ?? []
+  if (Number(port) > 65_535) return undefined
+  if (v6 !== undefined) return isIPv6(v6) ? v6.toLowerCase() : undefined
+  return name?.toLowerCase()
+}
+
+/** The host of a web origin (RFC 6454, section 6.2); undefined for `null`, other schemes and all that browsers do not send. */
+export function originHost(origin: string): string | undefined {
+  const [, authority] = /^https?:\/\/([^/]+)$/.exec(origin) ?? []
+  return authority === undefined ? undefined : hostOf(authority)
+}
+
+/** Is this host an address, written as addresses usually are? Other programs also take `127.1` and `0x7f000001` for one. */
+export function isAddress(host: string): boolean {
+  return isIPv4(host) || isIPv6(host)
+}

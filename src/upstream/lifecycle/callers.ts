@@ -1,0 +1,67 @@
+// On whose behalf a server is called. Sessions share it, and what a server asks, logs or writes to stderr does not say which call that is for:
+// it belongs to a caller only while no other one has the server at work.
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** Stands for a session. Kept when its call was given up, so it must not hold the session itself. */
+export type Caller = object
+
+const current = new AsyncLocalStorage<Caller>()
+
+/** Whatever is asked of servers in the course of `work` is asked for this caller. */
+export function onBehalfOf<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  return current.run(caller, work)
+}
+
+/** The callers of one server. Work on no one's behalf, such as reading its list of tools, holds nothing of a session and is not counted. */
+export class Callers {
+  /** How many calls of each are open. */
+  readonly #open = new Map<Caller, number>()
+  /** Whose calls were given up: the server may still work on them. Of all that there are, two tell as much as more. */
+  readonly #abandoned = new Set<Caller>()
+  #asksWithinCalls = false
+  #moment = 0
+  #sharedAt = -1
+
+  /** Work begins. @returns what to call when it is over, with whether the server may still be at it */
+  enter(): (mayGoOn: boolean) => void {
+    const caller = current.getStore()
+    if (!caller) return () => {}
+    this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
+    this.#moment += 1
+    if (this.#isShared) this.#sharedAt = this.#moment
+    return (mayGoOn) => {
+      const left = this.#open.get(caller)! - 1
+      if (left > 0) this.#open.set(caller, left)
+      else this.#open.delete(caller)
+      if (mayGoOn && this.#abandoned.size < 2) this.#abandoned.add(caller)
+    }
+  }
+
+  /** A connection to a server that has nothing left of earlier calls. @param asksWithinCalls a question comes as the answer to its call */
+  opened({ asksWithinCalls }: { asksWithinCalls: boolean }): void {
+    this.#abandoned.clear()
+    this.#asksWithinCalls = asksWithinCalls
+  }
+
+  /** The one that a question of the server can only be for. */
+  sole(): Caller | 'none' | 'several' {
+    const [caller] = this.#open.keys()
+    if (!caller) return 'none'
+    const isUnsure = this.#asksWithinCalls ? this.#open.size > 1 : this.#isShared
+    return isUnsure ? 'several' : caller
+  }
+
+  /** For `wereAlone`, when a call begins. */
+  get moment(): number {
+    return this.#moment
+  }
+
+  /** Whether only one caller has had the server at work since then. */
+  wereAlone(since: number): boolean {
+    return this.#sharedAt < since && !this.#isShared
+  }
+
+  get #isShared(): boolean {
+    return new Set([...this.#open.keys(), ...this.#abandoned]).size > 1
+  }
+}

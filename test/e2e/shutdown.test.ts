@@ -1,0 +1,69 @@
+// This test verifies that a bridge which is told to end answers the requests that are open, with what happened up to then.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+
+const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
+const TOLD = /printed before[^]*The bridge was shut down while this cell ran/
+
+describe('a bridge that gets SIGTERM in the middle of a cell', () => {
+  it('answers over stdio before it ends', async () => {
+    const home = makeHome()
+    onTestFinished(() => rm(home, { recursive: true, force: true }))
+    const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
+    const client = rawClient(child)
+    client.send({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    })
+    client.send({ method: 'notifications/initialized' })
+    const params = { name: 'run_python', arguments: { code: CODE }, _meta: { progressToken: 1 } }
+    client.send({ id: 2, method: 'tools/call', params })
+    await client.until((message) => JSON.stringify(message).includes('printed before'))
+    expect(client.messages.find(({ id }) => id === 2)).toBeUndefined()
+    child.kill('SIGTERM')
+    const [code] = await once(child, 'close')
+    expect(code).toBe(143)
+    const answer = client.messages.find(({ id }) => id === 2)
+    expect(JSON.stringify(answer?.['result'])).toMatch(TOLD)
+  })
+
+  it.each(['legacy', 'modern'] as const)('answers over HTTP before it ends (%s)', async (era) => {
+    const bridge = await startHttpBridge()
+    const client = await bridge.connect(era)
+    let answer!: ReturnType<typeof client.call>
+    await new Promise<void>((resolve) => {
+      const onprogress = ({ message = '' }) => void (message.includes('printed before') && resolve())
+      answer = client.call({ code: CODE }, { onprogress })
+    })
+    bridge.child.kill('SIGTERM')
+    expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
+  })
+})
+
+const clientInfo = { name: 'raw', version: '1' }
+
+type Message = Record<string, unknown>
+
+function rawClient(child: ChildProcess) {
+  const messages: Message[] = []
+  let rest = ''
+  let wake = () => {}
+  child.stdout!.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n')
+    rest = lines.pop()!
+    messages.push(...lines.map((line) => JSON.parse(line) as Message))
+    wake()
+  })
+  return {
+    messages,
+    send: (message: Message) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
+    until: async (isIt: (message: Message) => boolean) => {
+      while (!messages.some(isIt)) await new Promise<void>((resolve) => (wake = resolve))
+    },
+  }
+}
