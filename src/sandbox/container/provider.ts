@@ -113,7 +113,7 @@ export class ContainerProvider implements Provider {
       pidsCount,
       cpus,
       ociRuntime,
-      seccompProfilePath: enginePath(seccompProfileFile(), engine),
+      seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
       pythonArgs,
