@@ -21,7 +21,7 @@ LOCKS_MS = 1000
 # What a child and its parent share between fork and exec is counted twice: it is over in that time.
 SETTLE_S = 0.01
 
-WRITABLE = ("/tmp", "/workspace", "/dev/shm")
+WRITABLE = ("/tmp", "/workspace", "/projects", "/dev/shm")
 # An inode of a tmpfs and its name are in no block.
 INODE_BYTES = 1536
 # A mapping with its place in the tree of mappings, and what leads from its pages back to it.

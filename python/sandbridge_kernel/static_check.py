@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 
 from .api import bridge, runtime
 from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
-from .api.servers import METHODS, Registry, ServerProxy, ToolProxy, registry
+from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry
 from .seen_calls import Source
 
 _MAX_CALLS = 500
@@ -189,7 +189,7 @@ def _package(value):
     return ("package", name) if name in ("mcp", "mcp.servers") and modules.get(name) is value else None
 
 
-def _attribute(base, name):
+def _attribute(base: tuple | None, name: str) -> tuple | None:
     kind = base[0] if base is not None else None
     if kind == "package" and base[1] == "mcp":
         return {"runtime": ("module", runtime), "servers": ("package", "mcp.servers")}.get(name)
@@ -197,6 +197,8 @@ def _attribute(base, name):
         return None if name.startswith("_") else _server(name)
     if kind == "module":
         return _kind(_RUNTIME.get(name))
+    if kind == "server" and name in LISTINGS:
+        return None
     if kind == "server":
         return ("tool", base[1], name) if not name.startswith("_") or name[1:] in METHODS else None
     if kind == "tool" and name == "raw":

@@ -102,12 +102,16 @@ def _inside(value, depth):
         yield from _inside(item, depth - 1)
 
 
-def _open_box(value):
-    """A dict with nothing in it but `result` or `content` is only a wrapping: servers must return objects, so they box the rest."""
+def _open_box(value: object) -> object:
+    """A dict with nothing in it but `result` or `content` is only a wrapping: servers must return objects, so they box the rest.
+
+    Text in `result` is what a text block would be; in `content` it is the content of something, such as a file.
+    """
     if isinstance(value, dict) and len(value) == 1:
-        for key in ("result", "content"):
-            if key in value:
-                return value[key]
+        if "result" in value:
+            return _parsed(value["result"]) if isinstance(value["result"], str) else value["result"]
+        if "content" in value:
+            return value["content"]
     return value
 
 

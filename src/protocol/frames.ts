@@ -29,6 +29,10 @@ export interface RunFrame {
   servers?: VisibleServer[]
   /** Ask for values as `application/json`, too, where they have that form. */
   json?: true
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: true
+  /** Keep the files of `/projects`: what they are now, a text that is another one when they have changed. */
+  projects?: string
   /** Ask for the variables when the cell is over: the method `save_checkpoint`. */
   checkpoint?: true
   /** Variables that came with `save_checkpoint` from an earlier kernel: base64 of a pickle. */

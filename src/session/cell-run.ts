@@ -20,6 +20,8 @@ export interface CellRequest {
   timeLimit?: TimeLimit
   servers: VisibleServer[]
   onCall: CallHandler
+  /** The revision of the files of `/projects`; missing when there are none to be kept. */
+  projects?: () => string
   /** Why it has to wait for its sandbox. */
   onPreparing?: OnPreparing
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
@@ -30,7 +32,9 @@ export interface CellRequest {
 }
 
 /** What a kernel is told besides the cell. */
-export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json'> & { cell: number }
+export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json' | 'compat' | 'projects'> & {
+  cell: number
+}
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
 const INTERRUPT_GRACE_MS = 2_000

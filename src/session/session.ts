@@ -8,12 +8,15 @@ import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
+import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 
 interface SessionOptions {
   pool: KernelPool
+  /** Where the output of its cells is kept. */
+  texts: KeptTexts
   log: Log
-  /** A kernel that has run nothing for this long is ended. */
+  /** A kernel that has run nothing for this long is ended; 0 means never. */
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
@@ -21,6 +24,8 @@ interface SessionOptions {
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
   json?: boolean
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
 }
@@ -49,7 +54,7 @@ export interface SessionInfo extends Partial<SessionLimits> {
 const MAX_QUEUED = 16
 export class Session {
   /** All that its cells have shown. */
-  readonly outputs = new OutputStore()
+  readonly outputs: OutputStore
   readonly #options: SessionOptions
   #kernel: Kernel | undefined
   /** Cells run so far, in whichever kernel. */
@@ -70,6 +75,7 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options
+    this.outputs = new OutputStore(options.texts)
   }
 
   /**
@@ -136,7 +142,11 @@ export class Session {
   async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
-    const kernel = await this.#takeKernel()
+    const kernel = await this.#takeKernel(request).catch((error: unknown) => {
+      if (request.signal?.aborted) return undefined
+      throw error
+    })
+    if (!kernel) return neverRun(request)
     stopHearing()
     if (request.signal?.aborted) {
       this.#startIdleTimer(kernel)
@@ -147,6 +157,8 @@ export class Session {
     const result = await new CellRun(kernel, request, {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
+      ...(request.projects && { projects: request.projects() }),
+      ...(this.#options.compat && { compat: true as const }),
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
@@ -190,11 +202,11 @@ export class Session {
     this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
   }
 
-  async #takeKernel(): Promise<Kernel> {
+  async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
     const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
     if (this.#closed) throw isOver()
     if (this.#kernel) return this.#kernel
-    const kernel = await this.#options.pool.take()
+    const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
     if (this.#closed) {
       await kernel.dispose()
       throw isOver()
@@ -216,6 +228,7 @@ export class Session {
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
+    if (idleTimeoutMs === 0) return
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
       this.#news.push(

@@ -180,7 +180,22 @@ describe('a hint', () => {
     expect(await hint('import no_such_module_anywhere.sub')).toMatch(
       /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
     )
+    const parsed = 'import json\njson.loads([1])'
+    expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
     expect(await hint('1 / 0')).toBeUndefined()
+  })
+
+  it.for([
+    ['"text"', '["content"][0]["text"]'],
+    ['[1]', "['content']"],
+    ['{"a": 1}', '["structuredContent"]'],
+    ['None', '["content"]'],
+    ['"text"', '.get("isError")'],
+    ['"text"', '.content'],
+  ] as const)('names what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
+    expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
   })
 
   it('about the network and about files of the host comes with words to search for', async (ctx) => {

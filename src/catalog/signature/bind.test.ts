@@ -98,7 +98,7 @@ describe('what is refused', () => {
 
   test('the message holds the signature', () => {
     expect(() => bindArguments(tool(issue), [], {})).toThrow(
-      /Signature: mcp_github\.create_issue\(\*, title: str, from_: str = /,
+      /Signature: mcp_github\.create_issue\(\*, title: str, state: Literal\['open', 'closed'\] = None, from_: str = /,
     )
   })
 

@@ -79,7 +79,13 @@ export function bubblewrapArguments(
     environment = {},
     seccomp = false,
     folders = [],
-  }: { environment?: Record<string, string>; seccomp?: boolean; folders?: readonly MountedFolder[] },
+    projects = false,
+  }: {
+    environment?: Record<string, string>
+    seccomp?: boolean
+    folders?: readonly MountedFolder[]
+    projects?: boolean
+  },
 ): string[] {
   return [
     ...ISOLATION,
@@ -92,6 +98,7 @@ export function bubblewrapArguments(
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
     ...tmpfs('/workspace', 128),
+    ...(projects ? tmpfs('/projects', 64) : []),
     ...folders.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     ...SEALED,
     '--clearenv',
