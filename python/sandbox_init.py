@@ -1,4 +1,4 @@
-"""The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching.
+"""The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching (with sandbox_memory.py).
 
 It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
 input. It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
@@ -26,18 +26,17 @@ EXIT_KILLED_INSIDE = 88
 # `run` of an engine ends with it when the engine is the reason.
 EXIT_ENGINE = 125
 
-WATCH_INTERVAL_MS = 100
-
 # Packages that the user has asked for: partner of PACKAGES_TARGET in package-folder.ts.
 PACKAGES = "/opt/site-packages"
 
 
-def main():
+def main() -> None:
     config = dict(word.split("=", 1) for word in sys.argv[1].split())
     memory = int(config["memoryBytes"])
     if sys.version_info < (3, 10):
         say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
         os._exit(EXIT_PYTHON_TOO_OLD)
+    close_inherited()
     try:
         os.chdir("/workspace")
     except OSError:
@@ -47,7 +46,17 @@ def main():
     if kernel == 0:
         run_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
     else:
-        watch(kernel, None if memory_enforced else memory)
+        watch(kernel, memory, memory_enforced)
+
+
+def close_inherited() -> None:
+    """What the bridge was started with by another program, and passed on without knowing, is not for cells."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # that of the list itself
 
 
 def say(text):
@@ -73,6 +82,8 @@ def set_limits(memory, pids):
     # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
     lower(resource.RLIMIT_CORE, 0)
+    # Timers and signals that wait are memory of the kernel.
+    lower(resource.RLIMIT_SIGPENDING, 4096)
     # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1; bubblewrap has none).
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
@@ -178,8 +189,8 @@ def run_kernel(sources, compiled):
 # --- PID 1 --------------------------------------------------------------------------------------------------------------
 
 
-def watch(kernel, memory):
-    """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes (None: the host sees to it)."""
+def watch(kernel: int, memory: int, memory_enforced: bool) -> None:
+    """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes of what the host does not count."""
     import ctypes
 
     # Same user, but not dumpable: code in the sandbox can neither trace this process nor write to its memory.
@@ -199,15 +210,14 @@ def watch(kernel, memory):
     poll.register(woken, select.POLLIN)
     # Only the hang-up: the bridge is gone. A kernel that is busy in C code cannot see that, so it is not left to the kernel.
     poll.register(0, select.POLLRDHUP)
-    usage = None if memory is None else MemoryUse()
-    timeout = None if usage is None else WATCH_INTERVAL_MS
+    usage = MemoryUse(memory, memory_enforced)
     while True:
         reap(kernel)
-        for fd, _ in poll.poll(timeout):
+        for fd, _ in poll.poll(usage.wait_ms()):
             if fd == 0:
                 os._exit(0)
             os.read(woken, 4096)
-        if usage is not None and usage.count(exact=False) > memory and usage.count(exact=True) > memory:
+        if usage.is_due() and usage.is_too_much():
             say("out of memory: more than %d MiB in use" % (memory >> 20))
             os._exit(EXIT_OUT_OF_MEMORY)
 
@@ -245,66 +255,6 @@ def oom_kills():
         if name == "oom_kill":
             return int(count)
     return 0
-
-
-# --- memory, where the host does not count it ---------------------------------------------------------------------------
-
-WRITABLE = ("/tmp", "/workspace", "/projects", "/dev/shm")
-# An inode of a tmpfs and its name are in no block. A descriptor may be an end of a pipe, which holds two pages at least: the host
-# lets a user have few that hold more.
-INODE_BYTES = 1536
-STATUS_UNITS = {"RssAnon": 1024, "RssShmem": 1024}
-KERNEL_UNITS = {"VmPTE": 1024, "FDSize": 4096}
-EXACT_UNITS = {"Pss_Anon": 1024, "Pss_Shmem": 1024}
-
-
-class MemoryUse:
-    """What the sandbox takes: its processes, its files, and what the kernel holds for its sockets and pipes."""
-
-    def __init__(self):
-        import _socket
-
-        socket = _socket.socket(_socket.AF_UNIX)
-        # It may take one message more than that, of half the size. The filter keeps it from being raised.
-        self.socket_bytes = socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF) * 3 // 2
-        socket.close()
-        mounts = [line.split() for line in read_text("/proc/self/mounts").splitlines()]
-        self.tmpfs = [words[1] for words in mounts if words[1] in WRITABLE and words[2] == "tmpfs"]
-
-    def count(self, exact):
-        """Bytes in use. Unless it is to be exact, what processes share is taken once for each."""
-        return sum(map(in_files, self.tmpfs)) + count_sockets() * self.socket_bytes + in_processes(exact)
-
-
-def in_files(folder):
-    stat = os.statvfs(folder)
-    return (stat.f_blocks - stat.f_bfree) * stat.f_frsize + (stat.f_files - stat.f_ffree) * INODE_BYTES
-
-
-def count_sockets():
-    """All sockets of the sandbox's network namespace, also those that no descriptor stands for."""
-    words = read_text("/proc/net/sockstat").split()
-    return int(words[2]) if words[:2] == ["sockets:", "used"] else 0
-
-
-def in_processes(exact):
-    total = 0
-    for pid in os.listdir("/proc"):
-        if pid.isdigit():
-            status = read_text("/proc/%s/status" % pid)
-            shared_once = count_fields(read_text("/proc/%s/smaps_rollup" % pid), EXACT_UNITS) if exact else 0
-            # A process can make its smaps unreadable, its status not.
-            total += count_fields(status, KERNEL_UNITS) + (shared_once or count_fields(status, STATUS_UNITS))
-    return total
-
-
-def count_fields(text, units):
-    total = 0
-    for line in text.splitlines():
-        name, _, rest = line.partition(":")
-        if name in units:
-            total += int(rest.split()[0]) * units[name]
-    return total
 
 
 main()

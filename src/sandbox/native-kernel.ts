@@ -8,7 +8,8 @@ import type { Explained, ProcessEnd } from './stdio-process.ts'
 import { BridgeError } from '../errors.ts'
 import type { SandboxLimits } from './provider.ts'
 
-const INIT_FILE = 'sandbox_init.py'
+/** One after the other they are the program of the first process. */
+const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
 const COMPILE_FILE = 'compile_kernel.py'
 
 // Partners of the codes in python/sandbox_init.py.
@@ -43,14 +44,12 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
-    .filter((file) => file.endsWith('.py') && file !== INIT_FILE && file !== COMPILE_FILE)
+    .filter((file) => file.endsWith('.py') && !INIT_FILES.includes(file) && file !== COMPILE_FILE)
     .toSorted()
   const texts = await Promise.all(files.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const [init = '', compile = ''] = await Promise.all(
-    [INIT_FILE, COMPILE_FILE].map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')),
-  )
+  const [init, compile] = await Promise.all([firstProcess(), readFile(path.join(KERNEL_FOLDER, COMPILE_FILE), 'utf8')])
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0) }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
@@ -58,6 +57,12 @@ async function load(): Promise<NativeKernel> {
     return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }
   return { sources, compileArgs: ['-I', '-B', '-c', compile], start }
+}
+
+/** The program of a sandbox's first process. */
+export async function firstProcess(): Promise<string> {
+  const texts = await Promise.all(INIT_FILES.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
+  return texts.join('\n')
 }
 
 /** Environment of the kernel: nothing of the host's. `threads` keeps numerical libraries from starting one for each CPU of the host. */

@@ -1,7 +1,8 @@
 // Every system call that Python and its numerical libraries need in a sandbox: name, number on x86_64, number on aarch64. All others fail.
 // The one list behind podman's and docker's seccomp profile and bubblewrap's filter. Left out on purpose, beyond what needs privileges:
 // ptrace and process_vm_* (other processes), keyctl, bpf, io_uring, userfaultfd, perf (kernel attack surface), unshare and setns
-// (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat.
+// (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat,
+// inotify (events that are not read are kernel memory that no limit of a process covers).
 
 const TABLE = `
   read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70
@@ -14,16 +15,15 @@ const TABLE = `
   symlinkat:266:36 unlink:87:- unlinkat:263:35 readlink:89:- readlinkat:267:78 chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452
   chown:92:- fchown:93:55 lchown:94:- fchownat:260:54 umask:95:166 utime:132:- utimes:235:- utimensat:280:88
   futimesat:261:- statfs:137:43 fstatfs:138:44 getxattr:191:8 lgetxattr:192:9 fgetxattr:193:10 listxattr:194:11
-  llistxattr:195:12 flistxattr:196:13 inotify_init1:294:26 inotify_add_watch:254:27 inotify_rm_watch:255:28 mmap:9:222
-  munmap:11:215 mprotect:10:226 mremap:25:216 madvise:28:233 mlock:149:228 munlock:150:229 brk:12:214 msync:26:227
+  llistxattr:195:12 flistxattr:196:13 munmap:11:215 mprotect:10:226 mremap:25:216 madvise:28:233 mlock:149:228 munlock:150:229 brk:12:214 msync:26:227
   mincore:27:232 membarrier:324:283 fork:57:- vfork:58:- execve:59:221 exit:60:93 exit_group:231:94 wait4:61:260
   waitid:247:95 kill:62:129 tkill:200:130 tgkill:234:131 getpid:39:172 getppid:110:173 gettid:186:178 getuid:102:174
   geteuid:107:175 getgid:104:176 getegid:108:177 getresuid:118:148 getresgid:120:150 getgroups:115:158 setpgid:109:154
   getpgid:121:155 getpgrp:111:- setsid:112:157 getsid:124:156 set_tid_address:218:96 set_robust_list:273:99
-  get_robust_list:274:100 rseq:334:293 futex:202:98 arch_prctl:158:- prctl:157:167 getrlimit:97:163 setrlimit:160:164
-  prlimit64:302:261 getrusage:98:165 times:100:153 sched_yield:24:124 sched_getaffinity:204:123
-  sched_setaffinity:203:122 sched_getparam:143:121 sched_getscheduler:145:120 sched_get_priority_max:146:125
-  sched_get_priority_min:147:126 getpriority:140:141 setpriority:141:140 getcpu:309:168 uname:63:160 sysinfo:99:179
+  get_robust_list:274:100 rseq:334:293 futex:202:98 arch_prctl:158:- getrlimit:97:163 setrlimit:160:164
+  getrusage:98:165 times:100:153 sched_yield:24:124 sched_getaffinity:204:123
+  sched_getparam:143:121 sched_getscheduler:145:120 sched_get_priority_max:146:125
+  sched_get_priority_min:147:126 getpriority:140:141 getcpu:309:168 uname:63:160 sysinfo:99:179
   getrandom:318:278 capget:125:90 rt_sigaction:13:134 rt_sigprocmask:14:135 rt_sigreturn:15:139 rt_sigsuspend:130:133
   rt_sigpending:127:136 rt_sigtimedwait:128:137 rt_sigqueueinfo:129:138 rt_tgsigqueueinfo:297:240 sigaltstack:131:132
   pause:34:- alarm:37:- setitimer:38:103 getitimer:36:102 timer_create:222:107 timer_settime:223:110
@@ -33,7 +33,7 @@ const TABLE = `
   ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_create1:291:20 epoll_ctl:233:21 epoll_wait:232:-
   epoll_pwait:281:22 epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 connect:42:203 accept:43:202 accept4:288:242
   bind:49:200 listen:50:201 getsockname:51:204 getpeername:52:205 sendto:44:206 recvfrom:45:207 sendmsg:46:211
-  recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243 shutdown:48:210 getsockopt:55:209
+  recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243 shutdown:48:210
 `
 
 export interface Syscall {
@@ -50,27 +50,71 @@ export const ALLOWED_SYSCALLS: readonly Syscall[] = TABLE.trim()
     return { name, x64: number(x64), arm64: number(arm64) }
   })
 
-/** Allowed depending on an argument; the rules are in {@link RULES}. */
-export const RULED_SYSCALLS = {
-  clone: { name: 'clone', x64: 56, arm64: 220 },
-  clone3: { name: 'clone3', x64: 435, arm64: 435 },
-  socket: { name: 'socket', x64: 41, arm64: 198 },
-  socketpair: { name: 'socketpair', x64: 53, arm64: 199 },
-  ioctl: { name: 'ioctl', x64: 16, arm64: 29 },
-  setsockopt: { name: 'setsockopt', x64: 54, arm64: 208 },
-} as const satisfies Record<string, Syscall>
+/** What one argument has to be. Only its lower half is looked at: the kernel reads no more of these. */
+export type ArgumentTest = { argument: number } & (
+  | { isOneOf: readonly number[] }
+  | { isNoneOf: readonly number[] }
+  | { hasNoneOf: number }
+  | { hasNotAllOf: number }
+)
 
-/** What the rules compare with. */
-export const RULES = {
-  /** clone: every CLONE_NEW* flag; a process without them is an ordinary fork or thread. clone3 hides its flags from filters: ENOSYS, and libc falls back. */
-  namespaceFlags: 0x7e_02_00_00,
-  /** socket, socketpair: pipes to oneself. Every other family fails, so that nothing hangs on the network being unplugged. */
-  unixFamily: 1,
-  /** ioctl: typing into a terminal. */
-  terminalInput: 0x54_12,
-  /** setsockopt: SO_SNDBUF, with which a socket holds as much as the host allows any socket. That memory belongs to no process. */
-  sendBuffer: 7,
-} as const
+/** A call that is allowed when all tests of its arguments pass. */
+export interface RuledSyscall extends Syscall {
+  allowedWhen: readonly ArgumentTest[]
+  /** Only where the host does not count a sandbox's memory; elsewhere the call is allowed. */
+  uncountedMemoryOnly?: true
+}
+
+/** The first process, which watches the others: no cell may change what the kernel lets it do. */
+const FIRST_PROCESS = 1
+
+/**
+ * What glibc, Python, V8 and numerical libraries ask of prctl: signals at a parent's end, names, no new privileges, timer slack, large pages; on
+ * aarch64 vector length, pointer keys and tagged addresses; at last PR_SET_VMA, names for areas of memory. Left out: memory merging, tracers,
+ * speculation control, filters.
+ */
+const PRCTL_OPTIONS = [
+  1, 2, 3, 4, 15, 16, 21, 23, 27, 29, 30, 36, 37, 38, 39, 40, 41, 42, 47, 50, 51, 52, 54, 55, 56, 60, 61, 63, 64,
+  0x53_56_4d_41,
+]
+
+export const RULED_SYSCALLS: readonly RuledSyscall[] = [
+  // Every CLONE_NEW* flag is refused; a process without them is an ordinary fork or thread.
+  { name: 'clone', x64: 56, arm64: 220, allowedWhen: [{ argument: 0, hasNoneOf: 0x7e_02_00_00 }] },
+  // AF_UNIX, pipes to oneself. Every other family fails, so that nothing hangs on the network being unplugged.
+  { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
+  { name: 'socketpair', x64: 53, arm64: 199, allowedWhen: [{ argument: 0, isOneOf: [1] }] },
+  // TIOCSTI, typing into a terminal.
+  { name: 'ioctl', x64: 16, arm64: 29, allowedWhen: [{ argument: 1, isNoneOf: [0x54_12] }] },
+  // SO_SNDBUF, with which a socket holds as much as the host allows any socket: that memory belongs to no process.
+  // SO_PASSPIDFD and SO_PEERPIDFD, with which it hands out the process at its other end: the bridge's.
+  { name: 'setsockopt', x64: 54, arm64: 208, allowedWhen: [{ argument: 2, isNoneOf: [7, 76] }] },
+  { name: 'getsockopt', x64: 55, arm64: 209, allowedWhen: [{ argument: 2, isNoneOf: [77] }] },
+  { name: 'prctl', x64: 157, arm64: 167, allowedWhen: [{ argument: 0, isOneOf: PRCTL_OPTIONS }] },
+  { name: 'prlimit64', x64: 302, arm64: 261, allowedWhen: [{ argument: 0, isNoneOf: [FIRST_PROCESS] }] },
+  { name: 'sched_setaffinity', x64: 203, arm64: 122, allowedWhen: [{ argument: 0, isNoneOf: [FIRST_PROCESS] }] },
+  // One's own priority: process groups and users would include the first process.
+  {
+    name: 'setpriority',
+    x64: 141,
+    arm64: 140,
+    allowedWhen: [
+      { argument: 0, isOneOf: [0] },
+      { argument: 1, isOneOf: [0] },
+    ],
+  },
+  // MAP_SHARED | MAP_ANONYMOUS: memory that stays when nothing shows it any more. A file in /dev/shm is counted.
+  {
+    name: 'mmap',
+    x64: 9,
+    arm64: 222,
+    allowedWhen: [{ argument: 3, hasNotAllOf: 0x21 }],
+    uncountedMemoryOnly: true,
+  },
+]
+
+/** Hides its flags from filters. It seems not to exist (ENOSYS), and libc falls back to clone. */
+export const MISSING_SYSCALL: Syscall = { name: 'clone3', x64: 435, arm64: 435 }
 
 export const EPERM = 1
 export const ENOSYS = 38

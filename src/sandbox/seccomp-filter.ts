@@ -1,7 +1,7 @@
 // Our list of system calls as the program that bubblewrap hands to the kernel (classic BPF, 8 bytes an instruction). Pure.
 // Two things make a filter wrong silently: the 32-bit calls that a 64-bit process can make, and arguments whose upper half nobody looks at.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, RULED_SYSCALLS, RULES } from './python-syscalls.ts'
-import type { Syscall } from './python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
+import type { ArgumentTest, RuledSyscall, Syscall } from './python-syscalls.ts'
 
 export type FilterArch = 'x64' | 'arm64'
 
@@ -19,6 +19,7 @@ const fail = (errno: number) => 0x00_05_00_00 | errno
 
 // linux/bpf_common.h
 const LOAD = 0x20
+const AND = 0x54
 const JUMP_EQUAL = 0x15
 const JUMP_GREATER = 0x25
 const JUMP_AT_LEAST = 0x35
@@ -27,8 +28,11 @@ const RETURN = 0x06
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number]
 
-/** The filter for bubblewrap's --seccomp on this architecture (as `process.arch` names it). */
-export function seccompFilter(arch: FilterArch): Buffer {
+/**
+ * The filter for bubblewrap's --seccomp on this architecture (as `process.arch` names it). `countedMemory` tells whether the host counts all of the
+ * sandbox's memory; else what cannot be counted from inside is refused as well.
+ */
+export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCH_AT],
     [JUMP_EQUAL, 1, 0, AUDIT_ARCH[arch]],
@@ -37,7 +41,9 @@ export function seccompFilter(arch: FilterArch): Buffer {
     [JUMP_AT_LEAST, 0, 1, X32_SYSCALL_BIT],
     [RETURN, 0, 0, KILL_PROCESS],
     ...ranges(ALLOWED_SYSCALLS, arch).flatMap(allowRange),
-    ...ruled(arch),
+    ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, arch, countedMemory)),
+    [JUMP_EQUAL, 0, 1, MISSING_SYSCALL[arch]!],
+    [RETURN, 0, 0, fail(ENOSYS)],
     [RETURN, 0, 0, fail(EPERM)],
   ]
   const bytes = Buffer.alloc(program.length * 8)
@@ -75,24 +81,23 @@ function allowRange([first, last]: Range): Instruction[] {
   ]
 }
 
-function ruled(arch: FilterArch): Instruction[] {
-  const { clone, clone3, socket, socketpair, ioctl, setsockopt } = RULED_SYSCALLS
-  /** If the call is this one, judge it by the lower half of an argument: the kernel reads no more of these either. */
-  const judge = (syscall: Syscall, index: number, test: number, value: number, whenTrue: number, whenFalse: number) =>
-    [
-      [JUMP_EQUAL, 0, 4, syscall[arch]!],
-      [LOAD, 0, 0, argumentAt(index)],
-      [test, 0, 1, value],
-      [RETURN, 0, 0, whenTrue],
-      [RETURN, 0, 0, whenFalse],
-    ] satisfies Instruction[]
-  return [
-    ...judge(clone, 0, JUMP_ANY_BIT, RULES.namespaceFlags, fail(EPERM), ALLOW),
-    ...judge(socket, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
-    ...judge(socketpair, 0, JUMP_EQUAL, RULES.unixFamily, ALLOW, fail(EPERM)),
-    ...judge(ioctl, 1, JUMP_EQUAL, RULES.terminalInput, fail(EPERM), ALLOW),
-    ...judge(setsockopt, 2, JUMP_EQUAL, RULES.sendBuffer, fail(EPERM), ALLOW),
-    [JUMP_EQUAL, 0, 1, clone3[arch]],
-    [RETURN, 0, 0, fail(ENOSYS)],
-  ]
+function ruled(syscall: RuledSyscall, arch: FilterArch, countedMemory: boolean): Instruction[] {
+  const tests = countedMemory && syscall.uncountedMemoryOnly ? [] : syscall.allowedWhen
+  const body = [...tests.flatMap((test) => refuseUnless(test)), [RETURN, 0, 0, ALLOW] satisfies Instruction]
+  return [[JUMP_EQUAL, 0, body.length, syscall[arch]!], ...body]
+}
+
+/** Goes on behind these instructions when the test passes. */
+function refuseUnless(test: ArgumentTest): Instruction[] {
+  const load: Instruction = [LOAD, 0, 0, argumentAt(test.argument)]
+  const refuse: Instruction = [RETURN, 0, 0, fail(EPERM)]
+  if ('isOneOf' in test) {
+    const { length } = test.isOneOf
+    return [load, ...test.isOneOf.map((value, at): Instruction => [JUMP_EQUAL, length - at, 0, value]), refuse]
+  }
+  if ('isNoneOf' in test) {
+    return [load, ...test.isNoneOf.flatMap((value): Instruction[] => [[JUMP_EQUAL, 0, 1, value], refuse])]
+  }
+  if ('hasNoneOf' in test) return [load, [JUMP_ANY_BIT, 0, 1, test.hasNoneOf], refuse]
+  return [load, [AND, 0, 0, test.hasNotAllOf], [JUMP_EQUAL, 0, 1, test.hasNotAllOf], refuse]
 }

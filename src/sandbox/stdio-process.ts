@@ -33,6 +33,8 @@ export interface StdioProcessOptions {
   command: string
   args: readonly string[]
   env?: NodeJS.ProcessEnv
+  /** Missing means the bridge's own folder. */
+  cwd?: string
   /** Written to stdin before anything else. */
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
@@ -62,6 +64,7 @@ export class StdioProcess implements Sandbox {
     const child = spawn(options.command, options.args, {
       stdio: ['pipe', 'pipe', 'pipe', ...extraInputs.map(() => 'pipe' as const)],
       env: options.env ?? process.env,
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
       // A process group of its own: Ctrl-C in the bridge's terminal must not reach a kernel, and all of it can be killed at once.
       detached: true,
       windowsHide: true,

@@ -44,7 +44,9 @@ export async function openCanaries(): Promise<Canaries> {
   const udp = createSocket('udp4').on('message', count)
   udp.bind(0, '127.0.0.1')
   await once(udp, 'listening')
-  const env = { ...process.env, SANDBRIDGE_CANARY: secret }
+  // In the environment of this process, which stands for the bridge: what starts sandboxes has it, as it has the user's own secrets.
+  process.env['SANDBRIDGE_CANARY'] = secret
+  const env = { ...process.env }
   let marker = 0
   const markerPath = (): string => join(folder, `marker-${marker}`)
 
@@ -80,6 +82,7 @@ export async function openCanaries(): Promise<Canaries> {
       tcp.close()
       unix.close()
       udp.close()
+      delete process.env['SANDBRIDGE_CANARY']
       await rm(folder, { recursive: true, force: true })
     },
   }

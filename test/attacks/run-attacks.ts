@@ -23,8 +23,8 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
     const victims = new Map<string, Victim>()
 
     beforeAll(async () => {
-      provider = await open()
       canaries = await openCanaries()
+      provider = await open()
     })
     afterAll(async () => {
       for (const victim of victims.values()) await victim.close()

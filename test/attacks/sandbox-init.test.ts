@@ -1,11 +1,13 @@
 // The first process of a native sandbox, in a PID namespace and nothing else: limits it sets, ends it notices. What it is worth is shown by the attacks.
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, type TestContext } from 'vitest'
+import { firstProcess } from '../../src/sandbox/native-kernel.ts'
 import { KERNEL_FOLDER } from '../../src/storage/package-root.ts'
 
-const INIT = readFileSync(path.join(KERNEL_FOLDER, 'sandbox_init.py'), 'utf8')
+const INIT = await firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')
 const PYTHON = process.env['SANDBRIDGE_TEST_PYTHON'] ?? 'python3'
 
@@ -21,14 +23,20 @@ interface Init {
   compiled?: Buffer
   /** Whether the input stays open until the kernel has ended. */
   stayOpen?: boolean
+  /** A file that whoever starts the sandbox has open, and does not know of. */
+  inherited?: string
 }
 
-function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen = true }: Init) {
+function start({ python = PYTHON, kernel, compiled = Buffer.alloc(0), stayOpen = true, inherited }: Init) {
   const sources = Buffer.from(JSON.stringify({ '__main__.py': kernel, 'part/__init__.py': 'NAME = __name__\n' }))
   const config = `id=test kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} memoryBytes=${256 << 20} pids=100000`
   const command = [...NAMESPACE, ...FILES, python, '-I', '-B', '-c', INIT, config]
   // Not from where the tests are: that may be below a folder that is hidden.
-  const child = spawn('unshare', command, { cwd: '/' })
+  const file = inherited === undefined ? undefined : openSync(inherited, 'r')
+  const more = file === undefined ? [] : [...Array.from({ length: 18 }, () => 'ignore' as const), file]
+  const child = spawn('unshare', command, { cwd: '/', stdio: ['pipe', 'pipe', 'pipe', ...more] })
+  if (file !== undefined) closeSync(file)
+  if (!child.stdin || !child.stdout || !child.stderr) throw new Error('no pipes')
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()))
@@ -89,6 +97,19 @@ try: bytearray(256 << 20)
 except MemoryError: print('MemoryError', flush=True)`,
     })
     expect(stdout).toBe('224 0\nMemoryError\n')
+  })
+
+  it('closes what the bridge was started with', async (ctx) => {
+    needPython(ctx)
+    const look =
+      'import os, sys\nprint(os.readlink("/proc/self/fd/21") if os.path.exists("/proc/self/fd/21") else "closed")'
+    const inherited = fileURLToPath(import.meta.url)
+    expect((await start({ kernel: `${look}\nsys.stdout.flush()`, inherited })).stdout).toBe('closed\n')
+    // The control: without our first process it is there.
+    const file = openSync(inherited, 'r')
+    const stdio = [...Array.from({ length: 21 }, () => 'pipe' as const), file]
+    expect(spawnSync(PYTHON, ['-c', look], { stdio, encoding: 'utf8' }).stdout).toContain(inherited)
+    closeSync(file)
   })
 
   it('ends when the bridge is gone, though the kernel is busy in C and never looks up', async (ctx) => {

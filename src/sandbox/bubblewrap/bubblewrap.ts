@@ -27,8 +27,17 @@ const ISOLATION = [
   '--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
   `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY} --ro-bind /usr /usr`,
 ].flatMap((words) => words.split(' '))
-/** /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. */
-const SYSTEM = '--proc /proc --ro-bind /proc/sys /proc/sys --dev /dev'.split(' ')
+/**
+ * /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. Of /dev no more than is needed: terminals are
+ * memory of the kernel that nobody counts, and so is /dev/zero, mapped to be shared.
+ */
+const SYSTEM = [
+  '--proc /proc --ro-bind /proc/sys /proc/sys --perms 0755 --size 65536 --tmpfs /dev',
+  ...['null', 'full', 'random', 'urandom'].map((name) => `--dev-bind /dev/${name} /dev/${name}`),
+  ...[' ', '/0 ', '/1 ', '/2 '].map(
+    (fd, at) => `--symlink /proc/self/fd${fd}/dev/${['fd', 'stdin', 'stdout', 'stderr'][at]}`,
+  ),
+].flatMap((words) => words.split(' '))
 const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 
 /** Probe bubblewrap. Starts a few processes that end at once; changes nothing. */

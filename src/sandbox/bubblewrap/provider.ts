@@ -77,7 +77,7 @@ export class BubblewrapProvider implements Provider {
         ...args,
       ],
       preamble,
-      extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64')],
+      extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64', false)],
       explain,
     })
   }

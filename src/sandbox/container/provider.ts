@@ -115,7 +115,7 @@ export class ContainerProvider implements Provider {
       pidsCount,
       cpus,
       ociRuntime,
-      seccompProfilePath: enginePath(seccompProfileFile(), engine),
+      seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       projects,
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),

@@ -110,3 +110,14 @@ it('where the engine cannot count processes, every sandbox has a user of its own
   for (const each of users) expect(each).toMatch(/^--user=[1-5]\d{4}:65534$/)
   expect(argumentsFor({ engine, user: 'nobody' })).toContain('--user=nobody')
 })
+
+it('covers the devices that hold memory of no process, where the engine does not count it', () => {
+  const covering = (engine: typeof podman) => argumentsFor({ engine }).filter((word) => /\/dev\/(zero|pts)/.test(word))
+  const pts = '--tmpfs=/dev/pts:ro,noexec,nosuid,nodev,size=4k'
+  expect(covering(podman)).toEqual([])
+  expect(covering({ ...podman, enforcesLimits: false })).toEqual(['--security-opt=mask=/dev/zero', pts])
+  expect(covering({ ...docker, enforcesLimits: false })).toEqual([
+    '--mount=type=bind,source=/dev/null,target=/dev/zero,readonly',
+    pts,
+  ])
+})

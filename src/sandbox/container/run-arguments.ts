@@ -69,6 +69,7 @@ export function runArguments(options: RunOptions): string[] {
     ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...(options.mount === undefined ? [] : [mountArgument(options.mount)]),
     ...volumeArguments(options),
+    ...(engine.enforcesLimits ? [] : uncountedDevices(engine)),
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
     '--log-driver=none',
     '--sig-proxy=false',
@@ -102,6 +103,16 @@ function volumeArguments(options: RunOptions): string[] {
       const isAbove = ours.some((place) => place.startsWith(`${volume}/`))
       return `--tmpfs=${volume}:${isAbove ? 'rw,mode=755' : 'ro'},noexec,nosuid,nodev,size=4k`
     })
+}
+
+/** Devices that hold memory which belongs to no process, covered where the engine does not count it: shared mappings of /dev/zero, terminals. */
+function uncountedDevices({ dialect }: Engine): string[] {
+  // Podman would put its own device over a mount.
+  const zero =
+    dialect === 'podman'
+      ? '--security-opt=mask=/dev/zero'
+      : '--mount=type=bind,source=/dev/null,target=/dev/zero,readonly'
+  return [zero, '--tmpfs=/dev/pts:ro,noexec,nosuid,nodev,size=4k']
 }
 
 function podmanOnly(): string[] {

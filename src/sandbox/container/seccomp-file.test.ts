@@ -8,14 +8,19 @@ import { newContainerName } from './owner.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
+it('differs where memory is not counted', () => {
+  expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
+  expect(seccompProfile(false)).not.toBe(seccompProfile(true))
+})
+
 it('is written once, and again when something has removed it', () => {
-  const file = seccompProfileFile()
-  expect(readFileSync(file, 'utf8')).toBe(seccompProfile())
-  expect(seccompProfileFile()).toBe(file)
+  const file = seccompProfileFile(true)
+  expect(readFileSync(file, 'utf8')).toBe(seccompProfile(true))
+  expect(seccompProfileFile(true)).toBe(file)
   rmSync(path.dirname(file), { recursive: true })
-  expect(readFileSync(seccompProfileFile(), 'utf8')).toBe(seccompProfile())
-  rmSync(seccompProfileFile())
-  expect(readFileSync(seccompProfileFile(), 'utf8')).toBe(seccompProfile())
+  expect(readFileSync(seccompProfileFile(true), 'utf8')).toBe(seccompProfile(true))
+  rmSync(seccompProfileFile(true))
+  expect(readFileSync(seccompProfileFile(true), 'utf8')).toBe(seccompProfile(true))
 })
 
 it('what a dead bridge has left is removed, what a living one uses is not', async () => {
@@ -26,14 +31,14 @@ it('what a dead bridge has left is removed, what a living one uses is not', asyn
   )
   for (const folder of [dead!, alive!]) mkdirSync(folder)
   onTestFinished(() => [dead!, alive!].forEach((folder) => rmSync(folder, { recursive: true, force: true })))
-  rmSync(seccompProfileFile())
-  seccompProfileFile()
+  rmSync(seccompProfileFile(true))
+  seccompProfileFile(true)
   expect([existsSync(dead!), existsSync(alive!)]).toEqual([false, true])
 })
 
 it('without a folder for temporary files, the error says so', () => {
-  rmSync(seccompProfileFile())
+  rmSync(seccompProfileFile(true))
   vi.stubEnv('TMPDIR', '/nonexistent')
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(seccompProfileFile).toThrow(/Nothing can be written to \/nonexistent/)
+  expect(() => seccompProfileFile(true)).toThrow(/Nothing can be written to \/nonexistent/)
 })

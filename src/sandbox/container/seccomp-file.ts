@@ -1,4 +1,4 @@
-// The file in which engines read our seccomp profile: one for each bridge, in a folder that only this user can change. It goes when the bridge
+// The files in which engines read our seccomp profile: in one folder for each bridge, that only this user can change. It goes when the bridge
 // ends; what a killed bridge has left is removed by the next one.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,18 +10,23 @@ import { seccompProfile } from './seccomp-profile.ts'
 let folder: string | undefined
 
 /**
- * The file's path. It is written when it is not there, which is also so when something that tidies up has removed it.
+ * The path of the file for engines that count a container's memory, or do not. It is written when it is not there, which is also so when something
+ * that tidies up has removed it.
  * @throws BridgeError CONFIG_INVALID when there is no folder for temporary files
  */
-export function seccompProfileFile(): string {
-  const file = folder && path.join(folder, 'seccomp.json')
+export function seccompProfileFile(countedMemory: boolean): string {
+  const file = folder && path.join(folder, fileName(countedMemory))
   if (file !== undefined && existsSync(file)) return file
   try {
     removeLeftoverFolders()
-    return write()
+    return path.join(write(), fileName(countedMemory))
   } catch (error) {
     throw noTemporaryFiles(error)
   }
+}
+
+function fileName(countedMemory: boolean): string {
+  return countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
 }
 
 function write(): string {
@@ -29,12 +34,14 @@ function write(): string {
   folder = path.join(tmpdir(), newContainerName())
   // Not one that is there already, which somebody else may have made.
   mkdirSync(folder, { mode: 0o700 })
-  const file = path.join(folder, 'seccomp.json')
-  writeFileSync(file, seccompProfile())
-  // Podman may run as another user than the bridge.
-  chmodSync(file, 0o444)
+  for (const countedMemory of [true, false]) {
+    const file = path.join(folder, fileName(countedMemory))
+    writeFileSync(file, seccompProfile(countedMemory))
+    // Podman may run as another user than the bridge.
+    chmodSync(file, 0o444)
+  }
   chmodSync(folder, 0o755)
-  return file
+  return folder
 }
 
 function removeLeftoverFolders(): void {

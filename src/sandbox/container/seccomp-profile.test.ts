@@ -11,7 +11,7 @@ interface Profile {
   }[]
 }
 
-const profile = JSON.parse(seccompProfile()) as Profile
+const profile = JSON.parse(seccompProfile(true)) as Profile
 const unconditional = profile.syscalls
   .filter(({ action, args }) => action === 'SCMP_ACT_ALLOW' && args === undefined)
   .flatMap(({ names }) => names)
@@ -24,18 +24,17 @@ it('refuses what it does not list', () => {
 it.each(
   `keyctl add_key request_key io_uring_setup io_uring_enter bpf userfaultfd perf_event_open ptrace
    process_vm_readv process_vm_writev pidfd_getfd kcmp unshare setns mount umount2 pivot_root
-   open_by_handle_at memfd_create memfd_secret shmget execveat fsopen move_mount syslog init_module
+   open_by_handle_at memfd_create memfd_secret shmget execveat inotify_init inotify_init1 fsopen move_mount syslog init_module
    finit_module kexec_load reboot swapon acct quotactl personality modify_ldt seccomp`.split(/\s+/),
 )('does not list %s', (name) => {
   expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain(name)
 })
 
-it.each(['clone', 'clone3', 'socket', 'socketpair', 'ioctl', 'setsockopt'])(
-  'lets %s through under a condition only',
-  (name) => {
-    expect(unconditional).not.toContain(name)
-  },
-)
+it.each(
+  'clone clone3 socket socketpair ioctl setsockopt getsockopt prctl prlimit64 sched_setaffinity setpriority'.split(' '),
+)('lets %s through under a condition only', (name) => {
+  expect(unconditional).not.toContain(name)
+})
 
 it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'getrandom', 'exit_group'])(
   'lists %s',
@@ -45,22 +44,55 @@ it.each(['read', 'write', 'openat', 'mmap', 'futex', 'execve', 'epoll_wait', 'ge
 )
 
 /** What an engine makes of the rules for a call: allowed if all conditions of one of them hold. */
-function isAllowed(name: string, index: number, argument: bigint): boolean {
-  return profile.syscalls
+function isAllowed(name: string, args: Record<number, bigint>, { syscalls } = profile): boolean {
+  return syscalls
     .filter(({ names, action }) => names.includes(name) && action === 'SCMP_ACT_ALLOW')
-    .some(({ args = [] }) =>
-      args.every((condition) => {
-        expect(condition).toMatchObject({ index, op: 'SCMP_CMP_MASKED_EQ' })
-        return (argument & BigInt(condition.value)) === BigInt(condition.valueTwo)
+    .some((rule) =>
+      (rule.args ?? []).every(({ index, op, value, valueTwo }) => {
+        expect(op).toBe('SCMP_CMP_MASKED_EQ')
+        return ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo)
       }),
     )
 }
 
+const UPPER_HALVES = [0n, 1n << 32n, 1n << 63n]
+
 it.each([
-  ['ioctl', 1, 0x5412n],
-  ['setsockopt', 2, 7n],
-] as const)('%s is refused with one value, whatever is in the upper half', (name, index, value) => {
-  for (const upper of [0n, 1n << 32n, 1n << 63n]) expect(isAllowed(name, index, value | upper)).toBe(false)
-  for (const other of [0n, 1n, 2n, 6n, 8n, 15n, 0x5401n, 0x5413n, 0xffffffffn])
-    expect([other, isAllowed(name, index, other)]).toEqual([other, true])
+  ['ioctl', 1, [0x5412n]],
+  ['setsockopt', 2, [7n, 76n]],
+  ['getsockopt', 2, [77n]],
+  ['prlimit64', 0, [1n]],
+  ['sched_setaffinity', 0, [1n]],
+] as const)('%s is refused with some values, whatever is in the upper half', (name, index, values) => {
+  for (const upper of UPPER_HALVES)
+    for (const value of values) expect(isAllowed(name, { [index]: value | upper })).toBe(false)
+  for (const other of [0n, 2n, 6n, 8n, 15n, 75n, 78n, 0x5401n, 0x5413n, 0xffffffffn])
+    expect([other, isAllowed(name, { [index]: other })]).toEqual([other, true])
+})
+
+it('changes only the priority of the process that asks', () => {
+  expect(isAllowed('setpriority', { 0: 0n, 1: 0n })).toBe(true)
+  for (const [which, who] of [
+    [0n, 1n],
+    [1n, 0n],
+    [2n, 0n],
+    [0n, 4n],
+  ] as const)
+    expect(isAllowed('setpriority', { 0: which, 1: who })).toBe(false)
+})
+
+it('asks nothing of prctl but what is listed', () => {
+  for (const option of [15n, 38n, 0x53564d41n]) expect(isAllowed('prctl', { 0: option })).toBe(true)
+  for (const option of [22n, 35n, 67n, 0x59616d61n, 0xffffffffn])
+    for (const upper of UPPER_HALVES) expect(isAllowed('prctl', { 0: option | upper })).toBe(false)
+})
+
+it('makes no shared memory without a file where nothing counts it', () => {
+  const uncounted = JSON.parse(seccompProfile(false)) as Profile
+  for (const flags of [0x02n, 0x22n, 0x01n, 0x32n, 0x08n | 0x20n])
+    expect(isAllowed('mmap', { 3: flags }, uncounted)).toBe(true)
+  for (const flags of [0x21n, 0x23n, 0x40021n, 0x21n | (1n << 40n)]) {
+    expect(isAllowed('mmap', { 3: flags }, uncounted)).toBe(false)
+    expect(isAllowed('mmap', { 3: flags })).toBe(true)
+  }
 })

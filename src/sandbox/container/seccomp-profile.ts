@@ -1,36 +1,81 @@
 // Our list of system calls in the form that podman and docker read. Their own defaults let keyctl, user namespaces, io_uring,
 // netlink and vsock through, depending on the version. Pure.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, RULED_SYSCALLS, RULES } from '../python-syscalls.ts'
+import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from '../python-syscalls.ts'
+import type { ArgumentTest, RuledSyscall } from '../python-syscalls.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
 
-/** The profile as JSON. Names no architecture: then an engine takes the machine's own, and calls of any other one kill the process. */
-export function seccompProfile(): string {
-  const { clone, clone3, socket, socketpair, ioctl, setsockopt } = RULED_SYSCALLS
-  const when = (index: number, op: string, value: number, valueTwo = 0) => [{ index, value, valueTwo, op }]
+/** The lower half of an argument, of which only the bits of `value` count, is `valueTwo`. */
+interface Condition {
+  index: number
+  value: number
+  valueTwo: number
+  op: 'SCMP_CMP_MASKED_EQ'
+}
+
+/**
+ * The profile as JSON. Names no architecture: then an engine takes the machine's own, and calls of any other one kill the process.
+ * `countedMemory` tells whether the engine counts all of a container's memory; else what cannot be counted from inside is refused as well.
+ */
+export function seccompProfile(countedMemory: boolean): string {
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: EPERM,
     syscalls: [
       { names: ALLOWED_SYSCALLS.map(({ name }) => name), action: ALLOW },
-      { names: [clone.name], action: ALLOW, args: when(0, 'SCMP_CMP_MASKED_EQ', RULES.namespaceFlags, 0) },
-      { names: [clone3.name], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
-      { names: [socket.name, socketpair.name], action: ALLOW, args: when(0, 'SCMP_CMP_EQ', RULES.unixFamily) },
-      ...unless(ioctl.name, 1, RULES.terminalInput),
-      ...unless(setsockopt.name, 2, RULES.sendBuffer),
+      { names: [MISSING_SYSCALL.name], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
+      ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, countedMemory)),
     ],
   })
 }
 
-/**
- * The call is allowed unless the lower half of this argument is `value`, which is all that the kernel reads of it. "Not equal" compares the
- * upper half as well, so that a value with something there would pass: hence one rule for each bit that may differ.
- */
-function unless(name: string, index: number, value: number) {
-  return Array.from({ length: 32 }, (_, bit) => {
-    const mask = 2 ** bit
-    const isSet = Math.floor(value / mask) % 2 === 1
-    const args = [{ index, op: 'SCMP_CMP_MASKED_EQ', value: mask, valueTwo: isSet ? 0 : mask }]
-    return { names: [name], action: ALLOW, args }
+/** An engine allows a call when all conditions of one of its rules hold: one rule for each way to pass all tests. */
+function ruled({ name, allowedWhen, uncountedMemoryOnly }: RuledSyscall, countedMemory: boolean) {
+  if (countedMemory && uncountedMemoryOnly) return [{ names: [name], action: ALLOW }]
+  const ways = allowedWhen.reduce<Condition[][]>(
+    (before, test) => before.flatMap((way) => waysToPass(test).map((condition) => [...way, condition])),
+    [[]],
+  )
+  return ways.map((args) => ({ names: [name], action: ALLOW, args }))
+}
+
+function waysToPass(test: ArgumentTest): Condition[] {
+  const condition = (mask: number, value: number): Condition => ({
+    index: test.argument,
+    value: mask,
+    valueTwo: value,
+    op: 'SCMP_CMP_MASKED_EQ',
   })
+  if ('isOneOf' in test) return test.isOneOf.map((value) => condition(0xff_ff_ff_ff, value))
+  if ('isNoneOf' in test) return allBut(test.isNoneOf).map(([mask, value]) => condition(mask, value))
+  if ('hasNoneOf' in test) return [condition(test.hasNoneOf, 0)]
+  return bitsOf(test.hasNotAllOf).map((bit) => condition(bit, 0))
+}
+
+/**
+ * All numbers of 32 bits but these, as prefixes: pairs of a mask and the value under it. "Not equal" of an engine compares the upper half of an
+ * argument as well, so that a value with something there would pass.
+ */
+function allBut(values: readonly number[], depth = 0, prefix = 0): [mask: number, value: number][] {
+  const mask = depth === 0 ? 0 : 2 ** 32 - 2 ** (32 - depth)
+  if (values.length === 0) return [[mask, prefix]]
+  if (depth === 32) return []
+  const bit = 2 ** (31 - depth)
+  const isSet = (value: number): boolean => Math.floor(value / bit) % 2 === 1
+  return [
+    ...allBut(
+      values.filter((value) => !isSet(value)),
+      depth + 1,
+      prefix,
+    ),
+    ...allBut(
+      values.filter((value) => isSet(value)),
+      depth + 1,
+      prefix + bit,
+    ),
+  ]
+}
+
+function bitsOf(mask: number): number[] {
+  return Array.from({ length: 32 }, (_, bit) => 2 ** bit).filter((bit) => Math.floor(mask / bit) % 2 === 1)
 }

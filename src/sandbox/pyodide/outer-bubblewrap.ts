@@ -44,7 +44,7 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
   }
   try {
     const wall = await bubblewrapArguments(node, bundle)
-    const extraInput = seccompFilter(process.arch)
+    const extraInput = seccompFilter(process.arch, true)
     const layer: OuterLayer = {
       verdict: 'bubblewrap: own namespaces, no network, only Node and the bundle to read, system calls filtered',
       node: INNER_NODE,

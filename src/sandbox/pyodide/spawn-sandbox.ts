@@ -1,5 +1,6 @@
 // Starts the command of a sandbox with an empty environment, and reads from its end why it ended. It knows nothing of Python.
 import { randomUUID } from 'node:crypto'
+import path from 'node:path'
 import { exitSignal } from '../../process/exit-signal.ts'
 import type { SandboxExit } from '../provider.ts'
 import { StdioProcess, type ProcessEnd } from '../stdio-process.ts'
@@ -18,6 +19,8 @@ export function spawnSandbox(command: string[], extraInput?: Buffer): StdioProce
     command: program,
     args,
     env: {},
+    // Not the bridge's own: the shell that sets limits would name it to what it starts.
+    cwd: path.parse(process.execPath).root,
     ...(extraInput && { extraInputs: [extraInput] }),
     explain: (end) => ({ reason: reasonOf(end), detail: end.stderr }),
   })

@@ -5,7 +5,9 @@ import { hostAttacks } from './host.ts'
 import { javascriptAttacks } from './javascript.ts'
 import { linuxExhaustionAttacks } from './linux-exhaustion.ts'
 import { linuxHostAttacks } from './linux-host.ts'
+import { linuxFirstProcessAttacks } from './linux-first-process.ts'
 import { linuxKernelAttacks } from './linux-kernel.ts'
+import { linuxMemoryAttacks } from './linux-memory.ts'
 import { linuxNetworkAttacks } from './linux-network.ts'
 import { nativeAttacks } from './native.ts'
 import { networkAttacks } from './network.ts'
@@ -20,6 +22,8 @@ export const ALL_ATTACKS: Attack[] = [
   ...linuxHostAttacks,
   ...linuxNetworkAttacks,
   ...linuxExhaustionAttacks,
+  ...linuxMemoryAttacks,
+  ...linuxFirstProcessAttacks,
 ]
 
 /** The attacks that make sense for a provider. */

@@ -27,6 +27,31 @@ print(open(link).read())`,
     code: `print(open('/proc/self/environ').read().replace('\\0', '\\n'))`,
   },
   {
+    name: 'the environment anywhere in memory',
+    kind,
+    control,
+    code: `
+import ctypes, os, re, struct
+found = set()
+def look(data): found.update(re.findall(b'secret-[0-9a-f-]{36}', data))
+if os.path.exists('/dev/sandbridge-memory'):
+    device = os.open('/dev/sandbridge-memory', os.O_RDONLY)
+    size = int(struct.unpack('d', os.read(device, 8))[0])
+    os.close(device)
+    memory = memoryview((ctypes.c_char * size).from_address(0)).cast('B')
+    for at in range(0, size, 1 << 20): look(bytes(memory[at:at + (1 << 20) + 100]))
+else:
+    memory = os.open('/proc/self/mem', os.O_RDONLY)
+    for line in open('/proc/self/maps').readlines():
+        if line.split()[1][0] != 'r': continue
+        start, end = (int(number, 16) for number in line.split()[0].split('-'))
+        for at in range(start, end, 1 << 20):
+            try: look(os.pread(memory, min((1 << 20) + 100, end - at), at))
+            except (OSError, OverflowError): break
+    os.close(memory)
+for one in found: print(one.decode())`,
+  },
+  {
     name: 'the environment of the parent',
     kind,
     control,

@@ -12,6 +12,19 @@
   // watches. With this much Python comes to its end first, where the real one has its 64 MB, and raises a RecursionError.
   const STACK_BYTES = 3 << 20
 
+  // All of it is made here, and none taken over: what a cell reads in its memory is what the snapshot and each start have put there.
+  const ENVIRONMENT = {
+    HOME: '/home/sandbox',
+    USER: 'sandbox',
+    LOGNAME: 'sandbox',
+    PATH: '/usr/bin',
+    PWD: '/workspace',
+    LANG: 'C.UTF-8',
+    _: 'python',
+    PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONHASHSEED: '0',
+  }
+
   const PRELOAD =
     'import asyncio, ast, base64, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, functools, hashlib, heapq, ' +
     'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
@@ -78,7 +91,7 @@ del forget
     stdin: () => null,
     stdout: () => {},
     stderr: () => {},
-    env: { HOME: '/home/sandbox', PYTHONDONTWRITEBYTECODE: '1', PYTHONHASHSEED: '0' },
+    env: ENVIRONMENT,
     enableRunUntilComplete: false,
     _makeSnapshot: building,
     _loadSnapshot: input.snapshot,

@@ -1,0 +1,45 @@
+// docs/security.md links each of its promises to the tests that hold it: every link leads to a file, and where its text is code, to a test of that name.
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PACKAGE_ROOT } from '../../src/storage/package-root.ts'
+
+const FOLDER = path.join(PACKAGE_ROOT, 'docs')
+const PAGE = readFileSync(path.join(FOLDER, 'security.md'), 'utf8')
+
+/** Tables whose last column names tests, as rows of cells. */
+const PROMISES = PAGE.split(/\n{2,}/)
+  .filter((block) => /^\|.*\| tests \|\n/.test(block))
+  .flatMap((table) => table.trim().split('\n').slice(2))
+  .map((row) => row.slice(1, -1).split(' | '))
+
+const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:test|src)\/[^)]+)\)/g)].map(
+  ([, quote, text = '', target = '']) => ({ text, target, isName: quote === '`' }),
+)
+
+describe('docs/security.md', () => {
+  it('has a test for every promise, or says that there is none', () => {
+    expect(PROMISES.length).toBeGreaterThan(25)
+    const without = PROMISES.filter((cells) => !/\]\(\.\.\/(test|src)\/|^\s*–\s*$/.test(cells.at(-1) ?? ''))
+    expect(without.map(([promise]) => promise)).toEqual([])
+  })
+
+  it('links to files that exist', () => {
+    const missing = LINKS.filter(({ target }) => !existsSync(path.join(FOLDER, target)))
+    expect(missing).toEqual([])
+  })
+
+  it('names tests that their files hold', () => {
+    const named = LINKS.filter(({ isName }) => isName)
+    expect(named.length).toBeGreaterThan(5)
+    const unknown = named.filter(({ text, target }) => !readFileSync(path.join(FOLDER, target), 'utf8').includes(text))
+    expect(unknown).toEqual([])
+  })
+
+  it('leaves no file of attacks out', () => {
+    const list = readFileSync(path.join(FOLDER, '../test/attacks/list/all.ts'), 'utf8')
+    const files = [...list.matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(([, file]) => `../test/attacks/list/${file}`)
+    const linked = new Set(LINKS.map(({ target }) => target))
+    expect(files.filter((file) => !linked.has(file))).toEqual([])
+  })
+})

@@ -1,0 +1,102 @@
+// The memory of the embedded sandbox is a copy of what a process on some machine has prepared. Nothing of that machine may be in it, nor of this one.
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
+import { searchMemory } from './memory-search.ts'
+import { testCacheFolder } from './pyodide-cache.ts'
+import { sandboxVictim } from './victims.ts'
+import { weakenedSandbox } from './weakened.ts'
+
+const PROGRAM = fileURLToPath(new URL('../fixtures/sandboxes/search-memory.ts', import.meta.url))
+
+let base: string
+let cacheFolder: string
+beforeAll(async () => {
+  base = await mkdtemp(path.join(tmpdir(), 'memory-'))
+  cacheFolder = path.join(base, 'canary-cache-folder')
+})
+afterAll(() => rm(base, { recursive: true, force: true }))
+
+/** Start a machine's bridge in which every place that could be copied holds a word of its own: which of these and of `others` are in memory. */
+async function searchOn(machine: string, others: readonly string[]): Promise<string[]> {
+  const canary = (what: string): string => `canary-${machine}-${what}`
+  const folder = path.join(base, canary('folder'))
+  const home = path.join(base, canary('home'))
+  await Promise.all([mkdir(folder), mkdir(home)])
+  await writeFile(path.join(folder, canary('file')), canary('content'))
+  const name = canary('name').replaceAll('-', '_').toUpperCase()
+  const words = [...wordsOf(machine), ...others, path.basename(base), path.basename(cacheFolder)]
+  // Too short or too common a word would be found anywhere.
+  const own = [homedir(), hostname(), userInfo().username, process.execPath].filter((word) => word.length > 7)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      '--import',
+      import.meta.resolve('tsx'),
+      PROGRAM,
+      cacheFolder,
+      JSON.stringify([...words, ...own]),
+      canary('argument'),
+    ],
+    { cwd: folder, env: { PATH: process.env['PATH'], HOME: home, USER: canary('user'), [name]: canary('value') } },
+  )
+  return JSON.parse(stdout) as string[]
+}
+
+/** Words that stand in the environment, arguments, working directory, home, file names and contents of a machine. */
+function wordsOf(machine: string): string[] {
+  const kinds = ['value', 'user', 'argument', 'folder', 'home', 'file', 'content']
+  return [...kinds.map((kind) => `canary-${machine}-${kind}`), `CANARY_${machine.toUpperCase()}_NAME`]
+}
+
+describe('the memory of the embedded sandbox', () => {
+  test('holds nothing of the machine that makes the snapshot, nor of the one that uses it', async () => {
+    expect(await searchOn('maker', [])).toEqual([])
+    const folders = (await readdir(cacheFolder)).filter((name) => name.startsWith('pyodide-'))
+    expect(folders).toHaveLength(1)
+    expect(await searchOn('user', wordsOf('maker'))).toEqual([])
+    const snapshot = await readFile(path.join(cacheFolder, folders[0]!, 'snapshot.bin'))
+    expect(snapshot.includes('canary-')).toBe(false)
+  }, 120_000)
+
+  test.each([
+    [
+      'each start',
+      {
+        file: 'boot.js',
+        find: 'const hasPackages =',
+        put: "pyodide.globals.set('leaked', input.leaked)\nconst hasPackages =",
+      },
+      false,
+    ],
+    [
+      'the snapshot',
+      { file: 'boot.js', find: "HOME: '/home/sandbox'", put: "HOME: '/home/sandbox', LEAKED: input.leaked" },
+      true,
+    ],
+  ])(
+    'the control: what %s copies is found',
+    async (_, copy, newSnapshot) => {
+      const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
+      const sandbox = await weakenedSandbox(bundle, {
+        changes: [
+          { file: 'child.mjs', find: 'input.lockFile =', put: 'input.leaked = process.argv[2]\ninput.lockFile =' },
+          copy,
+        ],
+        newSnapshot,
+      })
+      const victim = sandboxVictim(sandbox)
+      try {
+        expect(await searchMemory(victim, ['/weakened-', 'no such word at all'])).toEqual(['/weakened-'])
+      } finally {
+        await victim.close()
+      }
+    },
+    120_000,
+  )
+})
