@@ -15,6 +15,8 @@ it('draws how far the cell is, in one line that fits', () => {
   expect(terminal.written).toBe('\r\x1b[K[######------------------] 3 of 12  a l')
   bar.listeners.onToolCall({ name: 'github.search', number: 2, total: 5 })
   expect(terminal.written.endsWith('\r\x1b[Kcalling github.search (2 of 5)')).toBe(true)
+  bar.listeners.onUpstreamProgress({ name: 'maps.render', done: 1, total: 2 })
+  expect(terminal.written.endsWith('\r\x1b[Kmaps.render: 1 of 2')).toBe(true)
 })
 
 it('makes room for output, and comes back below whole lines only', () => {

@@ -1,4 +1,5 @@
 // A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
+import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
 import type { CellRequest } from '../session/cell-run.ts'
@@ -22,7 +23,9 @@ export class ProgressBar {
   }
 
   /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall'>> = {
+  readonly listeners: Required<
+    Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'>
+  > = {
     onPreparing: (message) => {
       this.#show(message)
       // It is over when the cell prints: not below that.
@@ -30,6 +33,7 @@ export class ProgressBar {
     },
     onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
     onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
+    onUpstreamProgress: (progress) => this.#show(describeUpstreamProgress(progress)),
   }
 
   /** Write something else without the bar in its way; the bar comes back below it. */

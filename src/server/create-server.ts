@@ -58,9 +58,16 @@ export function createServer(parts: ServerParts): Server {
   const { log, converse, byHandle = false, runs = new OpenRuns() } = parts
   const server = new Server({ name: 'sandbridge', version: VERSION }, { capabilities: { tools: {}, resources: {} } })
 
-  function startRun(capabilities: ClientCapabilities, args: unknown, quirks: ClientQuirks): OpenRun {
-    const run = runs.add(capabilities)
+  function startRun(context: ServerContext, args: unknown, quirks: ClientQuirks): OpenRun {
+    const run = runs.add(capabilitiesOf(context))
+    run.progress.reportTo(context)
     run.start(runPython(parts, args, run, quirks))
+    return run
+  }
+
+  function resumeRun(state: string, context: ServerContext): OpenRun {
+    const run = runs.resume(state)
+    run.progress.reportTo(context)
     return run
   }
 
@@ -105,11 +112,10 @@ export function createServer(parts: ServerParts): Server {
     const quirks = quirksFor(context)
     let run: OpenRun
     try {
-      run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirks)
+      run = state ? resumeRun(state, context) : startRun(context, args, quirks)
     } catch (error) {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
-    run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })

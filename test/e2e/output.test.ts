@@ -204,3 +204,11 @@ it('in toon mode writes a table shorter than JSON and shorter than its repr', as
     expect(countTokens(text)).toBeLessThan(600)
   })
 })
+
+it('a client hears how far the tools of a cell are', async () => {
+  await within({ servers: { everything: published.everything() } }, async (bridge) => {
+    const code = 'await mcp_everything.trigger_long_running_operation(duration=2, steps=4)'
+    const messages = (await progressOf(bridge, code)).map(({ message }) => message)
+    expect(messages).toContain('everything.trigger-long-running-operation: 2 of 4')
+  })
+})
