@@ -200,7 +200,7 @@ async function runPython(
 /** How a result is written, what it may cost, and whether it may hold data. */
 function limitsOf(
   { settings }: Pick<ServerParts, 'settings'>,
-  { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
-): Pick<RenderOptions, 'mode' | 'outputTokens' | 'textOnly'> {
-  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), textOnly }
+  { maxOutputTokens = Infinity, ...form }: ClientQuirks,
+): Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured' | 'errorsAsJson'> {
+  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), ...form }
 }
