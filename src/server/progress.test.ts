@@ -44,7 +44,7 @@ it('reports numbers that rise, as short as they are', async () => {
 })
 
 it('tells a client that a silent cell still runs, every 10 to 15 s', async () => {
-  const { reporter, sent } = open(1)
+  const { sent } = open(1)
   await vi.advanceTimersByTimeAsync(75_000)
   const times = [0, ...sent.map(({ atMs }) => atMs), 75_000]
   const gaps = times.slice(1).map((time, index) => time - times[index]!)
