@@ -53,3 +53,13 @@ it('writes numbers short', () => {
   expect(terminal.written).toContain('] 5 of 12')
   expect(terminal.written).toMatch(/K0\.3$/)
 })
+
+it('shows what is waited for before what the cell is at', () => {
+  const { terminal, bar } = open(true)
+  bar.waitFor('starting github (1 s)')
+  expect(terminal.written).toBe('\r\x1b[Kstarting github (1 s)')
+  bar.listeners.onToolCall({ name: 'github.search', number: 1, total: 1 })
+  expect(terminal.written.endsWith('\r\x1b[Kstarting github (1 s)')).toBe(true)
+  bar.waitFor('')
+  expect(terminal.written.endsWith('\r\x1b[Kcalling github.search (1 of 1)')).toBe(true)
+})

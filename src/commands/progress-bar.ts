@@ -16,6 +16,8 @@ interface Terminal {
 export class ProgressBar {
   readonly #terminal: Terminal
   #line = ''
+  /** What everything waits for; shown before what the cell is at. */
+  #waiting = ''
   #isShown = false
 
   constructor(terminal: Terminal) {
@@ -42,22 +44,35 @@ export class ProgressBar {
     if (endsLine) this.#draw()
   }
 
+  /** An empty text when nothing is waited for any more. */
+  waitFor(text: string): void {
+    if (text === this.#waiting) return
+    this.#waiting = oneLine(text)
+    if (this.#waiting || this.#line) this.#draw()
+    else this.clear()
+  }
+
   clear(): void {
     if (this.#isShown) this.#terminal.write(CLEAR_LINE)
     this.#isShown = false
   }
 
   #show(line: string): void {
-    this.#line = safeForTerminal(line.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
+    this.#line = oneLine(line)
     this.#draw()
   }
 
   #draw(): void {
-    if (!this.#terminal.isTTY || !this.#line) return
+    const line = this.#waiting || this.#line
+    if (!this.#terminal.isTTY || !line) return
     // A line that wraps could not be cleared.
-    this.#terminal.write(CLEAR_LINE + this.#line.slice(0, (this.#terminal.columns ?? 80) - 1))
+    this.#terminal.write(CLEAR_LINE + line.slice(0, (this.#terminal.columns ?? 80) - 1))
     this.#isShown = true
   }
+}
+
+function oneLine(text: string): string {
+  return safeForTerminal(text.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
 }
 
 function bar(done: number, total: number | undefined): string {
