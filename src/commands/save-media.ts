@@ -10,6 +10,8 @@ const MAX_NUMBER = 100_000
 export async function saveMedia(blocks: readonly MediaBlock[], folder: string): Promise<string[]> {
   const saved: string[] = []
   try {
+    // Node would try for ever to make a folder in /proc.
+    if (/^\/proc(\/|$)/.test(path.resolve(folder))) throw new Error('/proc takes no files')
     if (blocks.length > 0) await mkdir(folder, { recursive: true })
     for (const block of blocks) saved.push(await saveOne(block, folder))
   } catch (cause) {

@@ -8,6 +8,9 @@ export type Typed = { line: string } | 'given up' | 'ended'
 /** Words that can stand at the end of a line, and how much of the line they replace. */
 export type Complete = (line: string) => Promise<{ words: string[]; replaced: string }>
 
+type Found = [words: string[], replaced: string]
+type Completed = (error: null, found: Found) => void
+
 export class ShellInput {
   readonly #complete: Complete
   #history: string[]
@@ -75,13 +78,20 @@ export class ShellInput {
       history: [...this.#history],
       historySize: MAX_LINES,
       removeHistoryDuplicates: true,
-      completer: (line: string, done: (error: null, found: [string[], string]) => void) => {
-        this.#complete(line).then(
-          ({ words, replaced }) => done(null, [words, replaced]),
-          () => done(null, [[], '']),
-        )
-      },
+      completer: (line: string, done: Completed) => void this.#completeTo(line, done),
     }).on('history', (lines) => (this.#history = [...lines]))
     return this.#open
+  }
+
+  /** Readline must hear something in any case: it is paused until then. */
+  async #completeTo(line: string, done: Completed): Promise<void> {
+    let found: Found = [[], '']
+    try {
+      const { words, replaced } = await this.#complete(line)
+      found = [words, replaced]
+    } catch {
+      // Nothing is known of what could stand here.
+    }
+    done(null, found)
   }
 }

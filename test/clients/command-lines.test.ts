@@ -52,7 +52,7 @@ describe('mcporter', () => {
     const cli = installed('mcporter/dist/cli.js', context)
     if (!node24) context.skip('mcporter needs Node 24: npm ci --prefix test/conformance --ignore-scripts')
     const { home, config, env } = prepare()
-    const { stdout } = await runProgram(node24!, [cli, '--config', config, ...args], env, { cwd: home })
+    const { stdout } = await runProgram(node24, [cli, '--config', config, ...args], env, { cwd: home })
     return stdout
   }
   const call = (code: string, context: TestContext, output: string): Promise<string> =>

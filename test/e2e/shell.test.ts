@@ -73,7 +73,7 @@ it('a shell needs a terminal', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('sandbridge exec -c CODE')])
 })
 
-it('exec saves images, writes over none, and says where', async () => {
+it('exec saves images, writes over none, and says where', { timeout: 120_000 }, async () => {
   const home = makeHome()
   const exec = (...args: string[]) =>
     runProgram(process.execPath, [CLI, 'exec', '-c', FIGURE, ...args], bridgeEnv(home), { cwd: home })
@@ -88,7 +88,7 @@ it('exec saves images, writes over none, and says where', async () => {
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--images FOLDER')])
 })
 
-it('exec shows an image where the terminal can', async () => {
+it('exec shows an image where the terminal can', { timeout: 120_000 }, async () => {
   const shown = await inTerminal(makeHome(), [], ['exec', '-c', FIGURE], { TERM: 'xterm-kitty' })
   expect(shown.stdout).toContain('\u001b_Ga=T,f=100,m=0;iVBORw==\u001b\\')
 })
