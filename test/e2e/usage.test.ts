@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
@@ -46,7 +46,9 @@ it.each([
 })
 
 describe('completion', () => {
-  const has = (shell: string) => spawnSync(shell, ['--version']).error === undefined
+  const needs = (shell: string, context: TestContext): void => {
+    if (spawnSync(shell, ['--version']).error) context.skip(`${shell} is not here`)
+  }
   const script = async (shell: string): Promise<string> => {
     const { code, stdout } = await sandbridge('completion', shell)
     expect(code).toBe(0)
@@ -55,7 +57,8 @@ describe('completion', () => {
     return file
   }
 
-  it.skipIf(!has('bash'))('bash completes commands, their commands and options', async () => {
+  it('bash completes commands, their commands and options', async (context) => {
+    needs('bash', context)
     const file = await script('bash')
     const complete = (...words: string[]): string => {
       const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sandbridge; echo "\${COMPREPLY[*]}"`
@@ -66,13 +69,15 @@ describe('completion', () => {
     expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
   })
 
-  it.skipIf(!has('fish'))('fish completes commands', async () => {
+  it('fish completes commands', async (context) => {
+    needs('fish', context)
     const file = await script('fish')
     const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
     expect(stdout).toContain('search')
   })
 
-  it.skipIf(!has('zsh'))('zsh takes the script', async () => {
+  it('zsh takes the script', async (context) => {
+    needs('zsh', context)
     expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
   })
 })
