@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 // Rows of podman, docker and bubblewrap, each on its own; engines that are not on this machine are left out. Goals that name `docker run` or
 // `podman run` compare with it in the same run, since a machine's speed says nothing.
 import { readFileSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { createLog } from '../src/log.ts'
 import type { Provider, ProviderName } from '../src/sandbox/provider.ts'
 import { runCommand } from '../src/process/run-command.ts'
 import { KernelPool } from '../src/session/kernel-pool.ts'
+import { KeptTexts } from '../src/session/kept-text.ts'
 import { Session } from '../src/session/session.ts'
 import { closeTestBridge, openTestBridge, published, type TestBridge } from '../test/support/bridge-process.ts'
 import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
@@ -145,7 +147,8 @@ const cellOf = (code: string) => ({ code, timeoutMs: 60_000, servers: [], onCall
 
 function newPool(provider: Provider, size: number): { pool: KernelPool; open: () => Session } {
   const pool = new KernelPool({ provider: async () => provider, limits: LIMITS, size, log })
-  return { pool, open: () => new Session({ pool, log, idleTimeoutMs: 600_000 }) }
+  const texts = new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: tmpdir() })
+  return { pool, open: () => new Session({ pool, texts, log, idleTimeoutMs: 600_000 }) }
 }
 
 async function manySessions(provider: Provider): Promise<BenchRow> {

@@ -249,7 +249,7 @@ def oom_kills():
 
 # --- memory, where the host does not count it ---------------------------------------------------------------------------
 
-WRITABLE = ("/tmp", "/workspace", "/dev/shm")
+WRITABLE = ("/tmp", "/workspace", "/projects", "/dev/shm")
 # An inode of a tmpfs and its name are in no block. A descriptor may be an end of a pipe, which holds two pages at least: the host
 # lets a user have few that hold more.
 INODE_BYTES = 1536

@@ -3,17 +3,23 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
 import { Embeddings } from './catalog/search/embeddings.ts'
-import { discoverServers } from './config/discover.ts'
+import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
-import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
+import type {
+  DiscoveredServers,
+  RemoteServer,
+  ServerDefinition,
+  SkippedEntry,
+  StdioServer,
+} from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
-import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
-import { capabilitySummary } from './proxy/capability-summary.ts'
+import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
+import { namedServers } from './proxy/named-servers.ts'
 import { serveCall } from './proxy/proxy.ts'
-import { scopeFor } from './proxy/scope.ts'
+import { type Scope, scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
@@ -21,11 +27,14 @@ import type { CellResult } from './cell/cell-result.ts'
 import type { CellRequest } from './session/cell-run.ts'
 import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
+import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './state/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { MemoryStore } from './state/memory-store.ts'
+import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
@@ -63,17 +72,22 @@ export class Bridge {
   readonly upstreams: Upstreams
   readonly questions: Questions
   /** What the config files hold: servers, and what was left out with reasons. */
-  readonly discovered: DiscoveredServers
+  discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
+  readonly memories: MemoryStore
+  /** Missing when cells have no `/projects`. */
+  readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools
   /** The provider of all sandboxes, chosen at the first need. */
   readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
+  readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
+  readonly #definitions: Definitions
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -81,21 +95,30 @@ export class Bridge {
    * @param ownPort where this bridge is to serve over HTTP
    */
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
-    const { isTrusted } = createTrustStore(settings.stateDir)
-    const { ask, ...own } = options
-    return new Bridge(settings, log, await discoverServers({ settings, isTrusted, ...own }), ask)
+    const { ask, ownPort } = options
+    const definitions = new Definitions(settings, ownPort)
+    return new Bridge(settings, log, definitions, await definitions.read(), ask)
   }
 
-  private constructor(settings: Settings, log: Log, discovered: DiscoveredServers, ask: AskInput | undefined) {
+  private constructor(
+    settings: Settings,
+    log: Log,
+    definitions: Definitions,
+    discovered: DiscoveredServers,
+    ask: AskInput | undefined,
+  ) {
     this.#inputs = new InputAnswers(ask)
     const { servers, skipped } = discovered
     this.settings = settings
     this.log = log
     this.questions = new Questions(log)
+    this.#definitions = definitions
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
-    for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
+    this.#tellSkipped(skipped)
     this.artifacts = new ArtifactStore(settings.stateDir)
+    this.memories = new MemoryStore(settings.stateDir)
+    this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
     this.savedTools = new SavedToolStore(settings.stateDir)
     this.tokenStore = createTokenStore(
       path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
@@ -143,6 +166,11 @@ export class Bridge {
       size: settings.poolCount,
       log,
     })
+    this.#texts = new KeptTexts({
+      memoryBytes: settings.outputMemoryBytes,
+      folder: path.join(settings.cacheDir, 'outputs'),
+      log,
+    })
     const { runtime, image, packages } = settings
     this.loadableTools = new LoadableTools({
       store: this.savedTools,
@@ -162,14 +190,17 @@ export class Bridge {
       maxTimeoutMs,
       outputTokenCount,
       outputMode,
+      compat,
     } = this.settings
     const session = new Session({
       pool: this.#pool,
+      texts: this.#texts,
       log: this.log,
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
       json: outputMode === 'toon',
+      compat,
       limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
     })
     this.#sessions.add(session)
@@ -200,8 +231,19 @@ export class Bridge {
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+    await this.#refreshServers()
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, upstreams, questions, artifacts, savedTools, loadableTools, settings: facts } = this
+    const {
+      catalog,
+      upstreams,
+      questions,
+      artifacts,
+      memories,
+      projects,
+      savedTools,
+      loadableTools,
+      settings: facts,
+    } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -211,6 +253,8 @@ export class Bridge {
       upstreams,
       questions,
       artifacts,
+      memories,
+      projects,
       savedTools,
       loadableTools,
       facts,
@@ -223,11 +267,17 @@ export class Bridge {
       uploads,
       onUpstreamProgress: request.onUpstreamProgress,
     }
-    const result = await session.run({
-      ...request,
-      servers: scope.visible,
-      onCall: (call, signal) => serveCall(call, { ...context, signal }),
-    })
+    const over = new AbortController()
+    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    const result = await session
+      .run({
+        ...request,
+        servers: scope.visible,
+        ...(servers && { named: true as const }),
+        ...(projects && { projects: () => projects.revision() }),
+        onCall: (call, signal) => serveCall(call, { ...context, signal }),
+      })
+      .finally(() => over.abort())
     result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
@@ -238,6 +288,43 @@ export class Bridge {
     }
   }
 
+  /** Take over what has changed in the config files since they were last read. */
+  async #refreshServers(): Promise<void> {
+    const discovered = await this.#definitions.readAgain()
+    if (discovered === undefined || discovered === this.discovered) return
+    const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.discovered = discovered
+    this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
+    this.upstreams.redefine(discovered.servers)
+    this.catalog.redefine(discovered.servers)
+    this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #tellSkipped(skipped: readonly SkippedEntry[]): void {
+    for (const { file, name, reason } of skipped)
+      this.log.warning('A server definition was skipped', { file, name, reason })
+  }
+
+  /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
+  #startNamed(
+    code: string,
+    scope: Scope,
+    cell: { asker: Asker | undefined; session: Session },
+    signal: AbortSignal,
+  ): void {
+    const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+    for (const { name } of namedServers(code, scope.servers)) {
+      if (broken.has(name) || this.upstreams.state(name) !== 'not-started') continue
+      const start = async () => {
+        // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
+        await this.catalog.tools(name, signal)
+        await this.upstreams.listTools(name, signal)
+      }
+      // What the server asks as soon as it runs goes to the client of this cell.
+      this.questions.during(name, cell, start).catch(() => {})
+    }
+  }
+
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
@@ -245,8 +332,13 @@ export class Bridge {
   }
 
   async capabilitySummary(): Promise<string> {
-    const { servers, unloaded } = scopeFor(this.catalog, undefined, this.settings.load)
-    return capabilitySummary(servers, await savedToolLines(this.loadableTools), this.settings, unloaded)
+    const scope = scopeFor(this.catalog, undefined, this.settings.load)
+    return capabilitySummary({
+      servers: summarisedServers(this.catalog, scope),
+      savedTools: await savedToolLines(this.loadableTools),
+      facts: this.settings,
+      unloaded: scope.unloaded,
+    })
   }
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
@@ -259,6 +351,7 @@ export class Bridge {
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
+    this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }

@@ -55,6 +55,7 @@ export const ERROR_CODES = {
   PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'See docs/protocol.md for the methods there are.' },
   CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },
   PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
+  PROXY_ANSWERS_UNREAD: { actor: 'model', retryable: true, hint: 'Await fewer calls at a time.' },
   TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message is the tool’s own.' },
   CANCELLED: { actor: 'model', retryable: true, hint: '' },
   TOOL_ARGUMENTS_INVALID: {

@@ -8,6 +8,8 @@ import __future__
 import ast
 import linecache
 
+from .caught_hints import advised
+
 _COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 _FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 
@@ -33,7 +35,8 @@ class Compiler:
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
         # Both are compiled before either runs: a syntax error in the last line must not leave half a cell done.
-        body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
+        with advised(tree, source):
+            body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
         return body, last and compile(last, filename, "eval", self._flags, True), statements
 
 

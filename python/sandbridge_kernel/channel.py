@@ -195,7 +195,10 @@ class Channel:
             self._parts.clear()  # too long to be a frame; only the length is kept, so that its end is dropped as well
         for line in lines:
             if self._parts_bytes < frames.MAX_FRAME_BYTES:
-                self._lines.append(b"".join(self._parts))
+                try:
+                    self._lines.append(b"".join(self._parts))
+                except MemoryError:
+                    self._lines.append(_no_memory(self._parts[0]))
             self._parts, self._parts_bytes = [line], len(line)
 
     def _route(self, in_handler):
@@ -213,6 +216,9 @@ class Channel:
                     self._accept(frames.decode(line), arrived)
                 except frames.FrameError:
                     pass  # dropped, as the protocol says; the bridge is trusted, so nobody counts
+                except MemoryError:
+                    self._lines[0] = line = _no_memory(line)
+                    self._accept(frames.decode(line), arrived)
                 except RecursionError:
                     if in_handler:
                         break  # the cell may be at the bottom of its stack: keep the line for a better moment
@@ -250,6 +256,13 @@ def _settle(batch):
     for future, reply in batch:
         if not future.done():
             future.set_result(reply)
+
+
+def _no_memory(line: bytes) -> bytes:
+    """The line that ends a call whose reply does not fit into what memory is left. A reply has its id near its beginning."""
+    found = _ID.search(line, 0, 200)
+    error = b'{"code":"FRAME_TOO_LARGE","message":"The sandbox has not enough memory for the answer","hint":"Ask for less at a time."}'
+    return b'{"type":"reply","id":%s,"error":%s}' % (found[1] if found else b"0", error)
 
 
 def _too_deep(line):

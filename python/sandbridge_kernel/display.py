@@ -33,7 +33,9 @@ def bundle(value, with_json=False):
     contents = (_content(str(mime), content) for mime, content in found.items() if content is not None)
     shown = {mime: content for mime, content in contents if content is not None}
     if "text/plain" not in shown:
-        shown = {"text/plain": _bounded(wrapped(value, repr(value))), **shown}
+        # `<__main__.Plot object at 0x…>` says nothing that its picture does not.
+        says_nothing = type(value).__repr__ is object.__repr__ and any(mime in _SHOWN for mime in shown)
+        shown = {"text/plain": "" if says_nothing else _bounded(wrapped(value, repr(value))), **shown}
     if with_json and "application/json" not in shown and (plain := _json_of(value)) is not None:
         shown["application/json"] = plain
     return shown

@@ -18,15 +18,27 @@ _SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_co
 _SOCKET_MODULES = frozenset(("socket", "asyncio", "http", "ssl", "urllib", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib"))
 _NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
 _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
-_INSIDE = ("/tmp", "/workspace", "/proc", "/dev", "/sys")
+_INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
 _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 _MAX_PACKAGES = 15
+ATTACHED = "__sandbridge_hint__"
 
 
-def advice(error):
-    """A dict with `hint`, and sometimes `search`; empty when nothing is known."""
+# Why variables of earlier cells are gone; None when they are not. Set with the first cell after that.
+lost: str | None = None
+
+
+def advice(error: BaseException) -> dict[str, str]:
+    """A dict with `hint`, and sometimes `search`; empty when nothing is known. A hint that the error says already is left out."""
+    found = found_for(error)
+    if getattr(error, ATTACHED, False) is True:
+        found.pop("hint", None)
+    return found
+
+
+def found_for(error: BaseException) -> dict[str, str]:
     try:
-        for find in (_coroutine, _plain_call, _event_loop, _server_name, _module, _program, _network, _host_file):
+        for find in (_coroutine, _plain_call, _mcp_result, _parsed_already, _event_loop, _server_name, _lost_name, _module, _program, _network, _host_file):
             found = find(error)
             if found:
                 return found
@@ -47,6 +59,34 @@ def _plain_call(error):
     return {"hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."}
 
 
+_RESULT_KEY = re.compile(r"""(?:\[\s*["']|\.get\(\s*["']|\.)(content|structuredContent|isError)\b""")
+
+
+def _mcp_result(error: BaseException) -> dict[str, str] | None:
+    """A cell that takes a native value for the MCP result around it."""
+    if not isinstance(error, (KeyError, TypeError, AttributeError)):
+        return None
+    frames = [(frame, number) for frame, number in _frames(error) if frame.f_code.co_filename.startswith("Cell ")]
+    if not frames:
+        return None
+    frame, number = frames[-1]
+    line = linecache.getline(frame.f_code.co_filename, number)
+    found = _RESULT_KEY.search(line)
+    text = str(error)
+    if not found or not (found[1] in text or re.search(r"indices must be|not subscriptable|has no attribute 'get'", text)):
+        return None
+    return {
+        "hint": "A call gives the tool's value itself, not an MCP result: drop the index and use the value. "
+        "`await mcp_x.tool(…, raw=True)` gives the MCP result with `content`."
+    }
+
+
+def _parsed_already(error: BaseException) -> "dict[str, str] | None":
+    if not isinstance(error, TypeError) or not re.search(r"JSON object must be str, .* not (Record|list)$", str(error)):
+        return None
+    return {"hint": "JSON from a tool is parsed already: use the value as it is."}
+
+
 def _server_name(error):
     name = getattr(error, "name", None)
     if not isinstance(error, NameError) or not isinstance(name, str) or not name.startswith("mcp_"):
@@ -55,6 +95,12 @@ def _server_name(error):
     from .api.servers import registry
 
     return {"hint": registry.not_found(name.removeprefix("mcp_"), ServerNotFound).hint}
+
+
+def _lost_name(error: BaseException) -> dict[str, str] | None:
+    if lost is None or not isinstance(error, NameError) or isinstance(error, UnboundLocalError):
+        return None
+    return {"hint": f"If an earlier cell has defined it: {lost} Define it again."}
 
 
 def _event_loop(error):

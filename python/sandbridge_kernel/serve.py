@@ -4,8 +4,9 @@ import os
 import sys
 import time
 
-from . import frames
-from .api import bridge, install
+from . import frames, hints
+from .api import bridge, compat, install
+from .api.servers import registry
 from .capture import Capture
 from .channel import Channel
 from .interrupts import Interrupts
@@ -83,20 +84,35 @@ def carry_over():
     return checkpoint
 
 
-def serve_cells(interrupts, channel, output, capture, new_loop):
+def files_to_keep(channel: object, interrupts: object) -> object:
+    from .projects import Projects  # for those whose bridge keeps any
+
+    return Projects(channel, interrupts)
+
+
+def serve_cells(interrupts: object, channel: object, output: object, capture: object, new_loop: object) -> None:
     bridge.connect(channel, output)
     install.install_modules()
     guard(interrupts)
     session = Session(channel, output, interrupts, new_loop)
     ready(channel)
+    projects = None
     while True:
         frame = channel.next_run()
         channel.begin_cell(frame["cell"])
+        compat.switch(frame.get("compat") is True)
         install.install_servers(session.namespace, frame.get("servers"))
+        registry.named = frame.get("named") is True
+        hints.lost = frame.get("lost") or hints.lost
         restored = frame.get("restore") and carry_over().restore(session.namespace, frame["restore"])
+        revision = frame.get("projects")
+        if projects is None and isinstance(revision, str):
+            projects = files_to_keep(channel, interrupts)
+        brought = projects and projects.bring(revision)
         done = session.run(frame["cell"], frame["code"], frame.get("json") is True)
         failed = frame.get("checkpoint") and carry_over().hand_over(channel, interrupts, session.namespace)
-        if notes := [note for note in (restored, failed) if note]:
+        not_kept = projects and projects.hand_over(done["status"] == "interrupted")
+        if notes := [note for note in (restored, brought, failed, not_kept) if note]:
             done["notes"] = notes + done.get("notes", [])
         output.flush()
         if channel.detached:

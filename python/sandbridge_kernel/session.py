@@ -6,7 +6,7 @@ import contextvars
 import sys
 import types
 
-from . import cell, frames, pictures, tracebacks, unawaited
+from . import caught_hints, cell, frames, pictures, tracebacks, unawaited
 from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
@@ -29,6 +29,7 @@ class Session:
         self.namespace["__builtins__"] = builtins
         self._static_check = StaticCheck(self.namespace)
         unawaited.install()
+        caught_hints.install()
         self._display = Display(channel, output)
         self._display.install()
         self._loop = None

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 
 from .api import bridge, runtime
 from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
-from .api.servers import METHODS, Registry, ServerProxy, ToolProxy, registry
+from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry
 from .seen_calls import Source
 
 _MAX_CALLS = 500
@@ -87,7 +87,7 @@ class _Checker:
                 continue
             if target[0] == "unreachable":
                 if not call.branch and not self._may_not_exist():
-                    found.append((call.node, _unavailable(target[1])))
+                    found.append((call.node, registry.not_found(target[1], ServerNotFound)))
             elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
                 sent.append((call.node, call.branch, seen))
         sent.extend(self._imports()[: _MAX_CALLS - len(sent)])
@@ -189,7 +189,7 @@ def _package(value):
     return ("package", name) if name in ("mcp", "mcp.servers") and modules.get(name) is value else None
 
 
-def _attribute(base, name):
+def _attribute(base: tuple | None, name: str) -> tuple | None:
     kind = base[0] if base is not None else None
     if kind == "package" and base[1] == "mcp":
         return {"runtime": ("module", runtime), "servers": ("package", "mcp.servers")}.get(name)
@@ -197,6 +197,8 @@ def _attribute(base, name):
         return None if name.startswith("_") else _server(name)
     if kind == "module":
         return _kind(_RUNTIME.get(name))
+    if kind == "server" and name in LISTINGS:
+        return None
     if kind == "server":
         return ("tool", base[1], name) if not name.startswith("_") or name[1:] in METHODS else None
     if kind == "tool" and name == "raw":
@@ -211,16 +213,6 @@ def _server(name):
 
 def _is_coroutine(target):
     return target[0] == "tool" or target[0] == "function" and bool(target[1].__code__.co_flags & _COROUTINE)
-
-
-def _unavailable(name):
-    from difflib import get_close_matches
-
-    error = registry.not_found(name, ServerNotFound)
-    unloaded = {*registry.unloaded, *registry.unloaded.values()}
-    near = [] if name in unloaded else get_close_matches(name, [*registry.by_alias, *registry.names, *unloaded], 1)
-    error.hint = f"Did you mean {near[0]}? {error.hint}" if near else error.hint
-    return error
 
 
 def _written(node):

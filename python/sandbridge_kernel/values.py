@@ -1,6 +1,7 @@
 """Native values: what a tool's result becomes in Python. Pure; knows nothing of frames or calls."""
 
 from binascii import a2b_base64
+from collections.abc import Callable
 from itertools import islice
 from json import JSONDecoder
 
@@ -65,7 +66,9 @@ def native(result):
     """
     if not isinstance(result, dict):
         return result
-    values = [_block(block) for block in result.get("content") or []]
+    content = result.get("content") or []
+    parse = _parsed if _may_parse(content) else str
+    values = [_block(block, parse) for block in content]
     if result.get("structuredContent") is not None:
         value = _open_box(result["structuredContent"])
         media = [one for one in values if isinstance(one, Media)]
@@ -77,7 +80,9 @@ def native(result):
 
 def _with_media(value, media):
     # Some servers give their content blocks as structured content once more, boxed or one by itself.
-    items = [_block(item) for item in (value if isinstance(value, list) else [value])]
+    blocks = value if isinstance(value, list) else [value]
+    parse = _parsed if _may_parse(blocks) else str
+    items = [_block(item, parse) for item in blocks]
     if all(one in items for one in media):
         return items if isinstance(value, list) else items[0]
     return [value, *media]
@@ -102,19 +107,23 @@ def _inside(value, depth):
         yield from _inside(item, depth - 1)
 
 
-def _open_box(value):
-    """A dict with nothing in it but `result` or `content` is only a wrapping: servers must return objects, so they box the rest."""
+def _open_box(value: object) -> object:
+    """A dict with nothing in it but `result` or `content` is only a wrapping: servers must return objects, so they box the rest.
+
+    Text in `result` is what a text block would be; in `content` it is the content of something, such as a file.
+    """
     if isinstance(value, dict) and len(value) == 1:
-        for key in ("result", "content"):
-            if key in value:
-                return value[key]
+        if "result" in value:
+            return _parsed(value["result"]) if isinstance(value["result"], str) else value["result"]
+        if "content" in value:
+            return value["content"]
     return value
 
 
-def _block(block):
+def _block(block: object, parse: Callable[[str], object]) -> object:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
-        return _parsed(block["text"])
+        return parse(block["text"])
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
         return Media(block["data"], str(block.get("mimeType") or "application/octet-stream"))
     if kind == "resource" and isinstance(block.get("resource"), dict):
@@ -127,7 +136,20 @@ def _block(block):
     return block
 
 
-def _parsed(text):
+# As many brackets, colons and commas as a frame may have outside of strings: sixty megabytes of brackets would take more memory than a sandbox has.
+_MAX_STRUCTURE = 1 << 20
+
+
+def _may_parse(content: object) -> bool:
+    """Whether the texts of a result are few and plain enough to make objects of, if they are JSON."""
+    blocks = content if isinstance(content, list) else []
+    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    if sum(map(len, texts)) <= _MAX_STRUCTURE:
+        return True
+    return sum(text.count(mark) for text in texts if text.lstrip()[:1] in ("{", "[") for mark in "[]{}:,") <= _MAX_STRUCTURE
+
+
+def _parsed(text: str) -> object:
     """JSON text is parsed when it is an object or an array; a bare number or word stays the text it was."""
     if text.lstrip()[:1] in ("{", "["):
         try:

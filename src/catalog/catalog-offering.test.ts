@@ -26,7 +26,7 @@ test('each has a line to reach it by, marked as what it is', () => {
     "await mcp_docs.read_resource('file:///{name}')  # resource template: Any letter",
     "await mcp_docs.read_resource('file:///a')  # resource: The letter A",
     "await mcp_docs.read_resource('file:///b')  # resource",
-    "await mcp_docs.get_prompt('write it', to_whom: str, tone: str = ...)  # prompt",
+    "await mcp_docs.get_prompt('write it', to_whom: str, tone: str = None)  # prompt",
     "await mcp_docs.get_prompt('plain')  # prompt: T",
   ])
 })

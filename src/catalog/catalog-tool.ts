@@ -6,7 +6,7 @@ import { signatureOf, type Signature } from './signature/signature.ts'
 import { DESCRIPTION_LIMIT, oneLine } from './search/text.ts'
 
 /** What any server can be asked beside its own tools: see server-methods.ts. */
-export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt'
+export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'
 
 export class CatalogTool {
   /** True name of its server. */
@@ -18,7 +18,7 @@ export class CatalogTool {
   readonly alias: string
   /** As its server lists it, unchanged. */
   readonly definition: UpstreamTool
-  /** Set for what is no tool of the server but one of the four things that any server can be asked. */
+  /** Set for what is no tool of the server but one of the things that any server can be asked. */
   readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined

@@ -57,6 +57,14 @@ export interface ServerEntry {
   problem?: string
 }
 
+/** A server whose tools are not known. */
+export interface Unsearched {
+  name: string
+  reason: string
+  /** It has failed; otherwise it may answer any moment. */
+  isBroken: boolean
+}
+
 export interface SearchOptions {
   limit?: number
   /** True names of the only servers to look in. */
@@ -79,28 +87,43 @@ export class Catalog {
   readonly #aliases = new Map<string, string>()
   readonly #indexing: Indexing
   readonly #search: CatalogSearch
+  readonly #cache: DiskCache | undefined
 
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log } = options
     this.#search = new CatalogSearch(this.#records, options.embeddings)
-    const cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
-    const aliases = pythonNames(
-      definitions.map(({ name }) => name),
-      'server',
-      serverAlias,
-    )
-    for (const definition of definitions) {
-      const alias = aliases.get(definition.name)!
-      this.#aliases.set(alias, definition.name)
-      this.#records.set(definition.name, new ServerRecord(definition, alias, cache, options.now ?? Date.now))
-    }
+    this.#cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
+    this.redefine(definitions)
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
       this.toolsChanged(record.name, tools, instructions)
       const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
       await Promise.race([this.readOfferings(record.name, signal), late]).finally(cancel)
     }, log)
+  }
+
+  /** Take over another list of servers. What is known of those that are as they were stays known. */
+  redefine(definitions: readonly ServerDefinition[]): void {
+    const before = new Map(this.#records)
+    const aliases = pythonNames(
+      definitions.map(({ name }) => name),
+      'server',
+      serverAlias,
+    )
+    this.#aliases.clear()
+    this.#records.clear()
+    for (const definition of definitions) {
+      const alias = aliases.get(definition.name)!
+      const known = before.get(definition.name)
+      const record = known?.isOf(definition, alias)
+        ? known
+        : new ServerRecord(definition, alias, this.#cache, this.#options.now ?? Date.now)
+      this.#aliases.set(alias, definition.name)
+      this.#records.set(definition.name, record)
+      if (record !== known) known?.flush()
+    }
+    this.#search.forget()
   }
 
   /** Read what is known of every server, a little at a time, so that nothing has to wait for all of it later. */
@@ -132,11 +155,20 @@ export class Catalog {
     return this.#record(server).configuredDescription
   }
 
+  /** The folders that a server of files was given. */
+  roots(server: string): string[] {
+    return this.#record(server).roots
+  }
+
   /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
-  unsearched(servers: Iterable<string>): { name: string; reason: string }[] {
+  unsearched(servers: Iterable<string>): Unsearched[] {
     const records = [...servers].map((server) => this.#record(server))
     const unknown = records.filter((record) => record.tools === undefined)
-    return unknown.map(({ name, failure }) => ({ name, reason: failure?.reason ?? 'it has not answered yet' }))
+    return unknown.map(({ name, failure }) => ({
+      name,
+      reason: failure?.reason ?? 'it has not answered yet',
+      isBroken: failure !== undefined,
+    }))
   }
 
   /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
@@ -235,13 +267,16 @@ export class Catalog {
     return this.#record(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
-  /** Docs of a server's tools, or of one of them. @throws BridgeError as `tools` and `findTool` do */
+  /** Docs of a server's tools, or of those named. @throws BridgeError as `tools` and `findTool` do */
   async docs(
     server: string,
-    { tool, detail = 'summary' }: { tool?: string; detail?: Detail } = {},
+    { tools: names, detail = 'summary' }: { tools?: readonly string[]; detail?: Detail } = {},
     signal?: AbortSignal,
   ): Promise<ToolDoc[]> {
-    const tools = tool === undefined ? await this.tools(server, signal) : [await this.findTool(server, tool, signal)]
+    const tools =
+      names === undefined
+        ? await this.tools(server, signal)
+        : await Promise.all(names.map((name) => this.findTool(server, name, signal)))
     return tools.map((one) => this.#doc(one, detail))
   }
 

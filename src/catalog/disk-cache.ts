@@ -2,7 +2,7 @@
 // A file can be missing, torn, old, or another bridge's: then it is as if it were not there, and it is written anew.
 // The definition itself is in no file; its hash is the file's name, so a change of command, environment or URL starts afresh.
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
@@ -11,6 +11,7 @@ import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream
 import { keptPrompts, keptResources } from './catalog-offering.ts'
 import { isRecord } from './signature/json-schema.ts'
 import { isShape, mergeShapes, type Shape } from './learned-types.ts'
+import { makePrivateFolderSync } from '../storage/private-folder.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */
 const FORMAT = 2
@@ -89,7 +90,7 @@ export class DiskCache {
     const file = this.#file(key)
     const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      makePrivateFolderSync(this.#folder)
       const learned = mergeLearned(this.#learnedBefore(file), entry.learned)
       const text = JSON.stringify({ format: FORMAT, ...entry, ...(learned && { learned }) })
       writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })

@@ -4,6 +4,7 @@ import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from './search/text.ts'
+import { isRecord } from './signature/json-schema.ts'
 
 const AT_ONCE = 4
 /** Many servers are downloaded by their package manager when they are started for the first time. */
@@ -87,10 +88,17 @@ export class Indexing {
 
 /** Only our own errors are known to hold no secrets. */
 function reasonOf(error: unknown): string {
-  if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
+  if (BridgeError.isInstance(error)) return oneLine(shortly(error), REASON_LIMIT)
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return `No answer within ${TIME_LIMIT_MS / 1000} s`
   return 'Its tools could not be listed'
+}
+
+/** Of a failed start, why it failed and the last line that the server wrote. */
+function shortly({ message, data }: BridgeError): string {
+  const { why, lastLine } = isRecord(data) ? data : {}
+  if (typeof why !== 'string') return message
+  return typeof lastLine === 'string' && lastLine !== '' ? `${why}: ${lastLine}` : why
 }
 
 /** `promise`, or CANCELLED as soon as `signal` says so. The work behind the promise is not stopped. */

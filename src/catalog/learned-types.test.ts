@@ -32,6 +32,13 @@ test('JSON text counts as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
 })
 
+test('a text alone in a `result` counts as a text block does', () => {
+  const result = '{"number": 12}'
+  expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
+  expect(typeOf(shapeOfResult({ structuredContent: { result, other: 1 } }))).toBe('{result: str, other: int}')
+  expect(typeOf(shapeOfResult({ structuredContent: { content: result } }))).toBe('{content: str}')
+})
+
 test.each([
   [{ isError: true, content: [{ type: 'text', text: '{}' }] }],
   [{ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],

@@ -1,7 +1,7 @@
 // The shape of real results, for tools whose server gives no output schema: types and keys, never values.
 // A shape is a small JSON Schema, so that it is shown as any other. Bounded in depth, keys and size, whatever a server returns. Pure.
 import type { ToolResult } from '../upstream/upstream.ts'
-import { isRecord } from './signature/json-schema.ts'
+import { isRecord, propertiesOf } from './signature/json-schema.ts'
 
 /** A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values) and `items`. */
 export interface Shape {
@@ -24,19 +24,42 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   const content = Array.isArray(result.content) ? result.content : []
   // The value is then a list of the structured value and of these.
   if (content.some(isMedia)) return undefined
-  if (result.structuredContent !== undefined && result.structuredContent !== null)
-    return bounded(result.structuredContent)
+  const { structuredContent } = result
+  if (structuredContent !== undefined && structuredContent !== null) return bounded(withParsedText(structuredContent))
   const block = content[0]
   if (content.length !== 1 || !isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
     return undefined
   const text = block['text']
-  if (!/^\s*[[{]/.test(text)) return { type: ['string'] }
-  if (text.length > MAX_TEXT_LENGTH) return undefined
+  if (isJsonLike(text) && text.length > MAX_TEXT_LENGTH) return undefined
+  return bounded(withParsedText(parsed(text)))
+}
+
+/** Does it promise no more than a text in a `result`? What that text holds has to be observed. */
+export function isTextBox(outputSchema: unknown): boolean {
+  if (!isRecord(outputSchema)) return false
+  const properties = propertiesOf(outputSchema)
+  const [name, inner] = properties[0] ?? []
+  return properties.length === 1 && name === 'result' && isRecord(inner) && inner['type'] === 'string'
+}
+
+/** What the kernel makes of a text that stands alone in a box (values.py). */
+function withParsedText(value: unknown): unknown {
+  if (!isRecord(value) || Object.keys(value).length !== 1) return value
+  const { result } = value
+  return typeof result === 'string' && result.length <= MAX_TEXT_LENGTH ? { result: parsed(result) } : value
+}
+
+function parsed(text: string): unknown {
+  if (!isJsonLike(text)) return text
   try {
-    return bounded(JSON.parse(text))
+    return JSON.parse(text) as unknown
   } catch {
-    return { type: ['string'] }
+    return text
   }
+}
+
+function isJsonLike(text: string): boolean {
+  return /^\s*[[{]/.test(text)
 }
 
 /** What the kernel makes an image or a sound of (values.py). */

@@ -1,4 +1,5 @@
-// What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()` and `get_prompt(name, …)`.
+// What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`, `get_prompt(name, …)`
+// and `list_tools()`.
 // They look like tools, so that they have signatures, docs and checked arguments; a tool of the same name wins, and `_resources` and so on always mean these. Pure.
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
@@ -41,6 +42,11 @@ const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     },
     outputSchema: listOf({ role: text, content: { type: 'object' } }, ['role', 'content']),
+  },
+  list_tools: {
+    description: "The docs of the server's tools, one line each when printed",
+    inputSchema: NOTHING,
+    outputSchema: listOf({ name: text, alias: text, description: text }, ['name', 'alias', 'description']),
   },
 }
 

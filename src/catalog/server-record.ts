@@ -1,5 +1,7 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
+import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
+import { fileRoots } from '../config/file-roots.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import {
@@ -12,14 +14,16 @@ import {
 import { catalogTools, type CatalogTool } from './catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { firstSentence, oneLine } from './search/text.ts'
+import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
+import { oneLine } from './search/text.ts'
+import { serverPurpose } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** From then on a server is asked again at the next occasion, though what is known still serves when it does not answer. */
 const MAX_AGE_MS = 7 * DAY_MS
 const SAVE_DELAY_MS = 2000
 const DESCRIPTION_LIMIT = 160
+const PURPOSE_LIMIT = 100
 
 export class ServerRecord {
   readonly name: string
@@ -41,6 +45,11 @@ export class ServerRecord {
     this.#definition = definition
     this.#cache = cache
     this.#now = now
+  }
+
+  /** Whether it is the record of this definition under this name. */
+  isOf(definition: ServerDefinition, alias: string): boolean {
+    return alias === this.alias && isSameDefinition(definition, this.#definition)
   }
 
   /** Those that the server's definition allows. Undefined until the server was read once, now or in an earlier run. */
@@ -69,19 +78,22 @@ export class ServerRecord {
     return waited < 0 || waited >= pause
   }
 
-  /** One line: from the config, else from the server's instructions, else the names of its tools. */
+  /** One line: from the config, else from the server's instructions, else made from its tools. */
   get description(): string {
     const own = this.configuredDescription
     if (own !== '') return own
-    const said = firstSentence(this.#load().instructions, DESCRIPTION_LIMIT)
-    if (said !== '') return said
-    const names = (this.tools ?? []).map((tool) => tool.alias)
-    if (names.length === 0) return ''
-    return oneLine(`${names.length} tools: ${names.slice(0, 12).join(', ')}`, DESCRIPTION_LIMIT)
+    const tools = (this.tools ?? []).map(({ alias, description }) => ({ name: alias, description }))
+    return serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
   }
 
   get configuredDescription(): string {
     return oneLine(this.#definition.description, DESCRIPTION_LIMIT)
+  }
+
+  /** The folders that it serves, when it is a server of files. */
+  get roots(): string[] {
+    const isOfFiles = ({ name }: CatalogTool): boolean => /file|director|folder|note|repo/i.test(name)
+    return this.tools?.some(isOfFiles) === false ? [] : fileRoots(this.#definition)
   }
 
   get offerings(): CatalogOffering[] {
@@ -143,7 +155,9 @@ export class ServerRecord {
 
   learn(toolName: string, result: ToolResult): void {
     const tool = this.tools?.find(({ name }) => name === toolName)
-    if (tool === undefined || isRecord(tool.definition.outputSchema)) return
+    if (tool === undefined) return
+    const { outputSchema } = tool.definition
+    if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
     const known = this.#load()

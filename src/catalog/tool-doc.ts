@@ -3,8 +3,10 @@ import { isRecord, propertiesOf, resolve } from './signature/json-schema.ts'
 import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature/signature.ts'
+import { isTextBox } from './learned-types.ts'
 import { typeText } from './signature/schema-type.ts'
-import { firstSentence } from './search/text.ts'
+import { firstSentence, paragraphs } from './search/text.ts'
+import { exampleCall } from './signature/example-call.ts'
 
 export type Detail = 'summary' | 'full'
 
@@ -26,6 +28,8 @@ export interface ToolDoc {
   description: string
   line: string
   params?: ParameterDoc[]
+  /** A call with the required arguments. */
+  example?: string
   inputSchema?: unknown
   outputSchema?: unknown
   /** With `full`: what the value is, as a Python type, where that is known. */
@@ -40,6 +44,8 @@ export interface ToolDoc {
 
 const COMMENT_LIMIT = 72
 const RETURN_LIMIT = 60
+/** Longest description of a tool looked at closely. */
+const WHOLE_LIMIT = 16_000
 
 /** @param observed the schema learned from real results, if any; used only where the server gives none */
 export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): ToolDoc {
@@ -53,6 +59,9 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     line: toolLine(tool, detail, observed),
   }
   if (detail !== 'full') return doc
+  doc.description = paragraphs(definition.description, WHOLE_LIMIT) || tool.description
+  const example = exampleCall(tool)
+  if (example !== undefined) doc.example = example
   doc.params = tool.signature.parameters.map((parameter) => ({
     name: parameter.name,
     type: typeText(parameter.schema, tool.signature.root, FULL.optionalType),
@@ -75,12 +84,16 @@ export function offeringDoc(offering: CatalogOffering, detail: Detail, method: s
   return { server, serverAlias, tool: method, toolAlias: method, description, line, kind, target }
 }
 
-/** `await mcp_github.create_issue(*, owner: str, body: str = ...) -> dict  # Create a new issue` */
+/** `await mcp_github.create_issue(*, owner: str, body: str = None) -> dict  # Create a new issue` */
 export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
   if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
-  const said = firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
+  // In full, the whole description stands below.
+  const said =
+    detail === 'full'
+      ? ''
+      : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
   const comment = [...(returns.observed ? ['observed'] : []), ...(said === '' ? [] : [said])].join('; ')
   return (
     `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
@@ -95,10 +108,19 @@ export function returnType(
   observed?: unknown,
 ): { text: string | undefined; observed: boolean } {
   const declared = tool.definition.outputSchema
-  const schema = isRecord(declared) ? declared : observed
-  if (!isRecord(schema)) return { text: undefined, observed: false }
+  const saysLittle = observed !== undefined && isTextBox(declared)
+  const schema = isRecord(declared) && !saysLittle ? declared : observed
+  if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
   const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
   return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+}
+
+/** What a server gives no schema for is text, unless its words promise something else: JSON is parsed, and a picture is none. */
+function isText({ method, name, definition }: CatalogTool): boolean {
+  return (
+    method === undefined &&
+    !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
+  )
 }
 
 /** A box with nothing in it but one `result` or `content` arrives opened, so the type is that of what is inside. */

@@ -1,13 +1,21 @@
 // `sandbridge artifacts`: what cells have kept, for the person whose machine it is kept on. Starts no sandbox.
+import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { readSettings } from '../config/settings.ts'
 import { ArtifactStore } from '../state/artifact-store.ts'
+import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '../state/project-store.ts'
 import { print, printJson, printTable } from './print.ts'
+
+/** What names of files in `/projects` begin with; no artifact has a name with a `/`. */
+const PROJECTS = '/projects/'
 
 export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
   const all = await openStore().versions()
-  if (json) return printJson(all)
-  if (all.length === 0) return print('There are no artifacts. A cell makes one with runtime.save_artifact(name, data).')
+  const projects = openProjects()
+  const files = projects.list().filter((entry) => !entry.isFolder)
+  if (json) return printJson([...all, ...files.map((file) => describeProjectFile(projects, file))])
+  if (all.length + files.length === 0)
+    return print('There are no artifacts. A cell makes one with runtime.save_artifact(name, data).')
   const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
   printTable(
     newest.map(({ name, version, sizeBytes, contentType, createdAt }) => [
@@ -15,24 +23,55 @@ export async function listArtifacts({ json }: { json?: boolean }): Promise<void>
       `version ${version}`,
       `${sizeBytes.toLocaleString('en')} bytes`,
       contentType,
-      createdAt.slice(0, 16).replace('T', ' '),
+      shortTime(createdAt),
+    ]),
+  )
+  if (files.length === 0) return
+  print(`/projects, kept in ${projects.folder}:`)
+  printTable(
+    files.map(({ path: name, sizeBytes, modifiedAt }) => [
+      `${PROJECTS}${name}`,
+      `${sizeBytes.toLocaleString('en')} bytes`,
+      shortTime(modifiedAt.toISOString()),
     ]),
   )
 }
 
+function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
+  return { name: `${PROJECTS}${name}`, sizeBytes, modifiedAt: modifiedAt.toISOString(), file: path.join(folder, name) }
+}
+
+function shortTime(time: string): string {
+  return time.slice(0, 16).replace('T', ' ')
+}
+
 /** Writes the bytes to stdout, so that they can be piped into a file. */
 export async function showArtifact(name: string, version: string | undefined): Promise<void> {
+  if (name.startsWith(PROJECTS)) return showProjectFile(name.slice(PROJECTS.length))
   const { data } = await openStore().read(name, version === undefined ? undefined : parseVersion(version))
   await new Promise((resolve) => process.stdout.write(data, resolve))
 }
 
+async function showProjectFile(name: string): Promise<void> {
+  const { data } = await openProjects().read(name, { offset: 0, length: PROJECT_LIMITS.fileBytes })
+  await new Promise((resolve) => process.stdout.write(data, resolve))
+}
+
 export async function removeArtifact(name: string): Promise<void> {
+  if (name.startsWith(PROJECTS)) {
+    await openProjects().remove(name.slice(PROJECTS.length))
+    return print(`Deleted '${name}'.`)
+  }
   await openStore().remove(name)
   print(`Deleted '${name}' with all its versions.`)
 }
 
 function openStore(): ArtifactStore {
   return new ArtifactStore(readSettings(process.env).stateDir)
+}
+
+function openProjects(): ProjectStore {
+  return new ProjectStore(readSettings(process.env).stateDir)
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */

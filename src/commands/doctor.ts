@@ -3,6 +3,7 @@ import type { Bridge } from '../bridge.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { messageOf } from '../errors.ts'
+import { settingsWithoutEffect } from '../config/without-effect.ts'
 import { VERSION } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
@@ -23,6 +24,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     if (!trial.ok) process.exitCode = 1
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
+    const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     if (options.json)
       return printJson({
         version: VERSION,
@@ -32,6 +34,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         ...(used && { used }),
         trial,
         problems,
+        settings: remarks,
       })
 
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
@@ -39,6 +42,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
     if (used) print(`Its sandbox was made by ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
+    for (const remark of remarks) print(`  setting: ${remark}`)
     print(
       `${catalog.servers().length} MCP servers are configured, ${discovered.skipped.length} entries were skipped: see \`sandbridge servers --sources\`.`,
     )

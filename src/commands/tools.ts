@@ -13,7 +13,7 @@ export async function tools(server: string, tool: string | undefined, options: {
       const hint = names.length > 0 ? `There are: ${names.join(', ')}` : 'No MCP server is configured.'
       throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`, { hint })
     }
-    const docs = await catalog.docs(name, tool === undefined ? {} : { tool, detail: 'full' })
+    const docs = await catalog.docs(name, tool === undefined ? {} : { tools: [tool], detail: 'full' })
     if (options.json) printJson(docs)
     else print(docs.map(asText).join('\n') || `Server '${name}' has no tools.`)
     return true
@@ -33,10 +33,11 @@ async function savedTools(word: string, file: string | undefined, options: { jso
   return word === 'export' ? exportSaved(file, []) : importSaved(file)
 }
 
-/** The line to call it by, and below it what `detail: "full"` says of each parameter. */
-function asText({ line, params = [] }: ToolDoc): string {
+/** The line to call it by, and below it what `detail: "full"` says of the tool and of each parameter. */
+function asText({ line, description, params, example }: ToolDoc): string {
+  if (params === undefined) return line
   const details = params.map(
-    ({ name, type, description }) => `  ${name}: ${type}${description ? `  ${description}` : ''}`,
+    (param) => `  ${param.name}: ${param.type}${param.description ? `  ${param.description}` : ''}`,
   )
-  return [line, ...details].join('\n')
+  return [line, description, ...details, ...(example ? [`Example: ${example}`] : [])].filter(Boolean).join('\n')
 }

@@ -125,7 +125,7 @@ async function readOne(
     return reason === undefined ? nothing() : nothing(reason)
   }
   if ('reason' in read) return nothing(read.reason)
-  const parsed = await parseDocument(read.text, reader.format)
+  const parsed = await parseDocument(read.text, location.format ?? reader.format)
   if ('reason' in parsed) return nothing(parsed.reason)
   const entries = reader.entries(parsed.document, place)
   if (entries === undefined) return reader.dedicated ? nothing('has no "mcpServers"') : nothing()

@@ -28,6 +28,11 @@ export function placeDefinitions(found: readonly ServerDefinition[]): FoundServe
   })
 }
 
+/** Nothing that matters for using the server has changed; where it is defined does not. */
+export function isSameDefinition(a: ServerDefinition, b: ServerDefinition): boolean {
+  return isDeepStrictEqual({ ...a, source: undefined }, { ...b, source: undefined })
+}
+
 /** Clients sign in to one server each in their own way: that makes it no other server. */
 function isSameServer(a: ServerDefinition, b: ServerDefinition): boolean {
   return isDeepStrictEqual(withoutSignIn(a), withoutSignIn(b)) && isDeepStrictEqual(a.tools, b.tools)

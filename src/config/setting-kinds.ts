@@ -20,6 +20,8 @@ export interface Setting<T> {
   /** The value when the variable is missing or empty. */
   whenMissing: (context: SettingContext) => T
   parse: (text: string, context: SettingContext) => T | undefined
+  /** What to tell the user of a text that was understood as something else than it says. */
+  remark?: (text: string, context: SettingContext) => string | undefined
   /** The value may hold a password, so an error must not repeat it. */
   secret?: boolean
 }
@@ -30,13 +32,17 @@ export function choice<const T extends string>(
   words: Words,
   choices: readonly T[],
   defaultChoice: NoInfer<T>,
+  otherNames: Readonly<Record<string, NoInfer<T>>> = {},
 ): Setting<T> {
   return {
     ...words,
     defaultText: defaultChoice,
     allowed: choices.join(', '),
     whenMissing: () => defaultChoice,
-    parse: (text) => choices.find((one) => one === text.toLowerCase()),
+    parse: (text) => {
+      const word = text.toLowerCase()
+      return choices.find((one) => one === word) ?? (Object.hasOwn(otherNames, word) ? otherNames[word] : undefined)
+    },
   }
 }
 
@@ -78,6 +84,22 @@ export function wholeNumber(words: Words, range: { default: number; min: number;
   }
 }
 
+/** A whole number above zero; one below the least that works is raised to it. */
+export function wholeNumberAtLeast(
+  words: Words,
+  range: { default: number; min: number; max: number },
+): Setting<number> {
+  const { min, max } = range
+  const setting = wholeNumber(words, range)
+  const isLess = (text: string): boolean => /^\d{1,9}$/.test(text) && Number(text) > 0 && Number(text) < min
+  return {
+    ...setting,
+    allowed: `a whole number, 1 to ${max}; less than ${min} counts as ${min}`,
+    parse: (text, context) => (isLess(text) ? min : setting.parse(text, context)),
+    remark: (text) => (isLess(text) ? `${words.variable}=${text} is less than works: ${min} is used.` : undefined),
+  }
+}
+
 /** A number above zero that may have a fraction, or nothing at all. */
 export function optionalNumber(words: Words, max: number): Setting<number | undefined> {
   return {
@@ -107,9 +129,9 @@ export function size(words: Words, range: { default: string; min: string }): Set
 }
 
 function parseSize(text: string): number | undefined {
-  const match = /^(\d{1,12})([kmg]?)i?b?$/i.exec(text)
+  const match = /^(\d{1,12}(?:\.\d{1,6})?)([kmg]?)i?b?$/i.exec(text)
   if (match === null) return undefined
-  return Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1)
+  return Math.floor(Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1))
 }
 
 /** A folder or file; `~` and relative paths are made absolute. */

@@ -69,6 +69,8 @@ describe('readSettings', () => {
       upstreamIdleMs: 0,
       sources: [],
       session: 'shared',
+      compat: false,
+      projects: true,
       checkpoint: false,
       mount: undefined,
       packages: [],
@@ -84,6 +86,15 @@ describe('readSettings', () => {
     ['MCP_BRIDGE_RUNTIME', 'Podman', { runtime: 'podman' }],
     ['MCP_BRIDGE_TIMEOUT', ' 2.5 ', { timeoutMs: 2500 }],
     ['MCP_BRIDGE_MAX_TIMEOUT', '86400', { maxTimeoutMs: 86_400_000 }],
+    ['MCP_BRIDGE_RUNTIME', '/usr/local/bin/docker', { runtime: 'docker' }],
+    ['MCP_BRIDGE_RUNTIME', 'C:\\bin\\Podman.exe', { runtime: 'podman' }],
+    ['MCP_BRIDGE_RUNTIME', '/usr/bin/bwrap', { runtime: 'bubblewrap' }],
+    ['MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT', '0', { runtimeIdleTimeoutMs: 0 }],
+    ['MCP_BRIDGE_PIDS', '10', { pidsCount: 16 }],
+    ['MCP_BRIDGE_TIMEOUT', '300', { timeoutMs: 120_000 }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'WARN', { logLevel: 'warning' }],
+    ['MCP_BRIDGE_LOG_LEVEL', 'CRITICAL', { logLevel: 'error' }],
+    ['MCP_BRIDGE_MEMORY', '1.5g', { memoryBytes: 1_610_612_736 }],
     ['MCP_BRIDGE_MEMORY', '1g', { memoryBytes: 1_073_741_824 }],
     ['MCP_BRIDGE_MEMORY', '65536K', { memoryBytes: 67_108_864 }],
     ['MCP_BRIDGE_MEMORY', '67108864', { memoryBytes: 67_108_864 }],
@@ -142,9 +153,17 @@ describe('readSettings', () => {
   })
 
   it('reports all bad values at once', () => {
-    const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_TIMEOUT: '300' })
+    const { message } = errorOf({ MCP_BRIDGE_POOL: 'x', MCP_BRIDGE_MEMORY: 'y', MCP_BRIDGE_PIDS: '0' })
     expect(message.split('\n')).toHaveLength(3)
-    expect(message).toContain('MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT, 120')
+  })
+
+  it('tells what it has understood as something else', () => {
+    const env = { MCP_BRIDGE_TIMEOUT: '300', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_RUNTIME: '/opt/podman' }
+    expect(read(env).warnings.toSorted()).toEqual([
+      'MCP_BRIDGE_PIDS=10 is less than works: 16 is used.',
+      'MCP_BRIDGE_RUNTIME=/opt/podman chooses podman, which is then found by PATH.',
+      'MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT: 120 is used.',
+    ])
   })
 
   it('lowers the default timeout to the greatest allowed one', () => {

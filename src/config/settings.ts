@@ -17,6 +17,7 @@ import {
   seconds,
   size,
   wholeNumber,
+  wholeNumberAtLeast,
 } from './setting-kinds.ts'
 
 const DAY_S = 86_400
@@ -68,7 +69,7 @@ function isDocumentAddress(text: string): boolean {
 
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
-  meaning: 'More files with `mcpServers`, several separated by `:` (`;` on Windows).',
+  meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
   defaultText: 'none',
   allowed: 'paths',
   whenMissing: () => [],
@@ -79,13 +80,31 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide'] as const
+const runtimeByName = choice(
+  { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'What isolates Python. `auto` takes the first of them that works.' },
+  RUNTIMES,
+  'auto',
+  { bwrap: 'bubblewrap' },
+)
+
+/** By name, or by the path of the program, whose name says which. */
+const runtime: Setting<(typeof RUNTIMES)[number]> = {
+  ...runtimeByName,
+  parse: (text, context) => runtimeByName.parse(/[/\\]/.test(text) ? programName(text) : text, context),
+  remark: (text) =>
+    /[/\\]/.test(text)
+      ? `MCP_BRIDGE_RUNTIME=${text} chooses ${programName(text)}, which is then found by PATH.`
+      : undefined,
+}
+
+function programName(file: string): string {
+  return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
-  runtime: choice(
-    { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'What isolates Python. `auto` takes the first of them that works.' },
-    ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide'],
-    'auto',
-  ),
+  runtime,
   timeoutMs: seconds(
     { variable: 'MCP_BRIDGE_TIMEOUT', meaning: 'How long a cell may run when its call names no timeout.' },
     { default: 30, min: 1, max: DAY_S },
@@ -115,6 +134,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_LOG_LEVEL', meaning: 'The least serious message that is logged to stderr.' },
     ['debug', 'info', 'warning', 'error'],
     'info',
+    { warn: 'warning', critical: 'error', fatal: 'error' },
   ),
   load: choice(
     {
@@ -146,8 +166,11 @@ export const SETTINGS = {
     { default: 1, min: 0, max: 16 },
   ),
   runtimeIdleTimeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT', meaning: 'How long a session that nobody uses stays alive.' },
-    { default: 300, min: 1, max: DAY_S },
+    {
+      variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
+      meaning: 'How long a session that nobody uses stays alive; 0 means until the bridge ends.',
+    },
+    { default: 300, min: 0, max: DAY_S },
   ),
   image: pattern(
     { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image that holds Python.' },
@@ -162,7 +185,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
     { allowed: 'user or user:group, such as 65534:65534', matches: /^\w[\w-]*(:\w[\w-]*)?$/, default: '65534:65534' },
   ),
-  pidsCount: wholeNumber(
+  pidsCount: wholeNumberAtLeast(
     { variable: 'MCP_BRIDGE_PIDS', meaning: 'How many processes and threads a container may have.' },
     { default: 128, min: 16, max: 65_536 },
   ),
@@ -173,6 +196,14 @@ export const SETTINGS = {
   outputTokenCount: wholeNumber(
     { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'About how many tokens the result of a cell may take.' },
     { default: 6000, min: 100, max: 1_000_000 },
+  ),
+  outputMemoryBytes: size(
+    {
+      variable: 'MCP_BRIDGE_OUTPUT_MEMORY',
+      meaning:
+        'How much output of cells the bridge keeps in memory, over all sessions; older output goes to the cache folder.',
+    },
+    { default: '128m', min: '1m' },
   ),
   learnTypes: flag(
     {
@@ -216,6 +247,20 @@ export const SETTINGS = {
     },
     ['shared', 'fresh'],
     'shared',
+  ),
+  compat: flag(
+    {
+      variable: 'MCP_BRIDGE_COMPAT',
+      meaning: 'Give cells the forms of mcp-server-code-execution-mode where ours differ: see docs/migration.md.',
+    },
+    false,
+  ),
+  projects: flag(
+    {
+      variable: 'MCP_BRIDGE_PROJECTS',
+      meaning: 'Whether cells have a folder `/projects` whose files are kept for you.',
+    },
+    true,
   ),
   checkpoint: flag(
     { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Carry variables that can be pickled over a forced restart.' },
@@ -280,31 +325,39 @@ export function readSettings(
     isRoot: machine.isRoot ?? process.getuid?.() === 0,
   }
   const problems: string[] = []
+  const remarks: string[] = []
   // Every name of the table is set: the type follows from it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, setting]) => [name, readOne(setting as Setting<unknown>, context, problems)]),
+    Object.entries(SETTINGS).map(([name, setting]) => [
+      name,
+      readOne(setting as Setting<unknown>, context, problems, remarks),
+    ]),
   ) as Settings
 
   let { timeoutMs } = values
   if (timeoutMs > values.maxTimeoutMs) {
     if (hasText(env['MCP_BRIDGE_TIMEOUT'])) {
-      const given = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT, ${values.maxTimeoutMs / 1000}`
-      problems.push(`${given}. Lower the first or raise the second.`)
+      const given = `MCP_BRIDGE_TIMEOUT=${timeoutMs / 1000} is more than MCP_BRIDGE_MAX_TIMEOUT`
+      remarks.push(`${given}: ${values.maxTimeoutMs / 1000} is used.`)
     }
     timeoutMs = values.maxTimeoutMs
   }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })
   }
-  return Object.freeze({ ...values, timeoutMs, warnings: unknownNames(env) })
+  return Object.freeze({ ...values, timeoutMs, warnings: [...remarks, ...unknownNames(env)] })
 }
 
-function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[]): unknown {
+function readOne(setting: Setting<unknown>, context: SettingContext, problems: string[], remarks: string[]): unknown {
   const text = context.env[setting.variable]?.trim()
   if (!hasText(text)) return setting.whenMissing(context)
   const value = setting.parse(text, context)
-  if (value !== undefined) return value
+  if (value !== undefined) {
+    const remark = setting.remark?.(text, context)
+    if (remark !== undefined) remarks.push(remark)
+    return value
+  }
   // A value that may hold a password is not repeated; a very long one only begins.
   const shown = setting.secret ? 'its value' : JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
   problems.push(`${setting.variable}: ${shown} is not allowed. Allowed: ${setting.allowed}.`)

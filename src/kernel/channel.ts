@@ -15,6 +15,7 @@ import type {
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { writeBatched } from '../process/write-batched.ts'
 import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
+import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 
 /** What a running cell does, as it happens. */
 export interface CellObserver {
@@ -47,6 +48,8 @@ export class Channel {
   readonly #log: Log | undefined
   readonly #decoder: FrameDecoder
   readonly #calls: OpenCalls
+  readonly #room: ReplyRoom
+  #readsNothing = false
   #cell: RunningCell | undefined
   #onReady: ((frame: ReadyFrame) => void) | undefined
   #exit: SandboxExit | undefined
@@ -54,9 +57,10 @@ export class Channel {
   constructor(sandbox: Sandbox, log?: Log) {
     this.sandbox = sandbox
     this.#log = log
-    this.#calls = new OpenCalls((frame) => this.#sendReply(frame))
+    this.#room = new ReplyRoom(sandbox.stdin)
+    this.#calls = new OpenCalls(this.#room, (frame) => this.#sendReply(frame))
     this.#decoder = new FrameDecoder({
-      onFrame: (frame) => this.#receive(frame),
+      onFrame: (frame, bytes) => this.#receive(frame, bytes),
       onMalformed: (reason) => this.#countMalformed(reason),
     })
     sandbox.stdout.on('data', (chunk: Buffer) => this.#decoder.push(chunk))
@@ -100,7 +104,7 @@ export class Channel {
       }
       this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
       try {
-        this.#send(frame)
+        this.#write(encodeFrame(frame))
       } catch (error) {
         this.#cell = undefined
         reject(error instanceof Error ? error : new Error(String(error)))
@@ -108,18 +112,18 @@ export class Channel {
     })
   }
 
-  #receive(frame: KernelFrame): void {
+  #receive(frame: KernelFrame, bytes: number): void {
     if (frame.type === 'ready') {
       this.#onReady?.(frame)
       this.#onReady = undefined
     } else if (frame.type === 'cancel') {
       this.#calls.cancel(frame.id)
     } else if (this.#cell?.number === frame.cell) {
-      this.#receiveFromCell(this.#cell, frame)
+      this.#receiveFromCell(this.#cell, frame, bytes)
     }
   }
 
-  #receiveFromCell(cell: RunningCell, frame: Exclude<KernelFrame, { type: 'ready' | 'cancel' }>): void {
+  #receiveFromCell(cell: RunningCell, frame: Exclude<KernelFrame, { type: 'ready' | 'cancel' }>, bytes: number): void {
     switch (frame.type) {
       case 'output':
         cell.observer.onOutput(frame.stream, frame.text)
@@ -131,7 +135,7 @@ export class Channel {
         cell.observer.onProgress?.(frame)
         break
       case 'call':
-        void this.#calls.answer(frame, cell.observer.onCall)
+        void this.#calls.answer(frame, bytes, cell.observer.onCall)
         break
       case 'done':
         this.#cell = undefined
@@ -144,14 +148,32 @@ export class Channel {
 
   #sendReply(frame: ReplyFrame): void {
     try {
-      this.#send(frame)
+      this.#write(this.#encodeReply(frame))
     } catch (error) {
-      this.#send({ type: 'reply', id: frame.id, error: replyError(error) })
+      if (this.#room.unreadBytes > MAX_KEPT_BYTES) this.#endUnread()
+      else this.#write(encodeFrame({ type: 'reply', id: frame.id, error: replyError(error) }))
     }
   }
 
-  #send(frame: BridgeFrame): void {
-    if (!this.#exit) writeBatched(this.sandbox.stdin, encodeFrame(frame))
+  /** @throws BridgeError when the kernel could not take the answer in, or has not read enough of those before it */
+  #encodeReply(frame: ReplyFrame): Buffer {
+    const line = encodeFrame(frame)
+    if (this.#room.unreadBytes + line.length <= MAX_UNREAD_BYTES) return line
+    throw new BridgeError(
+      'PROXY_ANSWERS_UNREAD',
+      `The cell has not read ${this.#room.unreadBytes >> 20} MiB of earlier answers, so this one is dropped`,
+    )
+  }
+
+  #endUnread(): void {
+    if (this.#readsNothing) return
+    this.#readsNothing = true
+    this.#decoder.stop()
+    void this.sandbox.dispose()
+  }
+
+  #write(line: Buffer): void {
+    if (!this.#exit) writeBatched(this.sandbox.stdin, line)
   }
 
   #countMalformed(reason: string): void {
@@ -170,6 +192,8 @@ export class Channel {
 
   /** How the sandbox ended, in words for the model. */
   describeEnd(exit: SandboxExit): string {
+    if (exit.reason === 'disposed' && this.#readsNothing)
+      return 'the bridge ended it: the cell went on asking without reading the answers'
     return exit.reason === 'disposed' && this.malformedCount >= MAX_MALFORMED
       ? `the bridge ended it after ${MAX_MALFORMED} malformed frames, the last one ${this.malformedReason}`
       : describeExit(exit)

@@ -12,8 +12,16 @@ export interface RunOptions {
   code: string
   servers: VisibleServer[]
   observer: CellObserver
+  /** Does the call of the cell name its servers? */
+  named?: true
+  /** Why variables of earlier cells are gone, in a sentence. */
+  lost?: string
   /** Have values come as JSON, too, where they have that form. */
   json?: true
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: true
+  /** The revision of the files of `/projects`. */
+  projects?: string
   /** Have the kernel hand over its variables when the cell is over. */
   checkpoint?: true
   /** Variables that an earlier kernel handed over, to be there before the cell runs. */

@@ -1,11 +1,14 @@
 // Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
 import { BridgeError } from '../errors.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, kernelFrame } from './frames.ts'
-import { whyTooCostly } from './line-cost.ts'
+import { lineCost } from './line-cost.ts'
 
 const LF = 0x0a
 
-/** @throws BridgeError FRAME_TOO_LARGE, with both sizes in the message. */
+/** What lists, objects and their members take in memory besides their text, about. */
+const BYTES_PER_STRUCTURE = 64
+
+/** @throws BridgeError FRAME_TOO_LARGE for what is too long, or has more structure than the sandbox's Python should make objects of. */
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): Buffer {
   const bytes = Buffer.from(`${JSON.stringify(frame)}\n`)
   if (bytes.length > maxBytes) {
@@ -14,11 +17,16 @@ export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): Buf
       `The data is ${bytes.length} bytes long as JSON; at most ${maxBytes} can be handed to the sandbox at once`,
     )
   }
+  const { tooCostly } = frame.type === 'reply' ? lineCost(bytes) : {}
+  if (tooCostly !== undefined) {
+    throw new BridgeError('FRAME_TOO_LARGE', `The data cannot be handed to the sandbox: it has ${tooCostly}`)
+  }
   return bytes
 }
 
 interface FrameDecoderOptions {
-  onFrame: (frame: KernelFrame) => void
+  /** `bytes` is what the frame takes in memory, about. */
+  onFrame: (frame: KernelFrame, bytes: number) => void
   /** Called with the reason a line was dropped. */
   onMalformed: (reason: string) => void
   maxBytes?: number
@@ -26,7 +34,7 @@ interface FrameDecoderOptions {
 
 /** Cuts a byte stream into frames. Each byte is looked at once, however the stream is chunked. */
 export class FrameDecoder {
-  readonly #onFrame: (frame: KernelFrame) => void
+  readonly #onFrame: FrameDecoderOptions['onFrame']
   readonly #onMalformed: (reason: string) => void
   readonly #maxBytes: number
   #parts: Buffer[] = []
@@ -79,7 +87,7 @@ export class FrameDecoder {
   }
 
   #parse(line: Buffer): void {
-    const tooCostly = whyTooCostly(line)
+    const { structure, tooCostly } = lineCost(line)
     if (tooCostly !== undefined) {
       this.#onMalformed(tooCostly)
       return
@@ -92,7 +100,7 @@ export class FrameDecoder {
       return
     }
     const frame = kernelFrame.safeParse(json)
-    if (frame.success) this.#onFrame(frame.data)
+    if (frame.success) this.#onFrame(frame.data, line.length + structure * BYTES_PER_STRUCTURE)
     else this.#onMalformed(frame.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
   }
 }

@@ -1,6 +1,7 @@
 // Every frame that crosses the pipe between bridge and kernel, as docs/protocol.md describes it; that page is the authority.
 // Types first: frames the bridge sends, then schemas for frames it receives, since those come from hostile code. No bytes here: see codec.ts.
 import * as z from 'zod'
+import { boundedList, boundedRecord } from './bounded-schema.ts'
 
 export const PROTOCOL_VERSION = 1
 
@@ -27,8 +28,16 @@ export interface RunFrame {
   code: string
   /** What the cell may reach; left out when it is as in the run before. */
   servers?: VisibleServer[]
+  /** Does the call of the cell name its servers? */
+  named?: true
+  /** Why variables of earlier cells are gone, in a sentence. */
+  lost?: string
   /** Ask for values as `application/json`, too, where they have that form. */
   json?: true
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: true
+  /** Keep the files of `/projects`: what they are now, a text that is another one when they have changed. */
+  projects?: string
   /** Ask for the variables when the cell is over: the method `save_checkpoint`. */
   checkpoint?: true
   /** Variables that came with `save_checkpoint` from an earlier kernel: base64 of a pickle. */
@@ -53,10 +62,7 @@ export type BridgeFrame = RunFrame | ReplyFrame
 const cell = z.int().nonnegative()
 /** No value has more forms than this. Each key is a check of its own: half a million of them take as long to check as to parse. */
 const MAX_BUNDLE_KEYS = 100
-const mimeBundle = z
-  .unknown()
-  .refine((bundle) => Object.keys(bundle ?? {}).length <= MAX_BUNDLE_KEYS, `more than ${MAX_BUNDLE_KEYS} MIME types`)
-  .pipe(z.record(z.string(), z.unknown()))
+const mimeBundle = boundedRecord(z.unknown(), MAX_BUNDLE_KEYS, 'MIME types')
 
 const readyFrame = z.object({
   type: z.literal('ready'),
@@ -108,7 +114,7 @@ const doneFrame = z.object({
       search: z.string().optional(),
     })
     .optional(),
-  notes: z.array(z.string()).max(100).optional(),
+  notes: boundedList(z.string(), 100).optional(),
 })
 
 export const kernelFrame = z.discriminatedUnion('type', [

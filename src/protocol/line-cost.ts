@@ -26,8 +26,15 @@ for (const [characters, kind] of [
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind
 }
 
-/** Why a line costs more to parse than a frame may; undefined when it does not. Linear in its length, and never looks beyond what is too much. */
-export function whyTooCostly(line: Buffer): string | undefined {
+export interface LineCost {
+  /** Structural characters, as far as they were counted. */
+  structure: number
+  /** Why the line costs more to parse than a frame may: what it has too much of. Missing when it does not. */
+  tooCostly?: string
+}
+
+/** Linear in the line's length, and never looks beyond what is too much. */
+export function lineCost(line: Buffer): LineCost {
   let structure = 0
   let nesting = 0
   for (let at = 0; at < line.length; at += 1) {
@@ -38,12 +45,14 @@ export function whyTooCostly(line: Buffer): string | undefined {
       continue
     }
     structure += 1
-    if (structure > MAX_STRUCTURE) return `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
+    if (structure > MAX_STRUCTURE)
+      return { structure, tooCostly: `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings` }
     if (kind === OPENS) nesting += 1
     else if (kind === CLOSES) nesting -= 1
-    if (nesting > MAX_NESTING) return `nested more than ${MAX_NESTING} deep`
+    if (nesting > MAX_NESTING)
+      return { structure, tooCostly: `lists and objects more than ${MAX_NESTING} deep in each other` }
   }
-  return undefined
+  return { structure }
 }
 
 /** Bytes of a string that are looked at one by one. Most strings end within them; for the others the search for the next quote is a native one. */

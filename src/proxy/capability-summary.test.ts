@@ -1,6 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { capabilitySummary } from './capability-summary.ts'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { describe, expect, it } from 'vitest'
+import { capabilitySummary, type SandboxFacts } from './capability-summary.ts'
+
+const FACTS: SandboxFacts = {
+  session: 'shared',
+  packages: [],
+  timeoutMs: 30_000,
+  maxTimeoutMs: 120_000,
+  runtimeIdleTimeoutMs: 300_000,
+}
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (page: string) => readFileSync(new URL(page, ROOT), 'utf8')
@@ -10,7 +19,7 @@ it('every example can be copied: it imports the modules that it uses', () => {
   const blocks = pages
     .filter((page) => page.endsWith('.md'))
     .flatMap((page) => [...read(page).matchAll(/```python\n([^]*?)```/g)].map((match) => match[1]!))
-  const examples = [...blocks, ...capabilitySummary([]).split('\n')]
+  const examples = [...blocks, ...capabilitySummary({ servers: [], savedTools: [], facts: FACTS }).split('\n')]
   expect(examples.filter((example) => example.includes('asyncio.'))).not.toHaveLength(0)
   for (const example of examples) {
     for (const module of ['asyncio', 'json', 'math', 're', 'time', 'os', 'sys', 'datetime', 'collections']) {
@@ -18,4 +27,53 @@ it('every example can be copied: it imports the modules that it uses', () => {
       expect(example).toMatch(new RegExp(`import [\\w, ]*\\b${module}\\b`))
     }
   }
+})
+
+describe('the summary', () => {
+  const servers = Array.from({ length: 15 }, (_, index) => ({
+    name: `some-server-${index}`,
+    alias: `some_server_${index}`,
+    description:
+      'Repositories, issues, pull requests and reviews of an organisation, its wiki and its releases '.repeat(3),
+    roots: index < 3 ? ['/home/someone/Documents/projects', '/srv/data'] : [],
+  }))
+  const text = capabilitySummary({ servers, savedTools: [], facts: FACTS })
+
+  it('costs at most 1,200 tokens with 15 servers, and 350 with none', () => {
+    expect(encode(text).length).toBeLessThanOrEqual(1200)
+    expect(encode(capabilitySummary({ servers: [], savedTools: [], facts: FACTS })).length).toBeLessThanOrEqual(350)
+  })
+
+  it('tells limits, what is kept, how to see the rest of an output, and how to show an image', () => {
+    for (const said of [
+      '30 s a cell',
+      'up to 2 min',
+      'until 5 min',
+      'runtime.output(',
+      'runtime.grep(',
+      'runtime.progress(',
+    ]) {
+      expect(text).toContain(said)
+    }
+    expect(text).toMatch(/image.*display\(x\)/)
+  })
+
+  it('tells the folders of file servers', () => {
+    expect(text).toMatch(
+      /- mcp_some_server_0 \(some-server-0\): .*serves \/home\/someone\/Documents\/projects, \/srv\/data/,
+    )
+  })
+
+  it('says of a server that cannot be reached only that', () => {
+    const broken = { name: 'x', alias: 'x', description: 'Words', isUnavailable: true }
+    const told = capabilitySummary({ servers: [broken], savedTools: [], facts: FACTS })
+    expect(told).toContain('\n- mcp_x: unavailable')
+    expect(told).not.toContain('Words')
+  })
+
+  it('does not promise that variables stay where each cell has a sandbox of its own', () => {
+    const fresh = capabilitySummary({ servers: [], savedTools: [], facts: { ...FACTS, session: 'fresh' } })
+    expect(fresh).toContain('Kept: nothing from cell to cell')
+    expect(fresh).not.toContain('variables')
+  })
 })

@@ -1,56 +1,52 @@
 // What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
-import { SERVER_WORDS_NOTE } from '../catalog/search/text.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { oneLine, SERVER_WORDS_NOTE } from '../catalog/search/text.ts'
+import type { Scope } from './scope.ts'
 
-const GUIDE = `Find a tool      print(await runtime.search_tool_docs("create an issue", limit=5))   # each line can be pasted
-                 ${SERVER_WORDS_NOTE}
-All of a server  print(await runtime.query_tool_docs("github"))      # detail="full" adds parameters and JSON Schemas
-Call it          issue = await mcp_github.create_issue(owner="o", repo="r", title="t")
-                 or mcp_servers["github"].create_issue(...), or from mcp.servers.github import create_issue
-Many at once     import asyncio; a, b = await asyncio.gather(mcp_github.get_me(), mcp_files.list_directory(path="/"))
-Its result       a native value: issue.number or issue["number"]; raw=True gives the untouched MCP result
-Not tools        await mcp_docs.resources(), .read_resource(uri), .prompts(), .get_prompt(name, topic="x"); search_tool_docs finds these, too
-When it fails    try: ... except runtime.MCPError as error: print(error)
-
-Top-level await works. The value of a last expression is shown; print() what else you need, and only that: filter and summarise here.
-There is no network; servers are started on first use.
-With await       runtime: search_tool_docs(query, limit, servers), query_tool_docs(server, tool, detail), list_tools(server), list_servers(),
-                 call_tool(server, tool, arguments); each has a plain form, such as runtime.search_tool_docs_sync(...)
-Plain calls      runtime: discovered_servers(detailed=True), describe_server(server), capability_summary(), and all below
-
-Keep a file      runtime.save_artifact("report.csv", data_or_path); later, in any session: runtime.open_artifact("report.csv").read(), runtime.artifacts()
-Keep a function  runtime.save_tool(func); later, in any session: from user_tools import func. runtime: list_saved_tools(), show_tool(name), delete_tool(name)
-This session     runtime.session() tells age, memory and limits, runtime.packages() what can be imported, runtime.reset() starts afresh.`
+const GUIDE = `Find: print(await runtime.search_tool_docs("create an issue")) gives lines to paste. ${SERVER_WORDS_NOTE}
+Several queries at once: a list of them. All tools of a server: await runtime.query_tool_docs("github"); in detail: query_tool_docs("github", tools=["create_issue"], detail="full").
+Call: issue = await mcp_github.create_issue(owner="o", repo="r", title="t"); a failure is a runtime.MCPError. Many at once: asyncio.gather.
+Result: native, issue.number or issue["number"]; text is str, JSON in it parsed; raw=True gives the MCP result.
+Also: await mcp_docs.resources(), .read_resource(uri), .prompts(), .get_prompt(name, topic="x").
+Show: print() or the last expression. An image or figure: as last expression, or display(x).
+Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long cell: runtime.progress(done, total).
+`
 
 /** What differs from bridge to bridge, of the settings. */
 export interface SandboxFacts {
   session: 'shared' | 'fresh'
   mount?: { path: string; mode: 'ro' | 'rw' } | undefined
   packages: readonly string[]
+  timeoutMs: number
+  maxTimeoutMs: number
+  runtimeIdleTimeoutMs: number
 }
-
-const USUAL: SandboxFacts = { session: 'shared', packages: [] }
 
 interface SummarisedServer {
   name: string
   alias: string
   description?: string | undefined
+  /** The folders that it serves. */
+  roots?: readonly string[]
+  isUnavailable?: boolean
 }
 
-/**
- * The guide, then the servers there are and the saved tools: a line each.
- * @param unloaded servers that a cell only reaches when its call names them
- */
-export function capabilitySummary(
-  servers: SummarisedServer[],
-  savedTools: string[] = [],
-  facts: SandboxFacts = USUAL,
-  unloaded: SummarisedServer[] = [],
-): string {
+interface Summarised {
+  servers: readonly SummarisedServer[]
+  /** A line each. */
+  savedTools: readonly string[]
+  facts: SandboxFacts
+  /** Servers that a cell only reaches when its call names them. */
+  unloaded?: readonly SummarisedServer[]
+}
+
+/** The guide, then the servers there are and the saved tools: a line each. */
+export function capabilitySummary({ servers, savedTools, facts, unloaded = [] }: Summarised): string {
   const saved = savedTools.slice(0, MAX_SAVED_SHOWN).map((line) => `- ${line}`)
   const more = savedTools.length - saved.length
   if (more > 0) saved.push(`- and ${more} more: runtime.list_saved_tools()`)
   return [
-    `${introduction(facts)}\n\n${GUIDE}`,
+    `${introduction(facts)}\n\n${GUIDE}${limits(facts)}`,
     ...(servers.length > 0 ? [`Servers (${servers.length}):\n${serverLines(servers)}`] : []),
     ...(unloaded[0] ? [`${toBeNamed(unloaded[0].name)} (${unloaded.length}):\n${serverLines(unloaded)}`] : []),
     ...(servers.length + unloaded.length === 0 ? ['No MCP server is available.'] : []),
@@ -58,12 +54,31 @@ export function capabilitySummary(
   ].join('\n\n')
 }
 
-const MAX_SAVED_SHOWN = 20
+/** The servers of a scope as the summary shows them. */
+export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedServer[] {
+  const inScope = catalog.servers().filter((server) => scope.has(server.name))
+  return inScope.map(({ name, alias, description, problem, state }) => ({
+    name,
+    alias,
+    description,
+    roots: catalog.roots(name),
+    isUnavailable: problem !== undefined && state !== 'running',
+  }))
+}
 
-function serverLines(servers: SummarisedServer[]): string {
-  const lines = servers.map(({ name, alias, description }) => {
-    const variable = `mcp_${alias}`
-    return `- ${variable}${alias === name ? '' : ` (${name})`}${description ? `: ${description}` : ''}`
+const MAX_SAVED_SHOWN = 20
+/** Of the words about all servers together, in characters; the fewer servers, the more of each. */
+const MAX_WORDS = 2000
+const MIN_PHRASE = 40
+
+function serverLines(servers: readonly SummarisedServer[]): string {
+  const limit = Math.max(MIN_PHRASE, Math.floor(MAX_WORDS / servers.length))
+  const lines = servers.map(({ name, alias, description = '', roots = [], isUnavailable }) => {
+    const variable = `mcp_${alias}${alias === name ? '' : ` (${name})`}`
+    if (isUnavailable) return `- ${variable}: unavailable`
+    const folders = roots.length === 0 ? [] : [`serves ${roots.join(', ')}`]
+    const words = [...(description === '' ? [] : [oneLine(description, limit)]), ...folders].join('; ')
+    return `- ${variable}${words === '' ? '' : `: ${words}`}`
   })
   return lines.join('\n')
 }
@@ -72,16 +87,27 @@ function toBeNamed(example: string): string {
   return `Servers for a run that names them, as in servers=${JSON.stringify([example])}`
 }
 
-function introduction({ session, mount, packages }: SandboxFacts): string {
-  const stays =
-    session === 'fresh'
-      ? 'Each cell has a sandbox of its own: keep what the next one needs with save_artifact or save_tool.'
-      : 'Variables, imports and functions stay from cell to cell.'
+function introduction({ mount, packages }: SandboxFacts): string {
   const files = mount
     ? `Of the host's files it sees /mnt/${lastPart(mount.path)}, ${mount.mode === 'rw' ? 'to read and write' : 'read-only'}.`
-    : "It sees none of the host's files."
+    : "It reaches the host's files through tools only."
   const installed = packages.length === 0 ? '' : ` Installed: ${packages.map((one) => lastPart(one)).join(', ')}.`
-  return `run_python runs Python in a sandbox that can reach nothing but the MCP servers below. ${stays} ${files}${installed}`
+  return `run_python runs Python, with top-level await, in a sandbox without a network: only the MCP servers below reach out. ${files}${installed}`
+}
+
+/** How long a cell may take, and how long what it makes is kept. */
+function limits({ session, timeoutMs, maxTimeoutMs, runtimeIdleTimeoutMs }: SandboxFacts): string {
+  const stays =
+    session === 'fresh'
+      ? 'nothing from cell to cell'
+      : `variables and /workspace until ${time(runtimeIdleTimeoutMs)} without a cell, or runtime.reset()`
+  return `Time: ${time(timeoutMs)} a cell; timeout= up to ${time(maxTimeoutMs)}. More: runtime.session(), runtime.packages().
+Kept: ${stays}; for good: runtime.save_artifact("r.csv", data), open_artifact("r.csv").read(), save_tool(func) for \`from user_tools import func\`.`
+}
+
+function time(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  return seconds >= 120 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
 }
 
 function lastPart(place: string): string {

@@ -2,14 +2,18 @@
 import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
+import { boundedList, boundedRecord } from '../protocol/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions } from '../upstream/upstream.ts'
-import { capabilitySummary } from './capability-summary.ts'
+import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
+import { memoryMethods } from './methods/memory-methods.ts'
+import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { BrokenServers } from './broken-servers.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
@@ -17,14 +21,22 @@ import { withUser } from './user/with-user.ts'
 
 const detail = z.enum(['summary', 'full']).default('summary')
 const name = z.string().min(1).max(1_000)
+const query = z.string().max(2_000)
+const MAX_AT_ONCE = 50
+
+const brokenServers = new BrokenServers()
+/** Of one call. Whatever has more is data, and data goes into a list or a dict. */
+const MAX_ARGUMENTS = 1_000
+/** That one search can name. */
+const MAX_SERVERS = 1_000
 
 const methods = {
   call_tool: method(
     z.object({
       server: name,
       tool: name,
-      args: z.array(z.unknown()).default([]),
-      kwargs: z.record(z.string(), z.unknown()).default({}),
+      args: boundedList(z.unknown(), MAX_ARGUMENTS).default([]),
+      kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
       raw: z.boolean().default(false),
     }),
     ({ server, tool, args, kwargs, raw }, context) => {
@@ -56,10 +68,6 @@ const methods = {
     }),
   ]),
 
-  list_servers: method(z.object({}), (_, { upstreams, scope }) =>
-    scope.servers.map((server) => server.name).filter((serverName) => upstreams.state(serverName) === 'running'),
-  ),
-
   list_tools: method(z.object({ server: name }), ({ server }, context) => {
     const { catalog, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
@@ -67,28 +75,31 @@ const methods = {
   }),
 
   query_tool_docs: method(
-    z.object({ server: name, tool: name.nullish(), detail }),
-    ({ server, tool, detail: wanted }, context) => {
+    z.object({ server: name, tool: name.nullish(), tools: z.array(name).max(MAX_AT_ONCE).nullish(), detail }),
+    ({ server, tool, tools = tool ? [tool] : undefined, detail: wanted }, context) => {
       const { catalog, scope, signal } = context
       const serverName = allowedServer(server, catalog, scope)
-      const options = { ...(tool && { tool }), detail: wanted }
+      const options = { ...(tools && { tools }), detail: wanted }
       return withUser(serverName, context, () => catalog.docs(serverName, options, signal))
     },
   ),
 
   search_tool_docs: method(
     z.object({
-      query: z.string().max(2_000),
+      query: z.union([query, z.array(query).max(MAX_AT_ONCE)]),
       limit: z.int().min(1).max(100).default(5),
-      servers: z.array(name).nullish(),
+      servers: boundedList(name, MAX_SERVERS).nullish(),
       detail,
     }),
-    async ({ query, limit, servers, detail: wanted }, context) => {
-      const { catalog, scope, notes } = context
+    async ({ query: asked, limit, servers, detail: wanted }, context) => {
+      const { catalog, scope, notes, session } = context
       const within =
         servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
-      const found = await searchTools(query, { limit, servers: within, withSaved: !servers, detail: wanted }, context)
-      const note = unsearchedNote(catalog.unsearched(within), servers ? [] : scope.unloaded)
+      const options = { limit, servers: within, withSaved: !servers, detail: wanted }
+      const search = (one: string) => searchTools(one, options, context)
+      const found = await (typeof asked === 'string' ? search(asked) : Promise.all(asked.map(search)))
+      const news = brokenServers.news(session, within, catalog.unsearched(within))
+      const note = unsearchedNote(news, servers ? [] : scope.unloaded)
       if (note) notes.add(note)
       return found
     },
@@ -100,10 +111,13 @@ const methods = {
     const tools = await withUser(serverName, context, () => catalog.tools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
+    const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport
     return {
       name: serverName,
       alias: entry?.alias,
       description: entry?.description ?? '',
+      // As it is configured: placeholders, which may stand for a secret, are filled in when the server is started.
+      cwd: transport?.type === 'stdio' ? (transport.cwd ?? null) : null,
       ...(instructions && { instructions }),
       tools: tools.map((tool) => ({
         name: tool.name,
@@ -115,16 +129,18 @@ const methods = {
   }),
 
   capability_summary: method(z.object({}), async (_, { catalog, scope, loadableTools, facts }) =>
-    capabilitySummary(
-      catalog.servers().filter((server) => scope.has(server.name)),
-      await savedToolLines(loadableTools),
+    capabilitySummary({
+      servers: summarisedServers(catalog, scope),
+      savedTools: await savedToolLines(loadableTools),
       facts,
-      scope.unloaded,
-    ),
+      unloaded: scope.unloaded,
+    }),
   ),
 
   ...artifactMethods,
   ...checkMethods,
+  ...memoryMethods,
+  ...projectMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }

@@ -7,11 +7,14 @@ import { shortName } from '../text/short-name.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
+  /** Does the call name its servers, so that others may be missing? */
+  readonly #isNamed: boolean
   /** Those that the cell did not name where it has to: it knows their names and what the configuration says of them, and reaches none. */
   readonly unloaded: VisibleServer[]
   readonly #names: ReadonlySet<string>
 
-  constructor(servers: VisibleServer[], unloaded: VisibleServer[] = []) {
+  constructor(servers: VisibleServer[], unloaded: VisibleServer[] = [], isNamed = false) {
+    this.#isNamed = isNamed
     this.servers = servers
     this.unloaded = unloaded
     this.#names = new Set(servers.map((server) => server.name))
@@ -39,6 +42,8 @@ export class Scope {
     if (known)
       return `Run again with servers=[${[...names, known.name].map((one) => JSON.stringify(one)).join(', ')}]: ${ONLY_NAMED}.`
     const others = this.unloaded.map((server) => server.name)
+    if (this.#isNamed && others.length === 0)
+      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or leave \`servers\` out.`
     const available = names.length > 0 ? `Available: ${shown(names)}` : 'No server is available to this cell.'
     return others.length > 0
       ? `${available}${names.length > 0 ? '.' : ''} To be named in servers=[…]: ${shown(others)}`
@@ -68,7 +73,7 @@ export function scopeFor(catalog: Catalog, requested: string[] | undefined, load
     return server
   })
   const servers = [...new Set(chosen)]
-  if (load === 'lazy') return new Scope(servers)
+  if (load === 'lazy') return new Scope(servers, [], true)
   const named = new Set(servers.map((server) => server.name))
   const others = entries.filter(({ name }) => !named.has(name))
   // Only the configuration's own words: a description from the server itself may tell of its tools.

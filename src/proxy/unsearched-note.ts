@@ -1,25 +1,23 @@
 // What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
+import type { Unsearched } from '../catalog/catalog.ts'
 import { oneLine } from '../catalog/search/text.ts'
 import { ONLY_NAMED } from './scope.ts'
 
 const MAX_SHOWN = 5
-const MAX_REASON_CHARS = 100
+const MAX_REASON_CHARS = 200
 
 /**
  * @param unsearched servers whose tools are not known
  * @param unloaded servers that the cell did not name where it has to
  * @returns undefined when there are none of either
  */
-export function unsearchedNote(
-  unsearched: { name: string; reason: string }[],
-  unloaded: { name: string }[],
-): string | undefined {
+export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { name: string }[]): string | undefined {
   const sentences = []
   if (unsearched.length > 0) {
-    const reasons = unsearched
-      .slice(0, MAX_SHOWN)
-      .map(({ name, reason }) => `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`)
-    sentences.push(`Not searched: ${withRest(reasons, unsearched.length)}. Search again later.`)
+    const broken = unsearched.filter((server) => server.isBroken)
+    const pending = unsearched.filter((server) => !server.isBroken)
+    if (broken.length > 0) sentences.push(`Unavailable, and left out of searches: ${withReasons(broken)}.`)
+    if (pending.length > 0) sentences.push(`Not searched: ${withReasons(pending)}. Search again later.`)
   }
   if (unloaded.length > 0) {
     const names = unloaded.slice(0, MAX_SHOWN).map(({ name }) => name)
@@ -28,6 +26,13 @@ export function unsearchedNote(
     )
   }
   return sentences.length === 0 ? undefined : sentences.join(' ')
+}
+
+function withReasons(servers: readonly Unsearched[]): string {
+  const shown = servers
+    .slice(0, MAX_SHOWN)
+    .map(({ name, reason }) => `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`)
+  return withRest(shown, servers.length)
 }
 
 function withRest(shown: string[], count: number): string {

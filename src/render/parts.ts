@@ -4,8 +4,12 @@ import type { CellError, CellResult } from '../cell/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, surelyFits } from './estimate-tokens.ts'
+import { cutGiantLine } from './giant-line.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../text/terminal-text.ts'
+
+/** What the shape of a giant line and the line about the rest of it may cost. */
+const GAP_TOKENS = 150
 
 export interface Part {
   kind: 'stdout' | 'stderr' | 'display' | 'error' | 'value' | 'note'
@@ -49,7 +53,10 @@ export function cutParts(parts: Part[], tokens: number, gapLine: GapLine): Part[
     const start = position + openingOf(part).length
     position += partText(part).length + 1
     if (costs[index]! <= share) return part
-    const text = cutMiddle(part.text.trimEnd(), Math.max(share, 0), (from, to) => gapLine(start + from, start + to))
+    const [whole, room] = [part.text.trimEnd(), Math.max(share, 0)]
+    const gap: GapLine = (from, to) => gapLine(start + from, start + to)
+    const giant = cutGiantLine(whole, room - GAP_TOKENS, gap)
+    const text = giant !== undefined && estimateTokens(giant) <= room ? giant : cutMiddle(whole, room, gap)
     // A part that is cut is no longer the value.
     return { kind: part.kind, text }
   })

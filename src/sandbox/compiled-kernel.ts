@@ -1,11 +1,12 @@
 // The kernel in the bytecode of one Python, made by that Python when it was first used and kept on disk: a start from source takes a third longer,
 // and a waiting sandbox would hold what compiling leaves behind. It is only ever handed to the Python that made it, and never read by us.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { NativeKernel } from './native-kernel.ts'
 import type { CommandResult } from '../process/run-command.ts'
 import { replaceFile } from '../storage/replace-file.ts'
+import { makePrivateFolder } from '../storage/private-folder.ts'
 
 /** Compiling takes the machine for a while, which the sandbox that has just been started should have first. */
 const COMPILE_AFTER_MS = 1_000
@@ -48,7 +49,7 @@ export class CompiledKernels {
 
   async #read(key: string): Promise<Buffer | undefined> {
     if (this.#folder === undefined) return undefined
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 }).catch(() => {})
+    await makePrivateFolder(this.#folder).catch(() => {})
     const file = await readFile(path.join(this.#folder, key)).catch(() => undefined)
     const content = file?.subarray(DIGEST_BYTES)
     // Python crashes on bytecode that is damaged.

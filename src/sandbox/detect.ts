@@ -121,7 +121,7 @@ async function createProvider(
   settings: Settings,
   mount: MountedFolder | undefined,
 ): Promise<Provider> {
-  const { packages } = settings
+  const { packages, projects } = settings
   if (name === 'pyodide') {
     if (mount) {
       throw new BridgeError(
@@ -137,11 +137,17 @@ async function createProvider(
   }
   if (name === 'bubblewrap') {
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
-    return new BubblewrapProvider({ pidsCount: settings.pidsCount, mount, packages, cacheDir: settings.cacheDir })
+    return new BubblewrapProvider({
+      pidsCount: settings.pidsCount,
+      mount,
+      projects,
+      packages,
+      cacheDir: settings.cacheDir,
+    })
   }
   const { ContainerProvider } = await import('./container/provider.ts')
   const { image, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
-  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, packages, cacheDir })
+  return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, projects, packages, cacheDir })
 }
 
 async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {

@@ -27,7 +27,12 @@ import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
-import { parseRunPythonArguments, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION } from './run-python-tool.ts'
+import {
+  parseRunPythonArguments,
+  RUN_PYTHON_TOOL,
+  RUN_PYTHON_TOOL_WITH_SESSION,
+  SERVER_INSTRUCTIONS,
+} from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -56,7 +61,10 @@ export interface ServerParts {
 
 export function createServer(parts: ServerParts): Server {
   const { log, converse, byHandle = false, runs = new OpenRuns() } = parts
-  const server = new Server({ name: 'sandbridge', version: VERSION }, { capabilities: { tools: {}, resources: {} } })
+  const server = new Server(
+    { name: 'sandbridge', version: VERSION },
+    { capabilities: { tools: {}, resources: {} }, instructions: SERVER_INSTRUCTIONS },
+  )
 
   function startRun(context: ServerContext, args: unknown, quirks: ClientQuirks): OpenRun {
     const run = runs.add(capabilitiesOf(context))
@@ -169,7 +177,7 @@ async function runPython(
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
   try {
-    const { session: handle, ...request } = parseRunPythonArguments(args, settings, byHandle)
+    const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await converse()
     bridge.questions.clientOffers(run.methods)
     const timeLimit = new TimeLimit(request.timeoutMs)
@@ -183,6 +191,7 @@ async function runPython(
         signal: run.signal,
         asker: run,
       })
+      if (note !== undefined) result.notes.push(note)
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')

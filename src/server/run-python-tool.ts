@@ -7,10 +7,11 @@ import { shortName } from '../text/short-name.ts'
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',
   description:
-    'Run Python in a persistent sandbox whose code can call the tools of every configured MCP server. ' +
+    'Run Python in a sandbox: variables persist, host files only through tools. ' +
+    'It calls the tools of all configured MCP servers. ' +
     "Find: print(await runtime.search_tool_docs('create issue')). " +
-    "Call: await mcp_github.create_issue(title='x'). " +
-    "All about it: print(runtime.capability_summary()). The last expression's value is shown.",
+    "Call with await and keyword arguments: await mcp_github.create_issue(title='x'). " +
+    "Guide: print(runtime.capability_summary()). The last expression's value is shown.",
   inputSchema: {
     type: 'object' as const,
     properties: {
@@ -20,7 +21,14 @@ export const RUN_PYTHON_TOOL = {
     },
     required: ['code'],
   },
+  // Claude Code leaves definitions out until they are searched for; this one is small, and what finds all others.
+  _meta: { 'anthropic/alwaysLoad': true },
 }
+
+/** What a client that keeps definitions back searches, beside the tool's name. */
+export const SERVER_INSTRUCTIONS =
+  'run_python finds and calls, from Python, the tools of every MCP server the user has configured: ' +
+  'files, web, databases, repositories, issues, messages, browsers and whatever else they offer.'
 
 export const RUN_PYTHON_TOOL_WITH_SESSION = {
   ...RUN_PYTHON_TOOL,
@@ -39,6 +47,8 @@ export interface RunPythonArguments {
   session?: string
   servers?: string[]
   timeoutMs: number
+  /** For the reader of the result. */
+  note?: string
 }
 
 interface TimeLimits {
@@ -54,11 +64,11 @@ export function parseRunPythonArguments(args: unknown, limits: TimeLimits, byHan
   const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
   const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
   const [surplus] = Object.keys(byHandle ? rest : others)
-  if (surplus !== undefined) {
-    const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
-    throw invalid(`Unknown argument '${shortName(surplus)}'. run_python takes ${names}`)
-  }
+  const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
   return {
+    ...(surplus !== undefined && {
+      note: `The argument '${shortName(surplus)}' was ignored: run_python takes ${names}.`,
+    }),
     code: parseCode(code),
     ...(session !== undefined && session !== null && { session: parseSession(session) }),
     ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),

@@ -20,7 +20,11 @@ export interface CellRequest {
   /** The same limit, for whoever has to pause it. */
   timeLimit?: TimeLimit
   servers: VisibleServer[]
+  /** Does the client name them? */
+  named?: true
   onCall: CallHandler
+  /** The revision of the files of `/projects`; missing when there are none to be kept. */
+  projects?: () => string
   /** Why it has to wait for its sandbox. */
   onPreparing?: OnPreparing
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
@@ -33,7 +37,12 @@ export interface CellRequest {
 }
 
 /** What a kernel is told besides the cell. */
-export type CellRunOptions = Pick<RunOptions, 'checkpoint' | 'restore' | 'json'> & { cell: number }
+export type CellRunOptions = Pick<
+  RunOptions,
+  'checkpoint' | 'restore' | 'json' | 'compat' | 'projects' | 'named' | 'lost'
+> & {
+  cell: number
+}
 
 /** How long an interrupted cell has to clean up before its sandbox is ended. */
 const INTERRUPT_GRACE_MS = 2_000

@@ -1,10 +1,11 @@
 // The variables of a session as its kernel pickled them, kept to be handed to the kernel after it. The bridge never looks inside: unpickling runs
 // whatever the pickle says, so it happens in a sandbox only.
 import * as z from 'zod'
+import { boundedList } from '../protocol/bounded-schema.ts'
 
 /** Of base64: 16 MiB pickled. A sandbox has it in memory several times over while it hands it over. */
 const MAX_DATA_CHARS = 23_000_000
-const names = z.array(z.string().max(200)).max(1_000)
+const names = boundedList(z.string().max(200), 1_000)
 
 export const checkpoint = z.object({
   /** Base64. */

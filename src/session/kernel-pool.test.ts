@@ -73,4 +73,25 @@ describe('KernelPool', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     expect(startCount()).toBe(2)
   })
+
+  it('disposes of sandboxes that are still starting when it closes', async () => {
+    const { pool, sandboxes } = open(() => new FakeSandbox())
+    const taken = pool.take().catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(0)
+    await pool.close()
+    expect((await sandboxes[0]!.exited).reason).toBe('disposed')
+    expect(await taken).toMatchObject({ code: expect.stringMatching(/^(SANDBOX|SHUTTING)/) })
+  })
+
+  it('starts sandboxes for sessions that wait before it refills itself', async () => {
+    const { pool, startCount } = open(() => new FakeSandbox())
+    for (let count = 0; count < 20; count += 1) void pool.take().catch(() => {})
+    await vi.advanceTimersByTimeAsync(1_000)
+    const begun = startCount()
+    expect(begun).toBeLessThan(20)
+    pool.warm()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(startCount()).toBe(begun)
+    await pool.close()
+  })
 })

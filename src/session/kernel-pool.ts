@@ -2,8 +2,9 @@
 import { BridgeError } from '../errors.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { Provider, SandboxLimits } from '../sandbox/provider.ts'
+import type { Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
 import type { OnPreparing } from './cell-run.ts'
+import { type QueueOptions, StartQueue } from './start-queue.ts'
 import { warmUp } from './warm-up.ts'
 
 interface KernelPoolOptions {
@@ -25,6 +26,9 @@ export class KernelPool {
   readonly #options: KernelPoolOptions
   /** Oldest first; each is ready or will be. */
   #waiting: Promise<Kernel>[] = []
+  readonly #queue = new StartQueue()
+  /** Those whose kernel is not ready yet. */
+  readonly #starting = new Set<Sandbox>()
   #closed = false
   /** How often in a row a waiting kernel was lost, or its replacement did not start. */
   #lossCount = 0
@@ -46,7 +50,10 @@ export class KernelPool {
 
   /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
   warm(): void {
-    while (!this.#closed && this.#waiting.length < this.#options.size) this.#waiting.push(this.#startWaiting())
+    // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
+    while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < this.#options.size) {
+      this.#waiting.push(this.#startWaiting())
+    }
   }
 
   /** Tell `listener` what has to be prepared before a kernel can start, until the function that this returns is called. */
@@ -58,11 +65,11 @@ export class KernelPool {
 
   /**
    * A kernel that no session has touched: a waiting one, one about to be ready, or else a new one.
-   * @throws BridgeError SANDBOX_* when none can be started, SHUTTING_DOWN
+   * @throws BridgeError SANDBOX_* when none can be started, CANCELLED, SHUTTING_DOWN
    */
-  async take(): Promise<Kernel> {
+  async take(options?: QueueOptions): Promise<Kernel> {
     if (this.#closed) throw shuttingDown()
-    const kernel = await (this.#waiting.shift() ?? this.#start())
+    const kernel = await (this.#waiting.shift() ?? this.#start(options))
     if (this.#closed) {
       await kernel.dispose()
       throw shuttingDown()
@@ -75,6 +82,8 @@ export class KernelPool {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#refill)
+    this.#queue.close()
+    await Promise.all([...this.#starting].map((sandbox) => sandbox.dispose()))
     const waiting = await Promise.allSettled(this.#waiting)
     const started = waiting.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     await Promise.all(started.map((kernel) => kernel.dispose()))
@@ -120,9 +129,23 @@ export class KernelPool {
     return kernel
   }
 
-  async #start(): Promise<Kernel> {
+  async #start(options?: QueueOptions): Promise<Kernel> {
     const { limits, log } = this.#options
-    return Kernel.attach(await (await this.#prepared()).start(limits), undefined, log)
+    const provider = await this.#prepared()
+    return this.#queue.run(async () => {
+      if (this.#closed) throw shuttingDown()
+      const sandbox = await provider.start(limits)
+      this.#starting.add(sandbox)
+      try {
+        if (this.#closed) throw shuttingDown()
+        return await Kernel.attach(sandbox, undefined, log)
+      } catch (error) {
+        await sandbox.dispose()
+        throw error
+      } finally {
+        this.#starting.delete(sandbox)
+      }
+    }, options)
   }
 
   async #prepared(): Promise<Provider> {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
+import { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
+
+const texts = () => new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: '/nowhere' })
 
 describe('OutputStore', () => {
   it('gives back what a cell has shown, by number, by URI and as the last', () => {
-    const store = new OutputStore()
+    const store = new OutputStore(texts())
     expect(store.keep(1, 'one')).toBe(`sandbridge://output/${store.sessionId}/1`)
     store.keep(2, 'two')
     expect(store.keep(3, '')).toBeUndefined()
@@ -14,7 +17,7 @@ describe('OutputStore', () => {
   })
 
   it('drops the oldest first, and never the newest', () => {
-    const store = new OutputStore(10)
+    const store = new OutputStore(texts(), 10)
     for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
     expect(() => store.read(1)).toThrow(/no output of cell 1/)
     expect(store.read(2)).toBe('xxxx')
@@ -24,7 +27,7 @@ describe('OutputStore', () => {
   })
 
   it('says what there is instead', () => {
-    const store = new OutputStore()
+    const store = new OutputStore(texts())
     expect(() => store.read(undefined)).toThrow('No cell has shown anything yet')
     store.keep(7, 'x')
     const error = (() => {
@@ -38,7 +41,7 @@ describe('OutputStore', () => {
   })
 
   it('knows its own URIs only', () => {
-    const [store, other] = [new OutputStore(), new OutputStore()]
+    const [store, other] = [new OutputStore(texts()), new OutputStore(texts())]
     for (const uri of [
       other.uriOf(1),
       `${store.uriOf(1)}/..`,
@@ -50,7 +53,7 @@ describe('OutputStore', () => {
   })
 
   it('hands out slices that make up the whole and part no character', () => {
-    const store = new OutputStore()
+    const store = new OutputStore(texts())
     const text = `x${'🚀'.repeat(3_000_000)}`
     store.keep(1, text)
     const slices: string[] = []

@@ -1,14 +1,12 @@
-// All that the cells of a session have shown, kept while the session lasts: whole where the model saw a part. In memory, and bounded.
-// Long texts are kept compressed, since they are rarely read again.
+// All that the cells of a session have shown, kept while the session lasts: whole where the model saw a part. Bounded; where the texts lie is the
+// business of the bridge's `KeptTexts`, which bounds those of all sessions together.
 import { randomUUID } from 'node:crypto'
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { BridgeError } from '../errors.ts'
+import type { KeptText, KeptTexts } from './kept-text.ts'
 import { CELL_OUTPUT_BYTES, OutputBuffer } from './output-buffer.ts'
 
 /** What one session keeps, compressed. The oldest goes first. */
 const SESSION_BYTES = 64 * 1024 * 1024
-/** A shorter text stays as it is. */
-const COMPRESSED_FROM_CHARS = 64 * 1024
 /** What one call hands to a cell: as JSON, with all of it escaped, that stays under the longest frame. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
@@ -17,25 +15,26 @@ export const OUTPUT_URI_TEMPLATE = 'sandbridge://output/{session}/{cell}'
 export class OutputStore {
   /** Unguessable, since it is all that a reader has to know. */
   readonly sessionId: string = randomUUID()
+  readonly #texts: KeptTexts
   readonly #limit: number
   /** By cell, oldest first. */
-  readonly #texts = new Map<number, string | Buffer>()
+  readonly #kept = new Map<number, KeptText>()
   #size = 0
 
-  constructor(limit = SESSION_BYTES) {
+  constructor(texts: KeptTexts, limit = SESSION_BYTES) {
+    this.#texts = texts
     this.#limit = limit
   }
 
   /** Keep what a cell has shown. Returns the resource it can be read as, or undefined when there is nothing to keep. */
   keep(cell: number, text: string): string | undefined {
     if (text === '') return undefined
-    const kept = text.length < COMPRESSED_FROM_CHARS ? text : deflateRawSync(bounded(text), { level: 1 })
-    this.#texts.set(cell, kept)
+    const kept = this.#texts.keep(bounded(text))
+    this.#kept.set(cell, kept)
     this.#size += kept.length
-    for (const [oldest, { length }] of this.#texts) {
+    for (const [oldest, { length }] of this.#kept) {
       if (this.#size <= this.#limit || oldest === cell) break
-      this.#texts.delete(oldest)
-      this.#size -= length
+      this.#drop(oldest, length)
     }
     return this.uriOf(cell)
   }
@@ -45,10 +44,12 @@ export class OutputStore {
    * @throws BridgeError OUTPUT_UNKNOWN
    */
   read(cell: number | undefined): string {
-    const wanted = cell ?? [...this.#texts.keys()].at(-1)
-    const kept = wanted === undefined ? undefined : this.#texts.get(wanted)
-    if (kept !== undefined) return typeof kept === 'string' ? kept : inflateRawSync(kept).toString()
-    const cells = [...this.#texts.keys()]
+    const wanted = cell ?? [...this.#kept.keys()].at(-1)
+    const kept = wanted === undefined ? undefined : this.#kept.get(wanted)
+    const text = kept?.read()
+    if (text !== undefined) return text
+    if (wanted !== undefined && kept) this.#drop(wanted, kept.length)
+    const cells = [...this.#kept.keys()]
     const message = wanted === undefined ? 'No cell has shown anything yet' : `There is no output of cell ${wanted}`
     throw new BridgeError('OUTPUT_UNKNOWN', message, {
       hint:
@@ -77,8 +78,13 @@ export class OutputStore {
   }
 
   clear(): void {
-    this.#texts.clear()
-    this.#size = 0
+    for (const [cell, { length }] of this.#kept) this.#drop(cell, length)
+  }
+
+  #drop(cell: number, length: number): void {
+    this.#kept.get(cell)?.drop()
+    this.#kept.delete(cell)
+    this.#size -= length
   }
 }
 

@@ -1,9 +1,11 @@
+import { tmpdir } from 'node:os'
 // What becomes of a kernel after a cell: kept, given up, or followed by one that is handed its variables.
 import { describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
 import { createLog } from '../log.ts'
 import { KernelPool } from './kernel-pool.ts'
 import { Session } from './session.ts'
+import { KeptTexts } from './kept-text.ts'
 
 function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: number }) {
   const sandboxes: FakeSandbox[] = []
@@ -19,7 +21,8 @@ function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: 
     size: 0,
     log,
   })
-  const session = new Session({ pool, log, idleTimeoutMs: 60_000, ...options })
+  const texts = new KeptTexts({ memoryBytes: 1024 * 1024, folder: tmpdir() })
+  const session = new Session({ pool, texts, log, idleTimeoutMs: 60_000, ...options })
   /** Run a cell in the sandbox of this number, and end it with `end`. */
   const run = async (index: number, end: (sandbox: FakeSandbox, cell: unknown) => void) => {
     const result = session.run({ code: 'x', servers: [], timeoutMs: 10_000, onCall: async () => null })

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
 import { createLog } from '../log.ts'
@@ -5,6 +6,7 @@ import type { Provider } from '../sandbox/provider.ts'
 import { KernelPool } from './kernel-pool.ts'
 import type { CellRequest } from './cell-run.ts'
 import { Session } from './session.ts'
+import { KeptTexts } from './kept-text.ts'
 
 const logged: string[] = []
 const log = createLog('warning', (line) => void logged.push(line))
@@ -26,7 +28,8 @@ function open(options: { size?: number; idleTimeoutMs?: number; prepare?: Provid
     size: options.size ?? 0,
     log,
   })
-  const session = new Session({ pool, log, idleTimeoutMs: options.idleTimeoutMs ?? 60_000 })
+  const texts = new KeptTexts({ memoryBytes: 1024 * 1024, folder: tmpdir() })
+  const session = new Session({ pool, texts, log, idleTimeoutMs: options.idleTimeoutMs ?? 60_000 })
   return { sandboxes, pool, session }
 }
 

@@ -8,12 +8,15 @@ import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
+import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 
 interface SessionOptions {
   pool: KernelPool
+  /** Where the output of its cells is kept. */
+  texts: KeptTexts
   log: Log
-  /** A kernel that has run nothing for this long is ended. */
+  /** A kernel that has run nothing for this long is ended; 0 means never. */
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
@@ -21,6 +24,8 @@ interface SessionOptions {
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
   json?: boolean
+  /** Give cells the forms of the system this one re-creates. */
+  compat?: boolean
   /** Limits that are held elsewhere, for `describe`. */
   limits?: SessionLimits
 }
@@ -49,7 +54,7 @@ export interface SessionInfo extends Partial<SessionLimits> {
 const MAX_QUEUED = 16
 export class Session {
   /** All that its cells have shown. */
-  readonly outputs = new OutputStore()
+  readonly outputs: OutputStore
   readonly #options: SessionOptions
   #kernel: Kernel | undefined
   /** Cells run so far, in whichever kernel. */
@@ -65,11 +70,14 @@ export class Session {
   #running: CellRequest | undefined
   #resetAsked = false
   readonly #checkpoints = new CheckpointKeeper()
+  /** Why variables of earlier cells are gone, for a kernel that has not been told. */
+  #lost: string | undefined
   /** Kernels that are done with, on their way out. */
   #ending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SessionOptions) {
     this.#options = options
+    this.outputs = new OutputStore(options.texts)
   }
 
   /**
@@ -136,7 +144,11 @@ export class Session {
   async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
-    const kernel = await this.#takeKernel()
+    const kernel = await this.#takeKernel(request).catch((error: unknown) => {
+      if (request.signal?.aborted) return undefined
+      throw error
+    })
+    if (!kernel) return neverRun(request)
     stopHearing()
     if (request.signal?.aborted) {
       this.#startIdleTimer(kernel)
@@ -147,12 +159,19 @@ export class Session {
     const result = await new CellRun(kernel, request, {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
+      ...(request.projects && { projects: request.projects() }),
+      ...(this.#options.compat && { compat: true as const }),
+      ...(request.named && { named: request.named }),
+      ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
     result.notes.unshift(...this.#news)
     this.#news = []
-    if (result.stateLost) this.#tellOutlook(result)
+    if (result.stateLost) {
+      this.#tellOutlook(result)
+      this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
+    }
     if (this.#options.fresh || this.#resetAsked) this.#endAfter(result, kernel)
     if (result.stateLost) {
       this.#kernel = undefined
@@ -179,6 +198,9 @@ export class Session {
   }
 
   #endAfter(result: CellResult, kernel: Kernel): void {
+    this.#lost = this.#resetAsked
+      ? 'the session was reset, and variables of earlier cells are gone.'
+      : 'each cell has a sandbox of its own here, so that no variable is kept.'
     if (this.#resetAsked) {
       result.notes.push('The session was reset: the next cell has no variables, and an empty /workspace.')
       this.#checkpoints.drop()
@@ -190,11 +212,11 @@ export class Session {
     this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
   }
 
-  async #takeKernel(): Promise<Kernel> {
+  async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
     const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
     if (this.#closed) throw isOver()
     if (this.#kernel) return this.#kernel
-    const kernel = await this.#options.pool.take()
+    const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
     if (this.#closed) {
       await kernel.dispose()
       throw isOver()
@@ -211,13 +233,16 @@ export class Session {
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
+    this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
     this.#news.push(`The session's sandbox had ended (${kernel.describeEnd(exit)}): ${this.#checkpoints.aftermath()}`)
   }
 
   #startIdleTimer(kernel: Kernel): void {
     const { idleTimeoutMs } = this.#options
+    if (idleTimeoutMs === 0) return
     this.#idleTimer = setTimeout(() => {
       if (this.#kernel !== kernel) return
+      this.#lost = `the session was idle for ${idleTimeoutMs / 1000} s and ended, and its variables are gone.`
       this.#news.push(
         `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.aftermath()}`,
       )

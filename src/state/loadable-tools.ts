@@ -1,13 +1,11 @@
 // Which saved tools can still be imported. Each was loaded before it was kept; but packages go, helpers are deleted, files are copied from elsewhere.
 // What has loaded once is remembered, in a file of hashes, for as long as nothing changes that it depends on; what has not is tried again by the next bridge.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { SavedTool, SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
-import { replaceFile } from '../storage/replace-file.ts'
+import { JsonRecord } from '../storage/json-record.ts'
 
 /** The most hashes that are kept: those of a few environments. */
 const MAX_KEPT = 5_000
@@ -24,6 +22,7 @@ interface LoadableToolsOptions {
 
 export class LoadableTools {
   readonly #options: LoadableToolsOptions
+  readonly #record: JsonRecord<string[]>
   /** By hash: what is wrong with it, undefined for what loads. */
   readonly #known = new Map<string, string | undefined>()
   #loaded: Promise<void> | undefined
@@ -31,6 +30,12 @@ export class LoadableTools {
 
   constructor(options: LoadableToolsOptions) {
     this.#options = options
+    this.#record = new JsonRecord({
+      file: options.file,
+      empty: () => [],
+      parse: (json) => (Array.isArray(json) ? json.filter((hash) => typeof hash === 'string') : undefined),
+      damaged: 'empty',
+    })
   }
 
   /** The newest version of every tool that can be imported, and what is wrong with the others. Starts a sandbox only for tools that nothing is known of. */
@@ -88,24 +93,13 @@ export class LoadableTools {
 
   async #learn(verdicts: Map<string, string | undefined>): Promise<void> {
     for (const [hash, problem] of verdicts) this.#known.set(hash, problem)
-    const { file } = this.#options
     const loadable = [...this.#known].flatMap(([hash, problem]) => (problem === undefined ? [hash] : []))
-    try {
-      await mkdir(path.dirname(file), { recursive: true })
-      await replaceFile(file, JSON.stringify(loadable.slice(-MAX_KEPT)))
-    } catch {
-      // It costs the next bridge a look.
-    }
+    // A file that cannot be written costs the next bridge a look.
+    await this.#record.update((hashes) => void hashes.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
   }
 
   async #read(): Promise<void> {
-    try {
-      const hashes: unknown = JSON.parse(await readFile(this.#options.file, 'utf8'))
-      if (!Array.isArray(hashes)) return
-      for (const hash of hashes) if (typeof hash === 'string') this.#known.set(hash, undefined)
-    } catch {
-      // None yet, or damaged: everything in it can be found out again.
-    }
+    for (const hash of await this.#record.read()) this.#known.set(hash, undefined)
   }
 }
 

@@ -2,6 +2,7 @@
 // All of it is the sandbox's own words. It is data here and is only ever run inside a sandbox.
 import * as z from 'zod'
 import { firstSentence, oneLine } from '../catalog/search/text.ts'
+import { boundedList } from '../protocol/bounded-schema.ts'
 
 /** A Python name that is a file name everywhere, too. Whether it is a keyword shows when it is loaded. */
 export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
@@ -25,12 +26,12 @@ export const savedToolContent = z.object({
   /** The `def` with its decorators. */
   source: z.string().min(1).max(MAX_SOURCE_CHARS),
   /** Import statements that come before it. */
-  imports: z.array(line).max(100).default([]),
+  imports: boundedList(line, 100).default([]),
   /** Servers that the function uses, by the variable it knows each by, such as `mcp_github`. */
-  servers: z
-    .array(z.object({ variable: pythonName, name: z.string().min(1).max(1_000), alias: z.string().min(1).max(200) }))
-    .max(100)
-    .default([]),
+  servers: boundedList(
+    z.object({ variable: pythonName, name: z.string().min(1).max(1_000), alias: z.string().min(1).max(200) }),
+    100,
+  ).default([]),
   /** `(rows: list, limit=10) -> str` */
   signature: line,
   description: z.string().max(20_000).default(''),

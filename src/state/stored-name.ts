@@ -26,14 +26,19 @@ export function isStoredName(name: string): boolean {
   return problemOf(name) === undefined
 }
 
-function problemOf(name: string): string | undefined {
+/** Whether it can be one part of a path below a folder of ours: a stored name, or one that begins with a dot. */
+export function isPathPart(part: string): boolean {
+  return problemOf(part, true) === undefined
+}
+
+function problemOf(name: string, mayBeHidden = false): string | undefined {
   if (name.trim() === '') return 'it is empty'
   if (name.length > MAX_NAME_CHARS || Buffer.byteLength(name) > MAX_NAME_BYTES)
     return `it is too long (${name.length} characters)`
   if (/[/\\]/.test(name)) return 'it has a path separator'
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return 'it has a control character'
   if (/[:*?"<>|]/.test(name)) return 'it has one of : * ? " < > |'
-  if (name.startsWith('.')) return 'it begins with a dot'
+  if (name.startsWith('.') && !mayBeHidden) return 'it begins with a dot'
   if (/^\s|[\s.]$/.test(name)) return 'it begins or ends with a space, or ends with a dot'
   if (WINDOWS_DEVICE.test(name)) return 'Windows keeps it for a device'
   return undefined

@@ -2,23 +2,38 @@ import { expect, it } from 'vitest'
 import { Uploads } from './uploads.ts'
 
 const bytes = (text: string) => Buffer.from(text)
+const asText = async (data: Buffer) => data.toString()
 
-it('puts pieces together, in order, and is over then', () => {
+it('puts pieces together, in order, and is over then', async () => {
   const uploads = new Uploads(10)
   const first = uploads.add(undefined, bytes('ab'))
   const second = uploads.add(undefined, bytes('x'))
   uploads.add(first, bytes('cd'))
-  expect(uploads.take(first).toString()).toBe('abcd')
-  expect(uploads.take(second).toString()).toBe('x')
-  expect(() => uploads.take(first)).toThrow(/no upload/)
+  uploads.add(first, bytes('e'))
+  expect(await uploads.take(first, asText)).toBe('abcde')
+  expect(await uploads.take(second, asText)).toBe('x')
+  await expect(uploads.take(first, asText)).rejects.toThrow(/no upload/)
   expect(() => uploads.add(first, bytes('e'))).toThrow(/no upload/)
 })
 
-it('holds no more than it may', () => {
+it('holds no more than it may', async () => {
   const uploads = new Uploads(3)
   const upload = uploads.add(undefined, bytes('abc'))
   expect(() => uploads.add(upload, bytes('d'))).toThrow(expect.objectContaining({ code: 'STATE_REFUSED' }))
-  expect(() => uploads.take(upload)).toThrow(/no upload/)
-  for (let count = 0; count < 8; count += 1) uploads.add(undefined, bytes('a'))
+  await expect(uploads.take(upload, asText)).rejects.toThrow(/no upload/)
+  for (let count = 0; count < 8; count += 1) uploads.add(undefined, bytes(''))
   expect(() => uploads.add(undefined, bytes('a'))).toThrow(/at once/)
+})
+
+it('holds no more than that in all uploads together, with those that are being saved', async () => {
+  const uploads = new Uploads(3)
+  const [first, second] = [uploads.add(undefined, bytes('ab')), uploads.add(undefined, bytes('c'))]
+  expect(() => uploads.add(second, bytes('d'))).toThrow(/together/)
+  const third = uploads.add(undefined, bytes('d'))
+  let finish = (): void => {}
+  const saving = uploads.take(first, () => new Promise<void>((resolve) => (finish = resolve)))
+  expect(() => uploads.add(third, bytes('e'))).toThrow(/together/)
+  finish()
+  await saving
+  expect(uploads.add(undefined, bytes('abc'))).toBe(4)
 })

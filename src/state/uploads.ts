@@ -3,12 +3,20 @@ import { BridgeError } from '../errors.ts'
 
 const MAX_OPEN = 8
 
+interface Upload {
+  /** Longer than what it holds, so that many small pieces are copied a few times only and cost no more than their bytes. */
+  buffer: Buffer
+  sizeBytes: number
+}
+
 export class Uploads {
-  readonly #open = new Map<number, { parts: Buffer[]; sizeBytes: number }>()
+  readonly #open = new Map<number, Upload>()
   readonly #maxBytes: number
   #count = 0
+  /** Of those that are being saved. */
+  #takenBytes = 0
 
-  /** @param maxBytes the most that one upload may have */
+  /** @param maxBytes the most that one upload may have, and all that are open together */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -21,26 +29,48 @@ export class Uploads {
   add(upload: number | undefined, data: Buffer): number {
     const number = upload ?? this.#begin()
     const open = this.#find(number)
-    if (open.sizeBytes + data.byteLength > this.#maxBytes) {
+    const sizeBytes = open.sizeBytes + data.byteLength
+    if (sizeBytes > this.#maxBytes) {
       this.#open.delete(number)
       throw new BridgeError(
         'STATE_REFUSED',
         `It is larger than ${this.#maxBytes >> 20} MiB, the most that an artifact may have`,
-        {
-          hint: 'Save it in parts, or compressed.',
-        },
+        { hint: 'Save it in parts, or compressed.' },
       )
     }
-    open.parts.push(data)
-    open.sizeBytes += data.byteLength
+    if (this.#totalBytes() + data.byteLength > this.#maxBytes) {
+      this.#open.delete(number)
+      throw new BridgeError(
+        'STATE_REFUSED',
+        `The artifacts that are being saved at once are larger than ${this.#maxBytes >> 20} MiB together`,
+        { hint: 'Save one after the other.' },
+      )
+    }
+    if (sizeBytes > open.buffer.length) open.buffer = grown(open, Math.min(2 * sizeBytes, this.#maxBytes))
+    data.copy(open.buffer, open.sizeBytes)
+    open.sizeBytes = sizeBytes
     return number
   }
 
-  /** All of an upload, which is over then. @throws BridgeError STATE_NOT_FOUND */
-  take(upload: number): Buffer {
-    const { parts } = this.#find(upload)
+  /**
+   * Hand all of an upload to `save`. It is over then, and counts until it is saved.
+   * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
+   */
+  async take<T>(upload: number, save: (data: Buffer) => Promise<T>): Promise<T> {
+    const { buffer, sizeBytes } = this.#find(upload)
     this.#open.delete(upload)
-    return Buffer.concat(parts)
+    this.#takenBytes += sizeBytes
+    try {
+      return await save(buffer.subarray(0, sizeBytes))
+    } finally {
+      this.#takenBytes -= sizeBytes
+    }
+  }
+
+  #totalBytes(): number {
+    let total = this.#takenBytes
+    for (const { sizeBytes } of this.#open.values()) total += sizeBytes
+    return total
   }
 
   #begin(): number {
@@ -50,14 +80,20 @@ export class Uploads {
       })
     }
     this.#count += 1
-    this.#open.set(this.#count, { parts: [], sizeBytes: 0 })
+    this.#open.set(this.#count, { buffer: Buffer.alloc(0), sizeBytes: 0 })
     return this.#count
   }
 
-  #find(upload: number): { parts: Buffer[]; sizeBytes: number } {
+  #find(upload: number): Upload {
     const open = this.#open.get(upload)
     if (!open)
       throw new BridgeError('STATE_NOT_FOUND', `There is no upload ${upload}`, { hint: 'Save the artifact again.' })
     return open
   }
+}
+
+function grown({ buffer, sizeBytes }: Upload, length: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(length)
+  buffer.copy(larger, 0, 0, sizeBytes)
+  return larger
 }

@@ -62,3 +62,25 @@ test('who was taken for dead leaves the lock of its successor alone', async () =
   })
   expect(await readdir(path.dirname(lock))).toEqual([])
 })
+
+test('a lock of a process that was killed is removed at once', async () => {
+  const lock = await lockFile()
+  await withFileLock(lock, async () => {
+    const [host, , id] = (await readFile(lock, 'utf8')).split(' ')
+    await writeFile(lock, `${host} 999999999 ${id}`)
+  })
+  expect(await readFile(lock, 'utf8')).toContain('999999999')
+  expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
+})
+
+test('a lock of a process on another machine is left alone while it is fresh', async () => {
+  const lock = await lockFile()
+  await withFileLock(lock, () => Promise.resolve())
+  await writeFile(lock, 'another-host 999999999 x')
+  let isTaken = false
+  const waiting = withFileLock(lock, async () => void (isTaken = true))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(isTaken).toBe(false)
+  await rm(lock)
+  await waiting
+})

@@ -1,6 +1,8 @@
 // Excludes other processes by a file that only one of them can create. The file names who made it, so that nobody removes another's.
-// Whoever holds it keeps its time fresh; a lock whose time stands still was left behind by a process that is gone.
+// Whoever holds it keeps its time fresh; a lock whose time stands still was left behind, and so was one of a process that is gone.
 import { randomUUID } from 'node:crypto'
+import { hostId } from '../process/host-id.ts'
+import { isRunning } from '../process/is-running.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -11,7 +13,7 @@ const REFRESH_MS = 15_000
 
 /** Runs work while this process holds the lock. @throws what the work throws, or what node:fs does when the file cannot be made */
 export async function withFileLock<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  const owner = randomUUID()
+  const owner = `${hostId()} ${process.pid} ${randomUUID()}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
   while (!(await take(lock, owner))) {
     const left = await staleOwner(lock)
@@ -41,6 +43,8 @@ async function take(lock: string, owner: string): Promise<boolean> {
 async function staleOwner(lock: string): Promise<string | undefined> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readFile(lock, 'utf8'), stat(lock)])
+    const [host, pid] = owner.split(' ')
+    if (host === hostId() && !isRunning(Number(pid))) return owner
     // One from the future was made before the clock was set back.
     return Math.abs(Date.now() - mtimeMs) > STALE_MS ? owner : undefined
   } catch {

@@ -36,7 +36,7 @@ function lineStartAfter(text: string, position: number): number {
 }
 
 /** A position that does not part the two halves of a surrogate pair. */
-function betweenCharacters(text: string, position: number): number {
+export function betweenCharacters(text: string, position: number): number {
   const code = text.charCodeAt(position)
   return code >= 0xdc00 && code <= 0xdfff ? position + 1 : position
 }

@@ -1,6 +1,7 @@
 // All configured upstreams under their names, and the bound on how many processes they are. What one of them does is ManagedUpstream's business.
 import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
+import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -91,8 +92,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Try again when some calls have ended.' })
   }
 
-  for (const definition of options.definitions) {
-    const upstream = new ManagedUpstream(definition, {
+  const manage = (definition: ServerDefinition): ManagedUpstream =>
+    new ManagedUpstream(definition, {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
       cwd: options.cwd,
@@ -118,8 +119,27 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       },
       beforeStart: () => makeRoom(definition.name),
     })
-    upstreams.set(definition.name, upstream)
+
+  let definitions: readonly ServerDefinition[] = []
+  /** On their way out. */
+  const retiring = new Set<ManagedUpstream>()
+
+  const redefine = (wanted: readonly ServerDefinition[]): void => {
+    const before = new Map(upstreams)
+    definitions = wanted
+    upstreams.clear()
+    for (const definition of wanted) {
+      const known = before.get(definition.name)
+      const stays = known !== undefined && isSameDefinition(known.definition, definition)
+      upstreams.set(definition.name, stays ? known : manage(definition))
+      if (stays) before.delete(definition.name)
+    }
+    for (const upstream of before.values()) {
+      retiring.add(upstream)
+      void upstream.retire().finally(() => retiring.delete(upstream))
+    }
   }
+  redefine(options.definitions)
 
   const find = (server: string): ManagedUpstream => {
     const upstream = upstreams.get(server)
@@ -137,7 +157,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   return {
-    definitions: options.definitions,
+    get definitions() {
+      return definitions
+    },
+    redefine,
     state: (server) => find(server).state,
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => {
@@ -182,7 +205,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
     close: async () => {
-      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
+      await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
     },
   }
 }

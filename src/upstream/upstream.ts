@@ -73,6 +73,8 @@ export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
 /** All configured upstreams. Each is started on first need, shared by every session, and restarted on next use after it died. */
 export interface Upstreams {
   readonly definitions: readonly ServerDefinition[]
+  /** Take over another list. Servers that are as they were go on running; the others end when the calls to them have ended. */
+  redefine(definitions: readonly ServerDefinition[]): void
   state(server: string): UpstreamState
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined

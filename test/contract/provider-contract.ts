@@ -1,4 +1,5 @@
 // What every provider promises, as one suite that all of them pass. A difference between providers is a parameter here, and is named in docs/security.md.
+import { tmpdir } from 'node:os'
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
@@ -8,6 +9,7 @@ import { Kernel } from '../../src/kernel/kernel.ts'
 import { createLog } from '../../src/log.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 import { KernelPool } from '../../src/session/kernel-pool.ts'
+import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
 import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { makeProvider, whyNot } from '../support/engines.ts'
@@ -223,7 +225,8 @@ export function testProvider(
         size: 0,
         log,
       })
-      const session = new Session({ pool, log, idleTimeoutMs: 600_000 })
+      const texts = new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: tmpdir() })
+      const session = new Session({ pool, texts, log, idleTimeoutMs: 600_000 })
       onTestFinished(async () => {
         await session.close()
         await pool.close()

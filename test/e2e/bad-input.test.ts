@@ -26,9 +26,8 @@ describe('run_python with', () => {
     ['a timeout of -1', { code: '1', timeout: -1 }, /'timeout' is -1/],
     ['a timeout of a billion', { code: '1', timeout: 1e9 }, /'timeout' is 1000000000.*at most 120/],
     ['a timeout that is a word', { code: '1', timeout: 'ten' }, /'timeout' must be a number of seconds.*"ten"/],
-    ['an argument it does not know', { code: '1', language: 'js' }, /Unknown argument 'language'/],
     ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
-    ['an endless name of an argument', { code: '1', ['y'.repeat(100_000)]: 1 }, /Unknown argument 'y+…'/],
+    ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
     ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
   ])('%s', async (_, args, expected) => {
     const { isError, text, structured } = await bridge.call(args)
@@ -38,6 +37,18 @@ describe('run_python with', () => {
     expect(await bridge.run('kept')).toBe("'yes'")
   })
 })
+
+it.each(['language', 'y'.repeat(100_000)])(
+  'an argument it does not know is ignored, which its result tells',
+  async (name) => {
+    const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
+    expect(isError).toBe(false)
+    expect(text).toMatch(
+      /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
+    )
+    expect(text.length).toBeLessThan(300)
+  },
+)
 
 it('a server that cannot start is an exception that names it, and its command stays secret', async () => {
   const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })

@@ -54,9 +54,11 @@ describe('mcp.runtime', () => {
     const fresh = await startBridge({
       servers: { 'my-files': published.filesystem(folder), memory: published.memory('/dev/null') },
     })
-    expect(await fresh.run('sorted(runtime.discovered_servers()), await runtime.list_servers()')).toBe(
-      "(['memory', 'my-files'], [])",
-    )
+    expect(
+      await fresh.run(
+        'sorted(runtime.discovered_servers()), [s.name for s in runtime.discovered_servers(True) if s.state == "running"]',
+      ),
+    ).toBe("(['memory', 'my-files'], [])")
   })
 
   it('discovered_servers(detailed=True) carries descriptions', async () => {
@@ -65,6 +67,9 @@ describe('mcp.runtime', () => {
         '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
       ),
     ).toBe("['Files of the test']")
+    expect(await bridge.run('runtime.discovered_servers(detailed=True)')).toMatch(
+      /^mcp_my_files \(my-files\), [a-z-]+: Files of the test\nmcp_memory, [^\n]+\nmcp_everything, [^\n]+$/,
+    )
   })
 
   it('list_servers and LOADED_MCP_SERVERS', async () => {
@@ -112,7 +117,9 @@ describe('mcp.runtime', () => {
 
   it('capability_summary is the resource, for what the cell may reach', async () => {
     const text = await bridge.run('print(runtime.capability_summary())')
-    expect(text).toContain('- mcp_my_files (my-files): Files of the test')
+    expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
+    await bridge.run('await runtime.list_tools("everything")')
+    expect(await bridge.run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
   })
 })
 
@@ -147,6 +154,59 @@ describe('results', () => {
   })
 })
 
+it('starts the servers that a cell names before it calls them, and no others', async () => {
+  const fresh = await startBridge({
+    servers: { everything: published.everything(), memory: published.memory('/dev/null') },
+  })
+  const code = `import asyncio
+async def later():
+    await mcp_everything.echo(message="x")
+while not (running := await runtime.list_servers()):
+    await asyncio.sleep(0.05)
+running`
+  expect(await fresh.run(code)).toBe("['everything']")
+})
+
+describe('several at once', () => {
+  it('docs in full are whole, with an example', async () => {
+    const text = await bridge.run(
+      'print(await runtime.query_tool_docs("my-files", tools=["edit_file", "move_file"], detail="full"))',
+    )
+    expect(text).toMatch(/edits: list\[\{oldText: str, newText: str\}\]/)
+    expect(text).toMatch(/\n    dryRun: bool = False  # Preview changes/)
+    expect(text).toMatch(
+      /Example: await mcp_my_files\.edit_file\(path='path', edits=\[\{'oldText': 'oldText', 'newText': 'newText'\}\]\)/,
+    )
+    // From the end of its description, which a line leaves out.
+    expect(text).toContain('Both source and destination must be within allowed directories')
+    expect(text).not.toContain('read_text_file(')
+  })
+
+  it('searches are grouped by their queries', async () => {
+    const text = await bridge.run(
+      'found = await runtime.search_tool_docs(["add two numbers", "move a file"], limit=2)\nprint(found)\nlist(found)',
+    )
+    expect(text).toMatch(
+      /^add two numbers:\n[^]*mcp_everything\.get_sum\([^]*\n\nmove a file:\n[^]*mcp_my_files\.move_file\(/,
+    )
+    expect(text).toContain("['add two numbers', 'move a file']")
+  })
+})
+
+describe('a server that cannot start', () => {
+  it('is told of once, with the last line it wrote, and is unavailable in the summary', async () => {
+    const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
+    const fresh = await startBridge({
+      servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
+    })
+    const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
+    const first = await fresh.run(search)
+    expect(first).toMatch(/broken \([^)]*exited with code 1[^)]*: ModuleNotFoundError: no module mcp_thing\)/)
+    expect(await fresh.run(search)).not.toContain('broken')
+    expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
+  })
+})
+
 describe('a wrong call', () => {
   it.each([
     ['an unknown tool', 'await mcp_everything.ecko(message="x")', /ecko[\s\S]*echo/],
@@ -176,10 +236,10 @@ describe('an import of a tool that does not exist', () => {
     expect(await bridge.run(isImportError)).toBe('yes')
   })
 
-  it('starts no server to find out', async () => {
-    const fresh = await startBridge({ servers: { everything: published.everything() } })
-    const code = 'from mcp.servers.everything import get_summ\nawait runtime.list_servers()'
-    expect(await fresh.run(code)).toBe('[]')
+  it('is left to run when the tools are not known', async () => {
+    const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
+    const fresh = await startBridge({ servers: { silent } })
+    expect(await fresh.run('from mcp.servers.silent import get_summ\nget_summ.__name__')).toBe("'get_summ'")
   })
 })
 
@@ -250,8 +310,9 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     // What was just listed can be called by the run that names it.
     expect(await strict.run('await mcp_everything.echo(message="x")', { servers: ['everything'] })).toMatch(/x/)
     expect(await strict.run('await runtime.list_servers()', { servers: ['everything', 'my-files'] })).toBe(
-      "['everything']",
+      "['everything', 'my-files']",
     )
+    expect(await strict.run('runtime.list_servers_sync()')).toBe('[]')
   })
 
   it('gives a run what it names, and of the others their names and configured descriptions alone', async () => {

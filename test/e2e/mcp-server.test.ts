@@ -25,6 +25,21 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(150)
   })
 
+  it('keeps the tool in sight where tools are searched for, and says what to search it by', async () => {
+    const { client } = await startBridge({ era })
+    const { tools } = await client.listTools()
+    expect(tools[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
+    expect(client.getInstructions()).toMatch(/^run_python [^\n]*tools of every MCP server[^\n]*$/)
+  })
+
+  it('reads in the definition how a call is made, what stays, and where files are', async () => {
+    const { client } = await startBridge({ era })
+    const { tools } = await client.listTools()
+    for (const said of ['await', 'keyword arguments', 'variables persist', 'host files only through tools']) {
+      expect(tools[0]!.description).toContain(said)
+    }
+  })
+
   it('reads the capabilities', async () => {
     const { client } = await startBridge({
       era,

@@ -9,7 +9,7 @@ const DOCS = [
     tool: 'create-issue',
     toolAlias: 'create_issue',
     description: 'Create an issue in a repository.',
-    line: 'await mcp_github.create_issue(*, title: str, labels: list[str] = ...)  # Create an issue',
+    line: 'await mcp_github.create_issue(*, title: str, labels: list[str] = None)  # Create an issue',
     params: [
       { name: 'title', type: 'str', required: true },
       { name: 'labels', type: 'list[str]', required: false },
@@ -125,18 +125,54 @@ describe('mcp.runtime', () => {
 
   it('prints docs as lines', async (ctx) => {
     const kernel = await startKernel(ctx)
+    const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
+    const options = { ...bridge(), onCall: () => ({ value: short }) }
     const { stdout, value } = await kernel.run(
       'docs = await runtime.search_tool_docs("x")\nprint(docs)\nprint(docs[0])\nprint(docs[1:])\ndocs',
-      bridge(),
+      options,
     )
     const lines = DOCS.map((doc) => doc.line)
     expect(stdout).toBe(`${lines.join('\n')}\n${lines[0]}\n${lines[1]}\n`)
     expect(value).toEqual({ 'text/plain': lines.join('\n') })
-    expect(await kernel.value('docs[0]["tool"], docs[0].params[0].name, isinstance(docs, list)')).toBe(
-      "('create-issue', 'title', True)",
-    )
+    expect(await kernel.value('docs[0]["tool"], isinstance(docs, list)')).toBe("('create-issue', True)")
     expect(await kernel.value('docs[:0]')).toBe('(no tools)')
   })
+})
+
+it('prints docs in full with every parameter and an example', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const options = { ...bridge(), onCall: () => ({ value: [{ ...DOCS[0], example: "await mcp_github.x(title='t')" }] }) }
+  const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
+  expect((await kernel.run(code, options)).stdout).toBe(`${DOCS[0]!.line}
+
+Create an issue in a repository.
+
+Parameters:
+    title: str
+    labels: list[str] = None
+    state: str = 'open'
+
+Example: await mcp_github.x(title='t')
+`)
+})
+
+it('asks for several tools or queries at once', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const calls: Call[] = []
+  const options: RunOptions = {
+    ...bridge(),
+    onCall: (call) => {
+      calls.push(call)
+      return { value: call.method === 'search_tool_docs' ? [[DOCS[1]], []] : DOCS }
+    },
+  }
+  await kernel.run('await runtime.query_tool_docs("github", ["a", "b"])', options)
+  expect(calls[0]!.params).toEqual({ server: 'github', tools: ['a', 'b'], detail: 'summary' })
+  const code = 'found = runtime.search_tool_docs_sync(["list it", "nothing"])\nprint(found)\nfound["list it"][0].tool'
+  const { stdout, value } = await kernel.run(code, options)
+  expect(calls[1]!.params).toMatchObject({ query: ['list it', 'nothing'] })
+  expect(stdout).toBe('list it:\nawait mcp_github.list()\n\nnothing:\n(no tools)\n')
+  expect(value).toEqual({ 'text/plain': "'list'" })
 })
 
 describe('a proxy', () => {
@@ -160,7 +196,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     const value = (code: string) => kernel.value(code, options)
     expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
     expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(
-      `"(title: str, labels: list[str] = ..., state: str = 'open')"`,
+      `"(title: str, labels: list[str] = None, state: str = 'open')"`,
     )
     expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
     expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')

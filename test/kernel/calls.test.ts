@@ -243,6 +243,12 @@ describe('a result', () => {
     )
     expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
     expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
+    // JSON text in a box is what it is in a text block; the content of a file is not looked into.
+    const json = JSON.stringify([{ id: 1 }])
+    expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
+    expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
+    expect(await value('r', answer({ structuredContent: { result: '{broken' } }))).toBe("'{broken'")
+    expect(await value('r', answer({ structuredContent: { content: '[1]' } }))).toBe("'[1]'")
     expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
     expect(await value('r', content({ type: 'resource', resource: { uri: 'u', text: 'words' } }))).toBe("'words'")
     expect(await value('r', content({ type: 'resource', resource: { uri: 'u', blob: 'AAE=' } }))).toBe("b'\\x00\\x01'")
@@ -326,7 +332,7 @@ r`
   // Which line of the kernel the end of the stack hits depends on the depth to the frame: each is another case.
   for (const [kind, dive] of [
     ['blocking', 'runtime.capability_summary()'],
-    ['awaited', 'await runtime.list_servers()'],
+    ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
     it(`at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {

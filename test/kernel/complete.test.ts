@@ -53,7 +53,7 @@ it('completes names, attributes, servers, tools and arguments', async (ctx) => {
     ['x = my_v', ['my_value']],
     ['impo', ['import']],
     ['isinst', ['isinstance']],
-    ['mcp_github.', ['create_issue', 'get_prompt', 'list', 'prompts', 'read_resource', 'resources']],
+    ['mcp_github.', ['create_issue', 'get_prompt', 'list', 'list_tools', 'prompts', 'read_resource', 'resources']],
     ['await mcp_github.cr', ['create_issue']],
     ['mcp_github.create_issue.', ['raw']],
     ['mcp_servers["my', ['my-files']],
@@ -123,10 +123,10 @@ it('help() and inspect.signature() show parameters, their descriptions, and what
   const kernel = await startKernel(ctx)
   const { stdout } = await kernel.run('help(mcp_github.create_issue)', options)
   expect(stdout).toContain('Create an issue.')
-  expect(stdout).toContain('title: What it is about')
+  expect(stdout).toContain('title: str  # What it is about')
   const signature = 'import inspect\ns = inspect.signature(mcp_github.create_issue)\n'
   expect(await kernel.value(`${signature}str(s)`, options)).toBe(
-    `"(title: str, labels: list[str] = ..., state: str = 'open', **more) -> {number: int}"`,
+    `"(title: str, labels: list[str] = None, state: str = 'open', **more) -> {number: int}"`,
   )
   expect(await kernel.value(`${signature}s.bind("t", extra=1).arguments, s.parameters["state"].default`, options)).toBe(
     `({'title': 't', 'more': {'extra': 1}}, 'open')`,

@@ -186,3 +186,12 @@ def Config(**given):
     })
   }
 })
+
+it('an object that is only a picture is shown without the address of the object', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`
+  const { value } = await kernel.run(`class P:\n    def _repr_png_(self): return ${png}\nP()`)
+  expect(value).toMatchObject({ 'text/plain': '', 'image/png': expect.any(String) as string })
+  const named = await kernel.run(`class Q(P):\n    def __repr__(self): return 'a plot of sales'\nQ()`)
+  expect(named.value).toMatchObject({ 'text/plain': 'a plot of sales' })
+})

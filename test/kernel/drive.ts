@@ -29,6 +29,7 @@ export interface Outcome {
 export interface RunOptions {
   /** Ask for values as JSON, too. */
   json?: boolean
+  named?: boolean
   servers?: { name: string; alias: string; description?: string }[]
   /** Answers a call; undefined leaves it open. */
   onCall?: (call: Call) => Answer | undefined | Promise<Answer | undefined>
@@ -44,6 +45,8 @@ export class Driver {
   readonly sandbox: Sandbox
   /** Lines from the kernel that were no JSON. There must never be any. */
   readonly badLines: string[] = []
+  /** Sent with each cell. */
+  lost: string | undefined
   #cell = 0
   #parts: Buffer[] = []
   #listener: ((frame: Frame) => void) | undefined
@@ -84,6 +87,8 @@ export class Driver {
       code,
       ...(options.servers && { servers: options.servers }),
       ...(options.json && { json: true }),
+      ...(options.named && { named: true }),
+      ...(this.lost && { lost: this.lost }),
     })
     const done = await over
     const text = (stream: string) =>

@@ -180,7 +180,22 @@ describe('a hint', () => {
     expect(await hint('import no_such_module_anywhere.sub')).toMatch(
       /no_such_module_anywhere is not in this sandbox.*MCP_BRIDGE_PACKAGES/,
     )
+    const parsed = 'import json\njson.loads([1])'
+    expect(await hint(parsed)).toMatch(/JSON from a tool is parsed already/)
     expect(await hint('1 / 0')).toBeUndefined()
+  })
+
+  it.for([
+    ['"text"', '["content"][0]["text"]'],
+    ['[1]', "['content']"],
+    ['{"a": 1}', '["structuredContent"]'],
+    ['None', '["content"]'],
+    ['"text"', '.get("isError")'],
+    ['"text"', '.content'],
+  ] as const)('names what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
+    expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
   })
 
   it('about the network and about files of the host comes with words to search for', async (ctx) => {
@@ -320,4 +335,83 @@ it('a coroutine of the cell that is not awaited is warned of with its place, nev
   const next = await kernel.run('del x\n1')
   expect(next.stderr).toMatch(/^Cell 3:1: RuntimeWarning: coroutine 'g'/)
   for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
+})
+
+describe('an exception that a cell catches', () => {
+  const caught = (code: string) =>
+    `def attempt():\n    ${code}\ntry:\n    attempt()\nexcept Exception as error:\n    print(error)\n    kept = error`
+
+  it.for([
+    [
+      'an unknown server',
+      'return mcp_gitub.x',
+      /^name 'mcp_gitub' is not defined. Did you mean github\? Available: github/,
+    ],
+    ['an unknown server by subscript', "return mcp_servers['gitub']", /Did you mean github\? Available: github/],
+    [
+      'a missing module',
+      'import nmpy',
+      /^No module named 'nmpy'. .*nothing can be installed|^No module named 'nmpy'. nmpy is not in this sandbox/i,
+    ],
+    [
+      'a file of the host',
+      "open('/home/someone/data.csv')",
+      /^\[Errno 2\] No such file or directory \(The sandbox has no files of the host.*search_tool_docs.*\): '\/home\/someone\/data.csv'/,
+    ],
+    [
+      'the network',
+      "raise __import__('socket').gaierror(-3, 'Temporary failure in name resolution')",
+      /The sandbox has no network/,
+    ],
+    [
+      'the network, inside of another',
+      "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
+      /^<urlopen error .*The sandbox has no network/,
+    ],
+  ] as const)('says what to do: %s', async ([, code, expected], ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
+  })
+
+  it('keeps its class and what code asks of it, and is told once when it is raised on', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(caught("open('/home/someone/x')"))
+    expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
+      "('FileNotFoundError', 2, '/home/someone/x')",
+    )
+    const { error } = await kernel.run("try:\n    open('/home/a')\nexcept OSError:\n    raise")
+    expect(error!.traceback.match(/no files of the host/g)).toHaveLength(1)
+    expect(error!.hint).toBeUndefined()
+    expect(error!.search).toBe('read file from file system')
+  })
+
+  it('is as Python made it when there is nothing to say', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
+    expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")
+    expect((await kernel.run("try: 1/0\nexcept: print('bare')")).stdout).toBe('bare\n')
+    const traceback = (await kernel.run('try:\n    1/0\nexcept ZeroDivisionError as error:\n    none + 1')).error!
+      .traceback
+    expect(traceback).not.toContain('advise')
+    expect(traceback).toContain('line 4')
+  })
+})
+
+it('a NameError says why variables of earlier cells are gone', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  expect((await kernel.run('df')).error!.hint).toBeUndefined()
+  kernel.lost = 'the session was reset, and variables of earlier cells are gone.'
+  expect((await kernel.run('df')).error!.hint).toMatch(/earlier cell has defined it: the session was reset/)
+  kernel.lost = undefined
+  expect((await kernel.run('try: df\nexcept NameError as e: print(e)')).stdout).toMatch(
+    /^name 'df' is not defined. .*the session was reset/,
+  )
+})
+
+it('a server that the call does not name is said to be missing there', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const run = (code: string) => kernel.run(code, { servers: GITHUB, named: true })
+  for (const code of ['mcp_files', 'def f(): mcp_files.x\nf()'])
+    expect((await run(code)).error!.hint).toMatch(/not in this call's `servers`: github. Add it there/)
+  expect((await run("mcp_servers['files']")).error!.message).toMatch(/not in this call's `servers`: github/)
 })

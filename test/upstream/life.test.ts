@@ -37,6 +37,19 @@ describe('idle servers', () => {
   })
 })
 
+describe('another list of servers', () => {
+  test('leaves a server running that is the same, and starts one that is new', async () => {
+    const upstreams = open([named('a'), named('b')])
+    const first = textOf(await upstreams.callTool('a', 'pid', {}))
+    const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
+    upstreams.redefine([named('a'), named('c')])
+    expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
+    expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
+    expect(() => upstreams.state('b')).toThrow("There is no server 'b'")
+    await until(() => !isAlive(gone))
+  })
+})
+
 describe('the bound on processes', () => {
   test('stops the one used longest ago', async () => {
     const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })

@@ -10,7 +10,7 @@ from . import bridge
 from .errors import ArgumentsError, MCPError
 
 _PIECE_BYTES = 4 << 20
-_FOLDERS = ("/workspace/", "/tmp/")
+_FOLDERS = ("/workspace/", "/projects/", "/tmp/")
 
 
 class Artifact(Record):
@@ -48,7 +48,7 @@ class ArtifactFile(io.BytesIO):
 
 def save_artifact(name, data):
     """Keep a file for the user and for later sessions. `data`: bytes, text, a pathlib.Path or the path of a file under
-    /workspace or /tmp, or a value that has a form in JSON. A name that is there already gets another version."""
+    /workspace, /projects or /tmp, or a value that has a form in JSON. A name that is there already gets another version."""
     if not isinstance(name, str):
         raise ArgumentsError(f"the name of an artifact is a str, not {type(name).__name__}")
     upload = None

@@ -1,14 +1,45 @@
 """Tool docs as a cell sees them: mappings that print as their one line. And what can be made of one: a signature, a docstring."""
 
+from collections.abc import Iterable
+
 from ..values import Record
+from . import bridge
+
+# Keys of the system this one re-creates. They are looked up, not stored: what is printed or sent as JSON stays short.
+_OTHER_NAMES = {"name": "tool", "alias": "toolAlias", "input_schema": "inputSchema", "output_schema": "outputSchema"}
+_SCHEMAS = ("inputSchema", "outputSchema")
 
 
 class ToolDoc(Record):
-    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`; the fields are keys and attributes."""
+    """A tool doc. Prints as its line, `await mcp_github.create_issue(…)`, and in full with all that is known; the fields are keys and attributes.
+
+    `name`, `alias` and `input_schema` are there as well; a schema that the doc does not hold is fetched.
+    """
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __missing__(self, key: object) -> object:
+        own = _OTHER_NAMES.get(key, key) if isinstance(key, str) else key
+        if own in _SCHEMAS and "tool" in self and "server" in self:
+            if not dict.__contains__(self, own):
+                found = bridge.ask_sync("query_tool_docs", server=self["server"], tool=self["tool"], detail="full")
+                return found[0].get(own)
+        if own == key or own not in self:
+            raise KeyError(key)
+        return self[own]
+
+    def get(self, key: object, default: object = None) -> object:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key: object) -> bool:
+        return dict.__contains__(self, key) or (isinstance(key, str) and key in _OTHER_NAMES)
+
+    def __repr__(self) -> str:
+        if "params" in self:
+            return docstring(self)
         return str(self.get("line") or dict.__repr__(self))
 
     __str__ = __repr__
@@ -17,23 +48,94 @@ class ToolDoc(Record):
 class ToolDocs(list):
     """Tool docs, one line each when printed."""
 
-    def __repr__(self):
-        return "\n".join(map(str, self)) or "(no tools)"
+    def __repr__(self) -> str:
+        apart = "\n\n" if any("params" in doc for doc in self) else "\n"
+        return apart.join(map(str, self)) or "(no tools)"
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: object) -> object:
+        if isinstance(index, str):
+            return self._only(index)[index]
         found = super().__getitem__(index)
         return ToolDocs(found) if isinstance(index, slice) else found
+
+    def __contains__(self, wanted: object) -> bool:
+        if isinstance(wanted, str):
+            return any(wanted in (doc.get("tool"), doc.get("toolAlias")) for doc in self)
+        return super().__contains__(wanted)
+
+    def _only(self, key: str) -> ToolDoc:
+        if len(self) == 1:
+            return super().__getitem__(0)
+        raise TypeError(f"these are the docs of {len(self)} tools: choose one, as in docs[0][{key!r}], or name the tool when you ask")
+
+
+class ToolMap(dict):
+    """The docs of a server's tools by Python name; a tool's own name finds it as well."""
+
+    def __missing__(self, name: object) -> ToolDoc:
+        for doc in self.values():
+            if doc["tool"] == name:
+                return doc
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or any(doc["tool"] == name for doc in self.values())
+
+    def get(self, name: object, default: object = None) -> object:
+        return self[name] if name in self else default
+
+
+def tool_map(docs: Iterable[ToolDoc]) -> ToolMap:
+    return ToolMap((doc["toolAlias"], doc) for doc in docs)
+
+
+class ServerDoc(Record):
+    """A server. Prints as one line; the fields are keys and attributes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        variable = f"mcp_{self['alias']}"
+        named = variable if self["alias"] == self["name"] else f"{variable} ({self['name']})"
+        return ": ".join(filter(None, (f"{named}, {self['state']}", self["description"])))
+
+    __str__ = __repr__
+
+
+class ServerDocs(list):
+    """Servers, one line each when printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "(no servers)"
+
+
+def server_docs(value: list) -> ServerDocs:
+    return ServerDocs(map(ServerDoc, value))
 
 
 def tool_docs(value):
     return ToolDocs(ToolDoc(doc) if isinstance(doc, dict) else doc for doc in value or ())
 
 
-def docstring(doc):
-    """What help() and __doc__ say."""
-    said = [f"    {param['name']}: {param['description']}" for param in _params(doc) if param.get("description")]
+class GroupedDocs(dict):
+    """Tool docs by the query that found them, each group under its query when printed."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{query}:\n{docs!r}" for query, docs in self.items()) or "(no tools)"
+
+
+def docstring(doc: dict) -> str:
+    """What help(), __doc__ and docs in full say."""
+    said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
-    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters) if part)
+    example = f"Example: {doc['example']}" if doc.get("example") else None
+    return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters, example) if part)
+
+
+def _parameter_line(param: dict) -> str:
+    default = "" if param.get("required") else f" = {param.get('default', 'None')}"
+    description = f"  # {param['description']}" if param.get("description") else ""
+    return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}"
 
 
 def signature(doc):
@@ -45,7 +147,7 @@ def signature(doc):
     for param in _params(doc):
         default = Parameter.empty
         if not param.get("required"):
-            default = literal_eval(param["default"]) if "default" in param else _OMITTED
+            default = literal_eval(param["default"]) if "default" in param else None
         annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(Parameter(param["name"], kind, default=default, annotation=annotation))
@@ -74,11 +176,3 @@ class _Annotation(str):
 
     def __repr__(self):
         return str(self)
-
-
-class _Omitted:
-    def __repr__(self):
-        return "..."
-
-
-_OMITTED = _Omitted()  # the default of what may be left out and has no default of its own

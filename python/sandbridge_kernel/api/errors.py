@@ -1,7 +1,7 @@
 """The exceptions that a call can raise in a cell. `except MCPError` catches them all."""
 
 
-class MCPError(Exception):
+class MCPError(RuntimeError):
     """A call that failed: `.code` (see docs/errors.md), `.hint`, and where known `.server`, `.tool` and `.content`."""
 
     code = "ERROR"

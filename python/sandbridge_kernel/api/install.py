@@ -3,7 +3,7 @@
 import sys
 from types import ModuleType
 
-from . import runtime
+from . import compat, environment, memories, runtime
 from .errors import ServerNotFoundAttribute, ServerNotFoundModule
 from .saved_tools import UserTools
 from .servers import ServerProxy, registry
@@ -45,13 +45,16 @@ def install_modules():
     sys.meta_path.insert(0, _Finder())
 
 
-def install_servers(namespace, servers):
+def install_servers(namespace: dict, servers: list[dict] | None) -> None:
     """Before every cell. `servers` is the list in its `run` frame, or None: as before.
 
     While the list stays the same, so do the names: what a cell has assigned to one of them is its own.
     """
     for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime)):
         namespace.setdefault(name, value)
+    if compat.is_on():
+        for name in memories.__all__:
+            namespace.setdefault(name, getattr(memories, name))
     if not registry.update(servers):
         return
     for name in [name for name, value in namespace.items() if isinstance(value, ServerProxy) and name.startswith("mcp_")]:
@@ -62,3 +65,4 @@ def install_servers(namespace, servers):
         namespace[f"mcp_{alias}"] = sys.modules[f"mcp.servers.{alias}"] = proxy
     namespace["mcp_servers"] = registry
     namespace["LOADED_MCP_SERVERS"] = registry.names
+    environment.tell(registry)

@@ -11,9 +11,18 @@ Functions ending in _sync need no `await`. Every failure is an MCPError.
 """
 
 from ..values import Record, native
-from . import bridge
+from . import bridge, compat
 from .artifacts import artifacts, open_artifact, save_artifact
-from .docs import tool_docs
+from .docs import GroupedDocs, ToolDoc, ToolDocs, server_docs, tool_docs
+from .memories import (
+    delete_memory,
+    get_memory_info,
+    list_memories,
+    load_memory,
+    memory_exists,
+    save_memory,
+    update_memory,
+)
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .outputs import grep, output
 from .progress import progress
@@ -36,16 +45,21 @@ __all__ = [
     "call_tool_sync",
     "capability_summary",
     "complete",
+    "delete_memory",
     "delete_tool",
     "describe_server",
     "discovered_servers",
+    "get_memory_info",
     "grep",
     "list_loaded_server_metadata",
+    "list_memories",
     "list_saved_tools",
     "list_servers",
     "list_servers_sync",
     "list_tools",
     "list_tools_sync",
+    "load_memory",
+    "memory_exists",
     "open_artifact",
     "output",
     "packages",
@@ -54,39 +68,61 @@ __all__ = [
     "query_tool_docs_sync",
     "reset",
     "save_artifact",
+    "save_memory",
     "save_tool",
     "search_tool_docs",
     "search_tool_docs_sync",
     "session",
     "show_tool",
+    "update_memory",
 ]
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers; with `detailed`, records of name, alias, description and state. Starts none.
+    """The names of all servers; with `detailed`, records of name, alias, description and state, a line each when printed. Starts none.
 
     Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
     """
-    return bridge.ask_sync("discovered_servers") if detailed else [*registry.names, *registry.unloaded]
+    return server_docs(bridge.ask_sync("discovered_servers")) if detailed else [*registry.names, *registry.unloaded]
 
 
-def list_loaded_server_metadata():
-    """A record for every server that this cell may reach, as `discovered_servers(detailed=True)` gives them."""
-    return [server for server in bridge.ask_sync("discovered_servers") if server["state"] != "not-loaded"]
+def list_loaded_server_metadata() -> list[Record]:
+    """A record for every server that this cell may reach, as `discovered_servers(detailed=True)` gives them.
+
+    Its keys `tools` and `cwd` are fetched when they are asked for: see `describe_server`.
+    """
+    return [LoadedServer(server) for server in bridge.ask_sync("discovered_servers") if server["state"] != "not-loaded"]
 
 
-async def list_servers():
-    """The names of the servers that are running."""
-    return await bridge.ask("list_servers")
+class LoadedServer(Record):
+    """A server that this cell may reach."""
+
+    __slots__ = ()
+
+    def __missing__(self, key: object) -> object:
+        if key in ("tools", "cwd"):
+            return describe_server(self["name"])[key]
+        raise KeyError(key)
+
+    def get(self, key: object, default: object = None) -> object:
+        return self[key] if key in self else default
+
+    def __contains__(self, key: object) -> bool:
+        return dict.__contains__(self, key) or key in ("tools", "cwd")
 
 
-def list_servers_sync():
-    """The names of the servers that are running."""
-    return bridge.ask_sync("list_servers")
+async def list_servers() -> list[str]:
+    """The names of the servers that this cell may use, running or not."""
+    return list(registry.names)
 
 
-def describe_server(name):
-    """One server: name, alias, description, instructions and its tools with their input schemas."""
+def list_servers_sync() -> list[str]:
+    """The names of the servers that this cell may use, running or not."""
+    return list(registry.names)
+
+
+def describe_server(name: str) -> Record:
+    """One server: name, alias, description, instructions, configured cwd and its tools with their input schemas."""
     return bridge.ask_sync("describe_server", server=name)
 
 
@@ -105,35 +141,39 @@ def list_tools_sync(server):
     return tool_docs(bridge.ask_sync("list_tools", server=server))
 
 
-async def query_tool_docs(server, tool=None, detail="summary"):
-    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
-    return tool_docs(await bridge.ask("query_tool_docs", server=server, tool=tool, detail=detail))
+async def query_tool_docs(server, tool=None, detail="summary", tools=None):
+    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
-def query_tool_docs_sync(server, tool=None, detail="summary"):
-    """The docs of a server's tools, or of one tool. `detail="full"` adds all parameters and the schemas."""
-    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tool=tool, detail=detail))
+def query_tool_docs_sync(server, tool=None, detail="summary", tools=None):
+    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
 async def search_tool_docs(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first."""
+    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return tool_docs(await bridge.ask("search_tool_docs", **params))
+    return _found(query, await bridge.ask("search_tool_docs", **params))
 
 
 def search_tool_docs_sync(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first."""
+    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
-    return tool_docs(bridge.ask_sync("search_tool_docs", **params))
+    return _found(query, bridge.ask_sync("search_tool_docs", **params))
 
 
-async def call_tool(server, tool, arguments=None, *, raw=False):
+async def call_tool(server: str, tool: str | ToolDoc, arguments: dict | None = None, *, raw: bool | None = None) -> object:
     """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched."""
+    raw = compat.is_on() if raw is None else raw
     return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
 
 
-def call_tool_sync(server, tool, arguments=None, *, raw=False):
+def call_tool_sync(server: str, tool: str | ToolDoc, arguments: dict | None = None, *, raw: bool | None = None) -> object:
     """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
+    raw = compat.is_on() if raw is None else raw
     return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
 
 
@@ -144,9 +184,10 @@ def complete(code, pos=None):
     return completions(code, pos)
 
 
-def _call(server, tool, arguments, raw):
+def _call(server: str, tool: str | ToolDoc, arguments: dict | None, raw: bool) -> dict:
     if arguments is not None and not isinstance(arguments, dict):
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
+    tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
     return {"server": server, "tool": tool, "args": [], "kwargs": arguments or {}, "raw": True if raw else None}
 
 
@@ -154,5 +195,13 @@ def _result(result, raw):
     return result if raw else native(result)
 
 
-def _names(servers):
-    return [servers] if isinstance(servers, str) else None if servers is None else list(servers)
+def _names(names):
+    return [names] if isinstance(names, str) else None if names is None else list(names)
+
+
+def _query(query: object) -> object:
+    return query if isinstance(query, str) else list(query)
+
+
+def _found(query: object, docs: list) -> "ToolDocs | GroupedDocs":
+    return tool_docs(docs) if isinstance(query, str) else GroupedDocs(zip(query, map(tool_docs, docs)))

@@ -6,15 +6,18 @@ servers changes.
 """
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..values import native
-from . import bridge, docs
+from . import bridge, compat, docs
 from .errors import MCPError, ServerNotFoundKey
 
 
 # What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
-METHODS = ("resources", "read_resource", "prompts", "get_prompt")
+METHODS = ("resources", "read_resource", "prompts", "get_prompt", "list_tools")
+
+# What a server lists of its tools, as attributes: the docs, and the same by name.
+LISTINGS = {"TOOLS": docs.ToolDocs, "TOOL_MAP": docs.tool_map}
 
 
 _OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "LOADED_MCP_SERVERS"))
@@ -28,7 +31,7 @@ class ServerProxy:
     def __init__(self, name, alias, description):
         self._server, self._alias, self._description, self._docs = name, alias, description, None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> object:
         if name == "__all__":
             # A tool called `print` must not take the place of Python's own for the rest of the session.
             return [alias for alias in dir(self) if not hasattr(builtins, alias) and alias not in _OWN_NAMES]
@@ -36,6 +39,8 @@ class ServerProxy:
             return f"mcp.servers.{self._alias}"  # it is that module, too
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)  # Python asks for many of these; none is a tool
+        if name in LISTINGS:
+            return LISTINGS[name](self._tool_docs())
         return ToolProxy(self, name)
 
     def __dir__(self):
@@ -46,7 +51,7 @@ class ServerProxy:
 
     def __repr__(self):
         try:
-            listing = repr(self._tool_docs())
+            listing = "\n".join(str(doc["line"]) for doc in self._tool_docs()) or "(no tools)"
         except MCPError as error:
             listing = f"(its tools cannot be listed: {error})"
         title = f"mcp_{self._alias}: server {self._server!r}" + (f", {self._description}" if self._description else "")
@@ -84,13 +89,17 @@ class ToolProxy:
         """Call the tool and get the MCP result untouched."""
         return self._named(self._call(args, kwargs, True))
 
-    async def _call(self, args, kwargs, raw):
+    async def _call(self, args: tuple, kwargs: dict, raw: bool) -> object:
         # `raw=True` asks for the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
-        if not raw and "raw" in kwargs and not await self._takes_raw():
+        own = self.__name__.removeprefix("_") in METHODS
+        raw = raw or (compat.is_on() and not own)
+        if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
             raw = bool(kwargs.pop("raw"))
         params = {"server": self._proxy._server, "tool": self.__name__, "args": list(args), "kwargs": kwargs}
         result = await bridge.ask("call_tool", **params, raw=True if raw else None)
+        if own and not raw and "docs" in result:
+            return docs.tool_docs(result["docs"])
         return result if raw else native(result)
 
     def _named(self, coroutine):
@@ -100,7 +109,7 @@ class ToolProxy:
     async def _takes_raw(self):
         if self._proxy._docs is not None:
             return "raw" in docs.parameter_names(self._doc())
-        found = await bridge.ask("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        found = await bridge.ask("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return any("raw" in docs.parameter_names(doc) for doc in found)
 
     def _doc(self):
@@ -108,7 +117,7 @@ class ToolProxy:
             if self.__name__ in (doc["toolAlias"], doc["tool"]):
                 return doc
         # Only the bridge can say what is like it: its error has a "did you mean".
-        found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tool=self.__name__, detail="full")
+        found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return docs.tool_docs(found)[0]
 
     @property
@@ -121,7 +130,7 @@ class ToolProxy:
 
     def __repr__(self):
         try:
-            return repr(self._doc())
+            return str(self._doc()["line"])
         except MCPError as error:
             return f"<{self._path}: {error}>"
 
@@ -129,11 +138,20 @@ class ToolProxy:
         raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
 
 
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """`Did you mean github? `, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:80], list(names), 1) if isinstance(name, str) else []
+    return f"Did you mean {near[0]}? " if near else ""
+
+
 class Registry(Mapping):
     """`mcp_servers`: the servers that this cell may reach, by name or alias."""
 
     def __init__(self):
         self.names = ()
+        self.named = False  # does the call of this cell name its servers?
         self.unloaded = {}  # aliases by name, of servers that a cell reaches only when its call names them
         self.by_alias = {}
         self._by_name = {}
@@ -155,7 +173,7 @@ class Registry(Mapping):
         self.by_alias = {proxy._alias: proxy for proxy in proxies}
         return True
 
-    def not_found(self, name, kind):
+    def not_found(self, name: str, kind: type[MCPError]) -> MCPError:
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
         wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]
         if wanted:
@@ -163,6 +181,10 @@ class Registry(Mapping):
             hint = f"Run again with servers=[{names}]: a cell gets only the servers that its call names."
         elif self.unloaded:
             hint = f"{hint.rstrip('.')}. To be named in servers=[…]: {', '.join(self.unloaded)}"
+        elif self.named:
+            hint = f"It is not in this call's `servers`: {', '.join(self.names) or 'none'}. Add it there, or leave `servers` out."
+        if not wanted:
+            hint = did_you_mean(name, (*self.by_alias, *self.names, *self.unloaded, *self.unloaded.values())) + hint
         return kind(f"Server {name!r} is not available", hint=hint)
 
     def __getitem__(self, name):

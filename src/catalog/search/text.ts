@@ -23,6 +23,14 @@ export function oneLine(text: unknown, limit: number): string {
   return cut(line, limit)
 }
 
+/** `text` with its lines, at most `limit` UTF-16 units, a cut marked with `…`. Anything but a string is an empty one. */
+export function paragraphs(text: unknown, limit: number): string {
+  if (typeof text !== 'string') return ''
+  const lines = clean(text.slice(0, limit * 4 + 4096), '\n').split('\n')
+  const joined = lines.map((line) => line.trimEnd()).join('\n')
+  return cut(joined.replace(/\n{3,}/g, '\n\n').trim(), limit)
+}
+
 /** The first sentence of a description, on one line of at most `limit` UTF-16 units. */
 export function firstSentence(text: unknown, limit: number): string {
   if (typeof text !== 'string') return ''

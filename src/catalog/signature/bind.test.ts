@@ -98,7 +98,7 @@ describe('what is refused', () => {
 
   test('the message holds the signature', () => {
     expect(() => bindArguments(tool(issue), [], {})).toThrow(
-      /Signature: mcp_github\.create_issue\(\*, title: str, from_: str = /,
+      /Signature: mcp_github\.create_issue\(\*, title: str, state: Literal\['open', 'closed'\] = None, from_: str = /,
     )
   })
 
@@ -216,3 +216,28 @@ const { schemaWithValue } = fc.letrec<{ schemaWithValue: { schema: unknown; valu
     })),
   ),
 }))
+
+test('an object of very many keys is not looked at by every branch of a schema', () => {
+  const large = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
+  const reads = (schema: unknown): number => {
+    let count = 0
+    const watched = new Proxy(large, {
+      getOwnPropertyDescriptor: (target, key) => {
+        count += 1
+        return Reflect.getOwnPropertyDescriptor(target, key)
+      },
+      get: (target, key) => {
+        count += 1
+        return Reflect.get(target, key) as unknown
+      },
+    })
+    expect(violation(watched, schema, schema, 'row')).toBeUndefined()
+    return count
+  }
+  const branch = { type: 'object', properties: { k1: { type: 'integer' } }, required: ['k1'] }
+  expect(reads({ allOf: Array.from({ length: 500 }, () => branch) })).toBeLessThan(10_000)
+  // Here each value has to be looked at, so that the limit on steps ends it.
+  const judged = { ...branch, additionalProperties: { type: 'integer' } }
+  expect(reads({ allOf: Array.from({ length: 500 }, () => judged) })).toBeLessThan(1_000_000)
+  expect(violation({ ...large, k7: 'x' }, judged, judged, 'row')).toMatch(/row\['k7'\] must be int/)
+})

@@ -1,5 +1,6 @@
 // A JSON Schema as a Python type on one line that `ast.parse` accepts: `str`, `list[int]`, `Literal['open', 'closed']`, and for an
 // object a short shape, `{x: int, 'y?': str, **more}`: a key in quotes with `?` may be left out, `**more` stands for keys not shown.
+// Where that is too long, an object shows its keys alone: `{name, type, ...}`.
 // Whatever the schema, the text is short: deeper and longer parts give way to `dict`, `list` and `Any`. Pure.
 import {
   asSchema,
@@ -17,11 +18,14 @@ import { pythonLiteral, pythonString } from './python-literal.ts'
 
 /** How much of a schema is shown; tried from the most to the least until the text fits. */
 const LEVELS = [
-  { shapes: 4, keys: 16, literals: 40 },
-  { shapes: 2, keys: 10, literals: 16 },
-  { shapes: 1, keys: 6, literals: 8 },
-  { shapes: 1, keys: 3, literals: 6 },
-  { shapes: 0, keys: 0, literals: 4 },
+  { shapes: 4, keys: 16, literals: 40, bare: false },
+  { shapes: 2, keys: 10, literals: 16, bare: false },
+  { shapes: 2, keys: 10, literals: 16, bare: true },
+  { shapes: 1, keys: 6, literals: 8, bare: false },
+  { shapes: 1, keys: 10, literals: 8, bare: true },
+  { shapes: 1, keys: 3, literals: 6, bare: false },
+  { shapes: 1, keys: 3, literals: 6, bare: true },
+  { shapes: 0, keys: 0, literals: 4, bare: false },
 ]
 const MAX_NODES = 600
 const MAX_NESTING = 12
@@ -31,6 +35,8 @@ interface Rendering {
   root: unknown
   keys: number
   literals: number
+  /** Show of the innermost objects their keys only. */
+  bare: boolean
   nodes: number
   nesting: number
 }
@@ -43,7 +49,8 @@ interface Rendering {
 export function typeText(schema: unknown, root: unknown, limit: number): string {
   let text = 'Any'
   for (const level of LEVELS) {
-    const rendering = { root, keys: level.keys, literals: level.literals, nodes: 0, nesting: 0 }
+    const { keys, literals: literalCount, bare } = level
+    const rendering = { root, keys, literals: literalCount, bare, nodes: 0, nesting: 0 }
     text = render(schema, level.shapes, rendering)
     if (text.length <= limit) return text
   }
@@ -133,11 +140,12 @@ function renderObject(schema: Schema, shapes: number, rendering: Rendering): str
     ...properties.filter(([key]) => required.has(key)),
     ...properties.filter(([key]) => !required.has(key)),
   ]
+  const isBare = rendering.bare && shapes === 1
   const parts = order.slice(0, rendering.keys).map(([key, property]) => {
     const name = required.has(key) ? (isPlainIdentifier(key) ? key : pythonString(key)) : pythonString(`${key}?`)
-    return `${name}: ${render(property, shapes - 1, rendering)}`
+    return isBare ? name : `${name}: ${render(property, shapes - 1, rendering)}`
   })
-  if (order.length > rendering.keys) parts.push('**more')
+  if (order.length > rendering.keys) parts.push(isBare ? '...' : '**more')
   return `{${parts.join(', ')}}`
 }
 

@@ -77,11 +77,12 @@ test('a long type becomes a shallower one before it becomes too long', () => {
   )
   const schema = { type: 'array', items: { type: 'object', properties } }
   expect(type(schema, 200)).toContain("'property_4?': str")
-  expect(type(schema, 90)).toBe("list[{'property_0?': str, 'property_1?': str, 'property_2?': str, **more}]")
+  expect(type(schema, 90)).toBe("list[{'property_0?', 'property_1?', 'property_2?', 'property_3?', 'property_4?'}]")
+  expect(type(schema, 60)).toBe("list[{'property_0?', 'property_1?', 'property_2?', ...}]")
   expect(type(schema, 20)).toBe('list[dict]')
 })
 
-test('required parameters come first, defaults are shown', () => {
+test('required parameters come first, then those with few values; defaults are shown', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -92,7 +93,9 @@ test('required parameters come first, defaults are shown', () => {
     },
     required: ['title'],
   }
-  expect(short(schema)).toBe("*, title: str, page: int = 1, body: str = ..., state: Literal['open', 'closed'] = 'open'")
+  expect(short(schema)).toBe(
+    "*, title: str, state: Literal['open', 'closed'] = 'open', page: int = 1, body: str = None",
+  )
 })
 
 test('a parameter that is required and has a default may be left out', () => {
@@ -105,10 +108,41 @@ test('optional parameters that do not fit are `**more`, required ones are all th
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const text = short({ type: 'object', properties, required: names.slice(0, 3) })
   expect(text).toMatch(
-    /^\*, parameter_0: str, parameter_1: str, parameter_2: str, parameter_3: str = \.\.\., .*, \*\*more$/,
+    /^\*, parameter_0: str, parameter_1: str, parameter_2: str, parameter_3: str = None, .*, \*\*more$/,
   )
   expect(text.length).toBeLessThan(SHORT.total + 20)
   expect(parametersText(signatureOf({ type: 'object', properties }), FULL).length).toBeLessThan(FULL.total + 50)
+})
+
+test('a parameter with few values is shown, however many come before it', () => {
+  const names = ['name', 'resourceType', 'namespace', 'revision', 'toRevision', 'timeout', 'context', 'selector']
+  const properties = {
+    ...Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'some default' }])),
+    subCommand: { enum: ['history', 'pause', 'restart', 'resume', 'status', 'undo'], default: 'status' },
+  }
+  const text = short({ type: 'object', properties, required: ['name'] })
+  expect(text).toMatch(
+    /^\*, subCommand: Literal\['history', 'pause', 'restart', 'resume', 'status', 'undo'\] = 'status', .*\*\*more$/,
+  )
+})
+
+test('parameters with few values do not make a line endless, and a long list of values is none', () => {
+  const values = { enum: ['first', 'second', 'third'] }
+  const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`choice_${index}`, values]))
+  expect(short({ type: 'object', properties }).length).toBeLessThan(SHORT.totalWithLiterals + 20)
+  const many = { enum: Array.from({ length: 100 }, (_, index) => `value_${index}`) }
+  expect(short({ properties: { a: { type: 'string' }, many, few: values } })).toBe(
+    "*, few: Literal['first', 'second', 'third'] = None, a: str = None, many: str = None",
+  )
+})
+
+test('what a long list of objects holds is told by its keys', () => {
+  const text = { type: 'string', description: 'x' }
+  const fields = ['target', 'name', 'type', 'value', 'description', 'placeholder', 'format']
+  const items = { type: 'object', properties: Object.fromEntries(fields.map((key) => [key, text])), required: fields }
+  expect(short({ properties: { fields: { type: 'array', items } }, required: ['fields'] })).toBe(
+    '*, fields: list[{target, name, type, value, description, placeholder, format}]',
+  )
 })
 
 test('when no parameter fits there is only `**more`, and one that does not fit hides no other', () => {
@@ -116,16 +150,16 @@ test('when no parameter fits there is only `**more`, and one that does not fit h
   const long = signatureOf({ type: 'object', properties: { ['y'.repeat(128)]: {} } })
   expect(parametersText(long, limits)).toBe('**more')
   const both = signatureOf({ type: 'object', properties: { ['y'.repeat(128)]: {}, z: { type: 'string' } } })
-  expect(parametersText(both, limits)).toBe('*, z: str = ..., **more')
+  expect(parametersText(both, limits)).toBe('*, z: str = None, **more')
 })
 
 test('a schema that takes more says so', () => {
-  expect(short({ properties: { a: {} }, additionalProperties: true })).toBe('*, a: Any = ..., **more')
+  expect(short({ properties: { a: {} }, additionalProperties: true })).toBe('*, a: Any = None, **more')
 })
 
 test('names that Python does not take are replaced', () => {
   const schema = { type: 'object', properties: { from: {}, 'a-b': {}, a_b: {}, '': {} }, required: ['from'] }
-  expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = ..., a_b: Any = ..., arg: Any = ...')
+  expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = None, a_b: Any = None, arg: Any = None')
 })
 
 test.each([
@@ -139,7 +173,7 @@ test.each([
   ['nonsense', '**arguments'],
   [{ type: 'object', properties: 'nonsense', required: 'nonsense' }, ''],
   [{ type: 'object', required: ['ghost'] }, '*, ghost: Any'],
-  [{ properties: { never: false, a: true } }, '*, a: Any = ...'],
+  [{ properties: { never: false, a: true } }, '*, a: Any = None'],
 ])('the parameters of %j', (schema, expected) => {
   expect(short(schema)).toBe(expected)
 })
@@ -147,7 +181,7 @@ test.each([
 test('the branches of a top-level anyOf are put together', () => {
   const a = { properties: { a: { type: 'string' }, both: { type: 'string' } }, required: ['a', 'both'] }
   const b = { properties: { b: { type: 'string' }, both: { type: 'string' } }, required: ['b', 'both'] }
-  expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = ..., b: str = ...')
+  expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = None, b: str = None')
 })
 
 test('the source of a signature', () => {

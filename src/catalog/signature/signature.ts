@@ -22,7 +22,7 @@ export interface Parameter {
   description: string
 }
 
-/** What may be passed to a tool; required parameters first, otherwise in the schema's order. */
+/** What may be passed to a tool; required parameters first, otherwise in the schema's order. Arguments by position have this order. */
 export interface Signature {
   parameters: Parameter[]
   /** Does the schema take arguments beyond `parameters`? */
@@ -35,17 +35,35 @@ export interface SignatureLimits {
   /** Longest type of a required and of an optional parameter, in characters. */
   requiredType: number
   optionalType: number
+  /** Longest type of a parameter with few values. */
+  literalType: number
   /** Longest list of parameters, in characters; the required ones are always all there. */
   total: number
+  /** As `total`, for the parameters with few values. */
+  totalWithLiterals: number
 }
 
 /** For a line among others: enough to make the usual call. */
-export const SHORT: SignatureLimits = { requiredType: 90, optionalType: 36, total: 190 }
+export const SHORT: SignatureLimits = {
+  requiredType: 90,
+  optionalType: 36,
+  literalType: 72,
+  total: 174,
+  totalWithLiterals: 320,
+}
 /** For one tool looked at closely. */
-export const FULL: SignatureLimits = { requiredType: 2000, optionalType: 2000, total: 20_000 }
+export const FULL: SignatureLimits = {
+  requiredType: 2000,
+  optionalType: 2000,
+  literalType: 2000,
+  total: 20_000,
+  totalWithLiterals: 20_000,
+}
 
 const DEFAULT_LIMIT = 16
-const DESCRIPTION_LIMIT = 400
+const DESCRIPTION_LIMIT = 1500
+/** A list of values is short when its type is. */
+const MAX_FEW_VALUES = 72
 
 /** The signature of a tool with this input schema. Never fails: what is no schema takes any arguments. */
 export function signatureOf(inputSchema: unknown): Signature {
@@ -72,28 +90,44 @@ export function signatureOf(inputSchema: unknown): Signature {
   return { parameters: ordered, open: isOpen(schema, inputSchema, ordered.length), root: inputSchema }
 }
 
-/** `*, owner: str, body: str = ...`: what stands between the parentheses. Optional parameters that do not fit, and those of an open schema, are `**more`. */
+/**
+ * `*, owner: str, body: str = None`: what stands between the parentheses. Optional parameters that do not fit, and those of an open schema, are `**more`.
+ * Those with few values come before other optional ones: they often decide what the tool does. An optional parameter without a default is shown with `None`, which a call may pass to leave it out.
+ */
 export function parametersText(signature: Signature, limits: SignatureLimits): string {
   const { parameters, open } = signature
   if (parameters.length === 0) return open ? '**arguments' : ''
+  const order = (one: Parameter): number => (one.required ? 0 : hasFewValues(one, signature.root) ? 1 : 2)
   let text = '*'
   let hidden = 0
-  for (const parameter of parameters) {
-    const room = limits.total - text.length
-    if (!parameter.required && room < 12) {
-      hidden += 1
-      continue
-    }
-    const limit = parameter.required ? limits.requiredType : Math.min(limits.optionalType, room)
-    const type = typeText(parameter.schema, signature.root, room > 0 ? limit : 12)
-    const part = `, ${parameter.name}: ${type}${parameter.required ? '' : ` = ${parameter.default ?? '...'}`}`
-    if (!parameter.required && text.length + part.length > limits.total) hidden += 1
+  for (const parameter of parameters.toSorted((a, b) => order(a) - order(b))) {
+    const part = parameterText(parameter, signature.root, limits, text.length)
+    if (part === undefined) hidden += 1
     else text += part
   }
   if (hidden === 0 && !open) return text
   const more = `**${freeName('more', parameters)}`
   // A bare `*` must be followed by a parameter.
   return text === '*' ? more : `${text}, ${more}`
+}
+
+/** Undefined for a parameter that may be left out of the line, and does not fit in after `used` characters. */
+function parameterText(parameter: Parameter, root: unknown, limits: SignatureLimits, used: number): string | undefined {
+  const { name, required, schema } = parameter
+  const isLiteral = hasFewValues(parameter, root)
+  const total = isLiteral ? limits.totalWithLiterals : limits.total
+  const room = total - used
+  if (!required && room < 12) return undefined
+  const usual = required ? limits.requiredType : Math.min(limits.optionalType, room)
+  const type = typeText(schema, root, room <= 0 ? 12 : isLiteral ? limits.literalType : usual)
+  const part = `, ${name}: ${type}${required ? '' : ` = ${parameter.default ?? 'None'}`}`
+  return !required && part.length > room ? undefined : part
+}
+
+/** Is it one of a short list of values, all of which can be shown? */
+function hasFewValues({ schema }: Parameter, root: unknown): boolean {
+  const type = typeText(schema, root, MAX_FEW_VALUES)
+  return type.startsWith('Literal[') && !type.includes(', ...]')
 }
 
 /** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */

@@ -88,8 +88,12 @@ function findInArray(
   const rest = Array.isArray(schema['prefixItems']) ? schema['items'] : schema['additionalItems']
   for (const [index, item] of value.entries()) {
     if (search.steps > MAX_STEPS) return undefined
-    const itemSchema = Array.isArray(tuple) ? (index < tuple.length ? tuple[index] : rest) : tuple
-    if (itemSchema === undefined || itemSchema === true) continue
+    const isOfTuple = Array.isArray(tuple) && index < tuple.length
+    const itemSchema = isOfTuple ? tuple[index] : Array.isArray(tuple) ? rest : tuple
+    if (itemSchema === undefined || itemSchema === true) {
+      if (isOfTuple) continue
+      break // nor is any item after it judged
+    }
     const wrong = find(item, itemSchema, `${path}[${index}]`, nesting + 1, search)
     if (wrong !== undefined) return wrong
   }
@@ -109,13 +113,18 @@ function findInObject(
   const properties = new Map(propertiesOf(schema))
   const rest = schema['additionalProperties']
   const closed = rest === false && !isRecord(schema['patternProperties'])
-  for (const [name, item] of Object.entries(value)) {
+  // What no schema judges is not even looked at: the sandbox may send half a million keys, and each branch of a union would look at all of them.
+  const judgesRest = closed || (isRecord(rest) && !isRecord(schema['patternProperties']))
+  const names = judgesRest ? Object.keys(value) : [...properties.keys()].filter((name) => Object.hasOwn(value, name))
+  search.steps += names.length >> 4
+  for (const name of names) {
+    if (search.steps > MAX_STEPS) return undefined
     const itemSchema = properties.get(name)
+    const item = value[name]
     const at = `${path}[${shown(name)}]`
     if (itemSchema === undefined && !properties.has(name)) {
       if (closed)
         return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
-      if (!isRecord(rest) || isRecord(schema['patternProperties'])) continue
     }
     const wrong = find(item, properties.has(name) ? itemSchema : rest, at, nesting + 1, search)
     if (wrong !== undefined) return wrong

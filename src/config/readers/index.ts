@@ -11,8 +11,8 @@ import { vscode } from './vscode.ts'
 import { zed } from './zed.ts'
 
 export const READERS: readonly Reader[] = [
-  serversConfig,
   mcps,
+  serversConfig,
   configMcp,
   claudeCode,
   claudeDesktop,

@@ -3,7 +3,7 @@ import type { ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { ConfigLocation, Reader } from './reader.ts'
-import { entriesOf, inProject, inXdgConfig, withCallback } from './reader.ts'
+import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from './reader.ts'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']
 
@@ -16,6 +16,7 @@ export const opencode: Reader = {
     return [
       ...user,
       ...NAMES.map((name) => inXdgConfig(place, 'opencode', name)),
+      inHome(place, '.opencode.json'),
       ...NAMES.map((name) => inProject(place, name)),
       ...NAMES.map((name) => inProject(place, '.opencode', name)),
     ]
@@ -24,10 +25,19 @@ export const opencode: Reader = {
 }
 
 function serverTable(document: ConfigObject): unknown {
+  // `~/.opencode.json` is older than both shapes, and has `mcpServers`.
+  if (document['mcp'] === undefined) return valueAt(document, 'mcpServers')
   const servers = valueAt(document, 'mcp', 'servers')
   // In the older shape there may be a server that is called "servers".
   const isNewShape = isObject(servers) && typeof servers['type'] !== 'string'
   return isNewShape ? servers : valueAt(document, 'mcp')
+}
+
+/** `~/.opencode.json` has a list of `NAME=value`. */
+function listedEnv(env: unknown): unknown {
+  if (!Array.isArray(env)) return env
+  const pairs = env.map((pair) => /^([^=]+)=(.*)$/s.exec(String(pair))).filter((match) => match !== null)
+  return Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
 }
 
 /** `command` is the program and its arguments in one list. */
@@ -38,7 +48,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
     ...raw,
     command: words[0],
     args: Array.isArray(command) ? words.slice(1) : raw['args'],
-    env: raw['environment'] ?? raw['env'],
+    env: raw['environment'] ?? listedEnv(raw['env']),
     startTimeoutMs: raw['timeout'],
     oauth: withCallback(raw['oauth'], (port = '19876') => `http://127.0.0.1:${port}/mcp/oauth/callback`),
   }

@@ -1,5 +1,5 @@
 // The places that are ours to read: files with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
-import type { ConfigObject } from '../config-document.ts'
+import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { OWN_SYNTAX } from '../placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
@@ -8,7 +8,9 @@ import { entriesOf, inHome, inProject } from './reader.ts'
 /** `mcpServers` of a document, with the file's own `description` for servers that have none. */
 function entries(document: ConfigObject): NamedEntry[] | undefined {
   const description = valueAt(document, 'description')
-  return entriesOf(valueAt(document, 'mcpServers'), OWN_SYNTAX, (raw) => ({
+  // A TOML file has its tables in the spelling of TOML.
+  const table = valueAt(document, 'mcpServers') ?? valueAt(document, 'mcp_servers')
+  return entriesOf(table, OWN_SYNTAX, (raw) => ({
     ...raw,
     description: raw['description'] ?? description,
   }))
@@ -16,11 +18,20 @@ function entries(document: ConfigObject): NamedEntry[] | undefined {
 
 const shared = { format: 'jsonc', entries, dedicated: true } as const
 
-/** The files that MCP_SERVERS_CONFIG names. */
+/** The files that MCP_SERVERS_CONFIG names: JSON, or by their suffix TOML or YAML. */
 export const serversConfig: Reader = {
   ...shared,
   client: 'servers-config',
-  locations: (place) => place.serversConfig.map((path) => ({ path, scope: 'user', expected: true })),
+  locations: (place) =>
+    place.serversConfig.map((path) => {
+      const format = formatOf(path)
+      return { path, scope: 'user', expected: true, ...(format && { format }) }
+    }),
+}
+
+function formatOf(file: string): ConfigFormat | undefined {
+  if (/\.toml$/i.test(file)) return 'toml'
+  return /\.ya?ml$/i.test(file) ? 'yaml' : undefined
 }
 
 /** `~/MCPs/*.json`, or the folder that MCP_BRIDGE_STATE_DIR names. */

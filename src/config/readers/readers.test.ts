@@ -447,9 +447,21 @@ describe('places', () => {
       ['C:\\Users\\ann\\.gemini\\settings.json', 'C:\\ProgramData\\gemini-cli\\settings.json'],
     ],
     opencode: [
-      ['/home/ann/.config/opencode/opencode.json', '/home/ann/.config/opencode/opencode.jsonc'],
-      ['/Users/ann/.config/opencode/opencode.json', '/Users/ann/.config/opencode/opencode.jsonc'],
-      ['C:\\Users\\ann\\.config\\opencode\\opencode.json', 'C:\\Users\\ann\\.config\\opencode\\opencode.jsonc'],
+      [
+        '/home/ann/.config/opencode/opencode.json',
+        '/home/ann/.config/opencode/opencode.jsonc',
+        '/home/ann/.opencode.json',
+      ],
+      [
+        '/Users/ann/.config/opencode/opencode.json',
+        '/Users/ann/.config/opencode/opencode.jsonc',
+        '/Users/ann/.opencode.json',
+      ],
+      [
+        'C:\\Users\\ann\\.config\\opencode\\opencode.json',
+        'C:\\Users\\ann\\.config\\opencode\\opencode.jsonc',
+        'C:\\Users\\ann\\.opencode.json',
+      ],
     ],
     zed: [
       ['/home/ann/.config/zed/settings.json'],

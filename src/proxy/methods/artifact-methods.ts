@@ -16,7 +16,7 @@ export const artifactMethods = {
   ),
 
   save_artifact: method(z.object({ name, upload: z.int().positive() }), async ({ name: wanted, upload }, context) => {
-    const artifact = await context.artifacts.save(wanted, context.uploads.take(upload))
+    const artifact = await context.uploads.take(upload, (data) => context.artifacts.save(wanted, data))
     context.savedArtifacts.push(artifact)
     return artifact
   }),
@@ -38,7 +38,7 @@ export const artifactMethods = {
 }
 
 /** Node's decoder skips what is no base64 and would keep other bytes than were meant. */
-function fromBase64(text: string): Buffer {
+export function fromBase64(text: string): Buffer {
   const data = Buffer.from(text, 'base64')
   if (data.length !== (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0)) {
     throw new BridgeError('PROXY_ARGUMENTS_INVALID', 'data: must be base64')

@@ -1,12 +1,15 @@
 // The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known; nothing is started.
 import * as z from 'zod'
 import { UNKNOWN } from '../../catalog/signature/bind.ts'
+import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { BridgeError } from '../../errors.ts'
 import { method } from './method.ts'
 
 const MAX_CALLS = 1000
 const MAX_PROBLEMS = 20
+/** Of one call. Judged are those that a person or a model has written. */
+const MAX_ARGUMENTS = 100
 
 const name = z.string().max(1_000)
 /** An argument: `{value}` for a literal, `{}` for anything else. */
@@ -17,8 +20,8 @@ const argument = z
 const seenCall = z.object({
   server: name,
   tool: name,
-  args: z.array(argument).default([]),
-  kwargs: z.record(z.string(), argument).default({}),
+  args: boundedList(argument, MAX_ARGUMENTS).default([]),
+  kwargs: boundedRecord(argument, MAX_ARGUMENTS, 'named arguments').default({}),
   partial: z.boolean().default(false),
 })
 
@@ -32,7 +35,7 @@ interface Problem {
 
 export const checkMethods = {
   check_calls: method(
-    z.object({ calls: z.array(seenCall).max(MAX_CALLS) }),
+    z.object({ calls: boundedList(seenCall, MAX_CALLS) }),
     ({ calls }, { catalog, scope }): Problem[] => {
       const problems: Problem[] = []
       const judge = ({ server, tool, args, kwargs, partial }: (typeof calls)[number]): BridgeError | undefined => {

@@ -6,6 +6,8 @@ import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
+import type { MemoryStore } from '../../state/memory-store.ts'
+import type { ProjectStore } from '../../state/project-store.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
@@ -19,6 +21,9 @@ export interface ProxyOptions {
   upstreams: Upstreams
   questions: Questions
   artifacts: ArtifactStore
+  memories: MemoryStore
+  /** Missing when cells have no `/projects`. */
+  projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
   /** For the summary. */

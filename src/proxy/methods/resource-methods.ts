@@ -1,4 +1,4 @@
-// Serves what every server can be asked beside its tools: its resources and prompts. Results take the form of tool results, so that the
+// Serves what every server can be asked beside its tools: its resources and prompts, and the list of its tools. Results take the form of tool results, so that the
 // kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
 import { promptTexts } from '../../catalog/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/catalog-tool.ts'
@@ -21,6 +21,7 @@ export async function callServerMethod(
   if (method.method === 'resources') return resources(method, args, kwargs, raw, context)
   if (method.method === 'read_resource') return readResource(method, args, kwargs, raw, context)
   if (method.method === 'prompts') return prompts(method, args, kwargs, raw, context)
+  if (method.method === 'list_tools') return listTools(method, args, kwargs, raw, context)
   return getPrompt(method, args, kwargs, raw, context)
 }
 
@@ -62,6 +63,12 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const result = await upstreams.getPrompt(method.server, { name, arguments: given }, signal)
   return raw ? result : list(result.messages)
+}
+
+const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
+  catalog.bind(method, args, kwargs)
+  if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
+  return { tools: (await catalog.tools(method.server, signal)).map(({ definition }) => definition) }
 }
 
 /** Under their true names. What only an old list of prompts rules out is judged again by a new one; a prompt in no list takes anything. */

@@ -3,7 +3,7 @@ import { arch as machineArch, release } from 'node:os'
 import { findPrograms } from '../../process/find-program.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
-import { findHostPython } from './host-python.ts'
+import { findHostPythons } from './host-python.ts'
 import type { HostPython } from './host-python.ts'
 
 export interface Bubblewrap {
@@ -44,23 +44,20 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
   if (bwrap === undefined) return { verdict: 'bubblewrap is not installed' }
   const asUser = await becomeUnprivileged()
   if (typeof asUser === 'string') return { verdict: asUser }
-  const python = await findHostPython(asUser)
-  if (typeof python === 'string') return { verdict: `bubblewrap has no Python to run: ${python}` }
+  const { pythons, reasons } = await findHostPythons(asUser)
+  if (pythons.length === 0) return { verdict: `bubblewrap has no Python to run: ${reasons.join('; ')}` }
   const [command = bwrap, ...before] = asUser.length === 0 ? [] : [...asUser, bwrap]
-  const bubblewrap = { command, before, python }
-  const args = [
-    ...before,
-    ...bubblewrapArguments(bubblewrap, {}),
-    '--',
-    python.executable,
-    '-I',
-    '-c',
-    'print("through")',
-  ]
-  const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
-  if (stdout !== 'through') return { verdict: `bubblewrap does not work here: ${stderr || 'it said nothing'}` }
-  const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
-  return { bubblewrap, verdict: `bubblewrap with ${python.executable}, ${user}` }
+  const failures: string[] = []
+  for (const python of pythons) {
+    const bubblewrap = { command, before, python }
+    const program = ['--', python.executable, '-I', '-c', 'print("through")']
+    const args = [...before, ...bubblewrapArguments(bubblewrap, {}), ...program]
+    const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
+    const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
+    if (stdout === 'through') return { bubblewrap, verdict: `bubblewrap with ${python.executable}, ${user}` }
+    failures.push(`${python.executable}: ${stderr || 'it said nothing'}`)
+  }
+  return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
 }
 
 /** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. */
@@ -70,19 +67,27 @@ export function bubblewrapArguments(
     environment = {},
     seccomp = false,
     folders = [],
-  }: { environment?: Record<string, string>; seccomp?: boolean; folders?: readonly MountedFolder[] },
+    projects = false,
+  }: {
+    environment?: Record<string, string>
+    seccomp?: boolean
+    folders?: readonly MountedFolder[]
+    projects?: boolean
+  },
 ): string[] {
   return [
     ...ISOLATION,
     // Links into /usr on merged systems, folders of their own on others.
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
     ...python.folders.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...python.links.flatMap(([link, target]) => ['--symlink', target, link]),
     // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
     ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => bindIfThere(file)),
     ...SYSTEM,
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
     ...tmpfs('/workspace', 128),
+    ...(projects ? tmpfs('/projects', 64) : []),
     ...folders.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     ...SEALED,
     '--clearenv',

@@ -1,4 +1,4 @@
-// Finds a python3 of this machine that can run in a sandbox: new enough, and readable by the user that the sandbox runs as.
+// Finds the python3 of this machine that can run in a sandbox: new enough, and readable by the user that the sandbox runs as.
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { runCommand } from '../../process/run-command.ts'
@@ -9,30 +9,54 @@ export interface HostPython {
   executable: string
   /** Folders outside /usr that it needs: its own tree, and that of the virtual environment it belongs to. */
   folders: string[]
+  /** Links outside of these folders that it is reached by, and what each stands for. */
+  links: [link: string, target: string][]
+}
+
+export interface HostPythons {
+  /** The usable ones, in the order of PATH. */
+  pythons: HostPython[]
+  /** Why the others are not. */
+  reasons: string[]
 }
 
 const ASK = `
-import json, sys
+import json, os, sys
+prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+path, hops = sys.executable, []
+while os.path.islink(path) and len(hops) < 40:
+    hops.append(path)
+    path = os.path.join(os.path.realpath(os.path.dirname(path)), os.readlink(path))
+    path = os.path.normpath(path)
 print(json.dumps({
     "version": list(sys.version_info[:2]),
     "executable": sys.executable,
-    "folders": sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}),
+    "real": os.path.realpath(sys.executable),
+    "hops": hops,
+    "isVirtual": sys.prefix != sys.base_prefix,
+    "folders": sorted(prefixes | {os.path.realpath(prefix) for prefix in prefixes}),
 }))`
 
 interface Answer {
   version: [number, number]
   executable: string
+  /** The file that it is in the end. */
+  real: string
+  /** The links on the way there. */
+  hops: string[]
+  /** Does it belong to a virtual environment? Then it must be started by the name it has there. */
+  isVirtual: boolean
   folders: string[]
 }
 
 /**
- * The first usable python3, in the order of PATH.
+ * Every usable python3, in the order of PATH.
  * @param asUser command that becomes the user that the sandbox runs as; empty when that is this user
- * @returns a python, or the reason why there is none
  */
-export async function findHostPython(asUser: readonly string[]): Promise<HostPython | string> {
+export async function findHostPythons(asUser: readonly string[]): Promise<HostPythons> {
   const candidates = await findPrograms('python3')
-  if (candidates.length === 0) return 'python3 is not installed'
+  if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
+  const pythons: HostPython[] = []
   const reasons: string[] = []
   for (const candidate of candidates) {
     const { code, stdout, stderr } = await runWords([...asUser, candidate, '-I', '-c', ASK])
@@ -44,13 +68,29 @@ export async function findHostPython(asUser: readonly string[]): Promise<HostPyt
     else if (answer.version[0] !== 3 || answer.version[1] < 10)
       reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
     else {
-      const outside = answer.folders.filter((folder) => !isInside('/usr', folder))
-      const tooMuch = outside.find(holdsTooMuch)
-      if (tooMuch === undefined) return { executable: answer.executable, folders: outside }
-      reasons.push(`${candidate} is installed in ${tooMuch}, which holds other things as well`)
+      const folders = answer.folders.filter((folder) => !isInside('/usr', folder))
+      const tooMuch = folders.find(holdsTooMuch)
+      if (tooMuch !== undefined)
+        reasons.push(`${candidate} is installed in ${tooMuch}, which holds other things as well`)
+      else if (!isThere(answer.real, folders))
+        reasons.push(
+          `${candidate} is ${answer.real}, which is outside of the folders that Python says it is installed in`,
+        )
+      else pythons.push(asSeenInside(answer, folders))
     }
   }
-  return reasons.join('; ')
+  return { pythons, reasons }
+}
+
+/** The links that PATH leads over are not in the sandbox, unless they are in its folders. A virtual environment needs them; anything else is its file. */
+function asSeenInside({ executable, real, hops, isVirtual }: Answer, folders: string[]): HostPython {
+  if (!isVirtual) return { executable: real, folders, links: [] }
+  const outside = hops.filter((hop) => !isThere(hop, folders))
+  return { executable, folders, links: outside.map((hop) => [hop, real]) }
+}
+
+function isThere(file: string, folders: readonly string[]): boolean {
+  return ['/usr', ...folders].some((folder) => isInside(folder, file))
 }
 
 /** A Python whose tree is the whole disk or a home folder would take all of that into the sandbox. */
@@ -74,9 +114,10 @@ function runWords([command = '', ...args]: readonly string[]): Promise<CommandRe
 function parseAnswer(json: string): Answer | undefined {
   try {
     const value = JSON.parse(json) as Partial<Answer>
-    const { version, executable, folders } = value
-    return Array.isArray(version) && typeof executable === 'string' && Array.isArray(folders)
-      ? { version, executable, folders }
+    const { version, executable, real, hops, isVirtual = false, folders } = value
+    const isWhole = Array.isArray(version) && Array.isArray(folders) && Array.isArray(hops)
+    return isWhole && typeof executable === 'string' && typeof real === 'string'
+      ? { version, executable, real, hops, isVirtual, folders }
       : undefined
   } catch {
     return undefined

@@ -20,6 +20,8 @@ export interface BubblewrapOptions {
   pidsCount: number
   /** A folder that cells see. */
   mount?: MountedFolder | undefined
+  /** Give cells a folder `/projects`. */
+  projects?: boolean
   /** Packages that cells can import. */
   packages?: readonly string[]
   /** Where what is made is kept between runs. */
@@ -59,6 +61,7 @@ export class BubblewrapProvider implements Provider {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       ...kernelEnvironment(Math.min(4, availableParallelism())),
     }
+    const { projects = false } = this.#options
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     const { memoryBytes } = limits
     const { args, preamble } = kernel.start({ id, memoryBytes, pidsCount: this.#options.pidsCount, compiled })
@@ -68,7 +71,7 @@ export class BubblewrapProvider implements Provider {
       command: bubblewrap.command,
       args: [
         ...bubblewrap.before,
-        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true, folders }),
+        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true, folders, projects }),
         '--',
         executable,
         ...args,

@@ -1,10 +1,11 @@
 // Which bridge a container belongs to, written into its name and labels, and the removal of containers whose bridge is gone.
 // A container is removed only when its owner certainly cannot be alive: same machine, same user, process not there any more.
-import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname, userInfo } from 'node:os'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { runCommand } from '../../process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
+import { hostId } from '../../process/host-id.ts'
+import { isRunning } from '../../process/is-running.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 
@@ -37,15 +38,6 @@ export function isLeftover(name: string): boolean {
   return now !== undefined && started !== '0' && now !== started
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
-  }
-}
-
 /** Start of a process in clock ticks since boot; undefined where there is no /proc. */
 function startTime(pid: number): string | undefined {
   try {
@@ -55,27 +47,5 @@ function startTime(pid: number): string | undefined {
       .split(' ')[19]
   } catch {
     return undefined
-  }
-}
-
-/** Where process ids mean the same as here: machine, user, and PID namespace (a bridge may itself run in a container). */
-function hostId(): string {
-  let namespace = ''
-  try {
-    namespace = readlinkSync('/proc/self/ns/pid')
-  } catch {
-    // not Linux
-  }
-  return createHash('sha256').update(`${hostname()} ${userId()} ${namespace}`).digest('hex').slice(0, 16)
-}
-
-/** A number, where users have one: in a container or on a build machine, this one may have no name. */
-function userId(): string {
-  const uid = process.getuid?.()
-  if (uid !== undefined) return String(uid)
-  try {
-    return userInfo().username
-  } catch {
-    return ''
   }
 }

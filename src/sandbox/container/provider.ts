@@ -28,6 +28,8 @@ export interface ContainerOptions {
   cpus?: number | undefined
   ociRuntime?: string | undefined
   mount?: MountedFolder | undefined
+  /** Give cells a folder `/projects`. */
+  projects?: boolean
   /** Packages that cells can import, built into an image of their own. */
   packages?: readonly string[]
   /** Where what is found out is kept between runs. */
@@ -101,7 +103,7 @@ export class ContainerProvider implements Provider {
     memoryBytes: number,
     pythonArgs: readonly string[],
   ): string[] {
-    const { user, cpus, ociRuntime, pidsCount, mount } = this.#options
+    const { user, cpus, ociRuntime, pidsCount, mount, projects = false } = this.#options
     return runArguments({
       engine,
       name,
@@ -115,6 +117,7 @@ export class ContainerProvider implements Provider {
       ociRuntime,
       seccompProfilePath: enginePath(seccompProfileFile(), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
+      projects,
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
       pythonArgs,
     })

@@ -23,6 +23,8 @@ export interface RunOptions {
   environment: Record<string, string>
   /** A folder of the host that cells see. */
   mount?: MountedFolder | undefined
+  /** Cells have `/projects`. */
+  projects?: boolean
   /** Arguments of python3. */
   pythonArgs: readonly string[]
 }
@@ -30,6 +32,8 @@ export interface RunOptions {
 const TMPFS = 'rw,noexec,nosuid,nodev,mode=1777'
 /** What cells can write to, all of it memory. */
 const WRITABLE = { '/tmp': '64m', '/dev/shm': '64m', '/workspace': '128m' }
+/** With the files that outlive the session: copies, in memory as well. */
+const PROJECTS = { '/projects': '64m' }
 /** Variables that the docker command line copies from the user's configuration into every container, passwords included, unless they are given. */
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
@@ -62,7 +66,7 @@ export function runArguments(options: RunOptions): string[] {
     ...(options.cpus === undefined ? [] : [`--cpus=${options.cpus}`]),
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
     // None is the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
-    ...Object.entries(WRITABLE).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
+    ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
     ...(options.mount === undefined ? [] : [mountArgument(options.mount)]),
     ...volumeArguments(options),
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
@@ -75,6 +79,10 @@ export function runArguments(options: RunOptions): string[] {
   ]
 }
 
+function writable({ projects }: RunOptions): Record<string, string> {
+  return { ...WRITABLE, ...(projects && PROJECTS) }
+}
+
 function mountArgument({ source, target, mode }: MountedFolder): string {
   return `--mount=type=bind,source=${source},target=${target}${mode === 'ro' ? ',readonly' : ''}`
 }
@@ -84,8 +92,9 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
  * of ours is there already. One that something of ours is below cannot be read-only, or the engine could not make the place for it;
  * it is root's, and cells never are.
  */
-function volumeArguments({ imageVolumes, mount }: RunOptions): string[] {
-  const ours = [...Object.keys(WRITABLE), ...(mount ? [mount.target] : [])]
+function volumeArguments(options: RunOptions): string[] {
+  const { imageVolumes, mount } = options
+  const ours = [...Object.keys(writable(options)), ...(mount ? [mount.target] : [])]
   const volumes = new Set(imageVolumes.map((volume) => path.posix.resolve('/', volume)))
   return [...volumes]
     .filter((volume) => !ours.includes(volume))

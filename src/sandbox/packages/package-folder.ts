@@ -1,6 +1,6 @@
 // The packages that cells can import, as a folder in the cache: unpacked wheels, or what the host's pip has installed. Made once, then only read.
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
@@ -31,6 +31,7 @@ export async function ensurePackageFolder(
     'packages',
     needsNoInstaller(requested) ? requested.key : await installedKey(requested, python),
   )
+  await letThrough([cacheDir, path.dirname(folder)])
   if (await stat(folder).catch(() => undefined)) return folder
   onProgress('Preparing the packages of MCP_BRIDGE_PACKAGES (once)')
   const unfinished = `${folder}.${randomUUID()}.tmp`
@@ -39,6 +40,7 @@ export async function ensurePackageFolder(
     await mkdir(unfinished, { recursive: true, mode: 0o755 })
     if (needsNoInstaller(requested)) await writeFiles(unfinished, unpackWheels(requested.wheels, isPureWheel))
     else await install(requested, unfinished, python)
+    await letThrough([cacheDir, path.dirname(folder)])
     // Whoever comes second finds the folder there, which is as good.
     await rename(unfinished, folder).catch(async (error: unknown) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
@@ -53,6 +55,15 @@ export async function ensurePackageFolder(
     await rm(unfinished, { recursive: true, force: true }).catch(() => {})
   }
   return folder
+}
+
+/** Root's sandboxes run as another user, whose way to the packages leads through these. Nothing else in them becomes readable. */
+async function letThrough(folders: readonly string[]): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  for (const folder of folders) {
+    const mode = (await stat(folder).catch(() => undefined))?.mode
+    if (mode !== undefined && (mode & 0o011) !== 0o011) await chmod(folder, (mode & 0o7777) | 0o011).catch(() => {})
+  }
 }
 
 /** Write package files below a folder. */

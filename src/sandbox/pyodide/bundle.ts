@@ -22,6 +22,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
+import { makePrivateFolder } from '../../storage/private-folder.ts'
 
 /** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
@@ -57,7 +58,11 @@ type Manifest = Record<string, { bytes: number; crc32: number }>
 export async function ensureBundle(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
   // Node's permissions are for the real path, and the way to the cache may be a link.
-  await mkdir(options.cacheFolder, { recursive: true, mode: options.readableByAll ? 0o755 : 0o700 }).catch(() => {})
+  const { readableByAll } = options
+  const made = readableByAll
+    ? mkdir(options.cacheFolder, { recursive: true, mode: 0o755 })
+    : makePrivateFolder(options.cacheFolder)
+  await made.catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (await isWhole(folder)) {

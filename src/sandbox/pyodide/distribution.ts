@@ -1,13 +1,14 @@
 // What comes with Python for WebAssembly beside its standard library: packages compiled for it, such as numpy. The installed `pyodide` package pins each
 // by its hash and says where they lie. They are fetched by the bridge, before any sandbox starts, and kept.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isPureWheel } from '../packages/wheel.ts'
 import type { Wheel } from '../packages/requested-packages.ts'
 import { replaceFile } from '../../storage/replace-file.ts'
+import { makePrivateFolder } from '../../storage/private-folder.ts'
 
 const FETCH_TIMEOUT_MS = 5 * 60_000
 
@@ -127,7 +128,7 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
 /** For the next time; what cannot be kept is fetched again. */
 async function keep(file: string, data: Buffer): Promise<void> {
   try {
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    await makePrivateFolder(path.dirname(file))
     await replaceFile(file, data)
   } catch {}
 }

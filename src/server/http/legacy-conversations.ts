@@ -15,15 +15,21 @@ import type { HeldSession, SessionRegistry } from './session-registry.ts'
 
 /** Longer than a session's kernel lasts: most clients cannot start over, and without its kernel a conversation costs next to nothing. */
 const IDLE_MS = 60 * 60_000
-
 interface Conversation {
   held: HeldSession
+  /** GET requests; `open` is missing until the client has made one. */
+  streams: { open?: number }
   transport: NodeStreamableHTTPServerTransport
 }
 
 interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log'> {
   bridge: Bridge
   registry: SessionRegistry
+  /**
+   * How long the session of a client stays that had opened a stream and has closed it: it has most likely ended without a DELETE.
+   * Variables stay longer, for a client whose network was gone for a moment.
+   */
+  vanishedMs: { withVariables: number; without: number }
 }
 
 export class LegacyConversations {
@@ -42,7 +48,14 @@ export class LegacyConversations {
       return
     }
     // A stream that is open for what the server may have to say is use, too.
-    finished(response, conversation.held.enter())
+    const leave = conversation.held.enter()
+    const isStream = request.method === 'GET'
+    const { streams } = conversation
+    if (isStream) streams.open = (streams.open ?? 0) + 1
+    finished(response, () => {
+      if (isStream) streams.open! -= 1
+      leave()
+    })
     await conversation.transport.handleRequest(request, response, body)
     // An initialize that was refused is followed by nothing.
     if (conversation.transport.sessionId === undefined) await conversation.held.end()
@@ -63,20 +76,25 @@ export class LegacyConversations {
   }
 
   async #open(): Promise<Conversation> {
-    const { bridge, registry, settings, log } = this.#options
+    const { bridge, registry, settings, log, vanishedMs } = this.#options
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomBytes(18).toString('base64url'),
       onsessioninitialized: (id) => void this.#byId.set(id, conversation),
     })
-    const held = registry.hold({
-      idleMs: IDLE_MS,
+    const streams: Conversation['streams'] = {}
+    const held: HeldSession = registry.hold({
+      idleMs: () => {
+        if (streams.open !== 0) return IDLE_MS
+        const { withVariables, without } = vanishedMs
+        return held.hasVariables ? withVariables : without
+      },
       isExpendable: () => false,
       onEnd: () => {
         if (transport.sessionId !== undefined) this.#byId.delete(transport.sessionId)
         void transport.close()
       },
     })
-    const conversation = { held, transport }
+    const conversation: Conversation = { held, transport, streams }
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
     const server = createServer({ settings, log, converse: () => Promise.resolve({ bridge, sessions }) })

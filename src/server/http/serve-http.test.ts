@@ -242,3 +242,44 @@ function openSocket(port: number, beginning: string): Promise<Socket> {
     onTestFinished(() => void socket.destroy())
   })
 }
+
+describe('a client of an older revision that goes away without a word', () => {
+  async function openStream(port: number, session: string): Promise<() => void> {
+    const headers = { ...HEADERS, 'mcp-session-id': session }
+    const request = httpRequest({ host: '127.0.0.1', port, path: '/mcp', method: 'GET', headers })
+    await new Promise((resolve, reject) => {
+      request.on('response', resolve).on('error', reject)
+      request.end()
+    })
+    request.on('error', () => {})
+    return () => void request.destroy()
+  }
+
+  it('has its session ended soon after it has closed its stream', async () => {
+    const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
+    const session = String((await send()).headers['mcp-session-id'])
+    const close = await openStream(port, session)
+    const ping = { headers: { 'mcp-session-id': session }, body: message('ping', {}) }
+    expect((await send(ping)).status).toBe(200)
+    close()
+    await expect
+      .poll(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        return (await send(ping)).status
+      })
+      .toBe(404)
+  })
+
+  it('keeps its session as long as its stream is open, and where it never had one', async () => {
+    const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
+    const [held, streamless] = await Promise.all([send(), send()])
+    const sessions = [held, streamless].map(({ headers }) => String(headers['mcp-session-id']))
+    const close = await openStream(port, sessions[0]!)
+    onTestFinished(close)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (const session of sessions) {
+      const ping = { headers: { 'mcp-session-id': session }, body: message('ping', {}) }
+      expect((await send(ping)).status).toBe(200)
+    }
+  })
+})

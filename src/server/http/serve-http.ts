@@ -32,6 +32,8 @@ export const HTTP_LIMITS = {
   requestMs: 30_000,
   /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */
   stallMs: 60_000,
+  /** Until the session of a legacy client that has closed its stream ends. */
+  vanishedMs: { withVariables: 120_000, without: 30_000 },
 }
 
 export interface HttpService {
@@ -54,7 +56,7 @@ export async function serveHttp(
       bridge.closeSession(session).catch((error: unknown) => log.warning('A session could not be ended', { error })),
     max: settings.httpSessionCount,
   })
-  const legacy = new LegacyConversations({ bridge, registry, settings, log })
+  const legacy = new LegacyConversations({ bridge, registry, settings, log, vanishedMs: limits.vanishedMs })
   const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
   const runs = new OpenRuns()
   const converse = () => Promise.resolve({ bridge, sessions })

@@ -46,7 +46,7 @@ export class SessionHandles implements Sessions {
     const { registry, idleMs } = this.#options
     const handle = randomBytes(HANDLE_BYTES).toString('base64url')
     const held: HeldSession = registry.hold({
-      idleMs,
+      idleMs: () => idleMs,
       isExpendable: () => !this.#cameBack.has(held),
       onEnd: () => this.#held.delete(handle),
     })

@@ -27,7 +27,7 @@ function setUp(max: number) {
     })
   const goOn = (handle: string) => handles.use(handle, async (session) => session)
   const hold = (expendable = false) =>
-    registry.hold({ idleMs: IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
+    registry.hold({ idleMs: () => IDLE_MS, isExpendable: () => expendable, onEnd: () => {} })
   return { registry, handles, closed, newSession, goOn, hold }
 }
 

@@ -11,8 +11,8 @@ interface RegistryOptions {
 }
 
 interface HoldOptions {
-  /** How long it may lie unused. */
-  idleMs: number
+  /** How long it may lie unused; asked each time its last user has left. */
+  idleMs: () => number
   /** Whether it may make room for another although it has variables. */
   isExpendable: () => boolean
   /** It has ended, for whatever reason. */
@@ -122,6 +122,6 @@ export class HeldSession {
 
   #startIdleTimer(): void {
     if (this.#hasEnded) return
-    this.#idleTimer = setTimeout(() => void this.end(), this.#options.idleMs).unref()
+    this.#idleTimer = setTimeout(() => void this.end(), this.#options.idleMs()).unref()
   }
 }

@@ -2,14 +2,12 @@
 // Where the system has a keychain, the file is sealed with a key from there.
 // Several bridges and a login may use the file at once: every change is made under a lock, on what the file holds at that moment.
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { isRecord } from '../connection/sdk.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import type { Vault } from './vault.ts'
-import { replaceFile } from '../../storage/replace-file.ts'
+import { JsonRecord } from '../../storage/json-record.ts'
 
 /** What one authorization server gave us for one server. */
 export interface Grant {
@@ -44,6 +42,12 @@ type Contents = Record<string, ServerGrants | { sealed: string }>
  * @param log told, once, when what is stored for a server is damaged
  */
 export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenStore {
+  const record = new JsonRecord<Contents>({
+    file,
+    empty: () => ({}),
+    parse: (json) => (isRecord(json) ? (json as Contents) : undefined),
+    damaged: { record: 'The file of login tokens', hint: `Delete ${file}, and log in again.` },
+  })
   const warned = new Set<string>()
   /** What cannot be opened or understood here is as good as none: the user can sign in again, and other servers' sign-ins stay. */
   const grantsOf = async (contents: Contents, serverUrl: string): Promise<ServerGrants> => {
@@ -59,17 +63,16 @@ export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenS
   }
 
   return {
-    read: async (serverUrl) => grantsOf(await load(file), serverUrl),
-    update: (serverUrl, change) =>
-      withFileLock(`${file}.lock`, async () => {
-        const contents = await load(file)
+    read: async (serverUrl) => grantsOf(await record.read(), serverUrl),
+    async update(serverUrl, change) {
+      await record.update(async (contents) => {
         const grants = await grantsOf(contents, serverUrl)
         change(grants)
         const key = keyOf(serverUrl)
         const sealed = await vault?.seal(JSON.stringify(grants), key)
         contents[key] = sealed === undefined ? grants : { sealed }
-        await save(file, contents)
-      }),
+      })
+    },
     exclusively: (serverUrl, work) => withFileLock(`${file}.${keyOf(serverUrl).slice(0, 16)}.lock`, work),
   }
 }
@@ -120,22 +123,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-async function load(file: string): Promise<Contents> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new BridgeError('CONFIG_INVALID', `The file of login tokens cannot be read: ${file}`, { cause: error })
-  }
-  const contents = parsed(text)
-  if (isRecord(contents)) return contents as Contents
-  const hint = `Delete ${file}, and log in again.`
-  throw new BridgeError('CONFIG_INVALID', `The file of login tokens is damaged: ${file}`, { hint })
-}
-
-async function save(file: string, contents: Contents): Promise<void> {
-  await replaceFile(file, JSON.stringify(contents))
 }

@@ -10,6 +10,7 @@ import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
 
 /** How much of a server's last words an error carries. */
 const SHOWN_CHARS = 4096
+const LAST_LINE_CHARS = 500
 
 /** What is known about the process or the connection that failed. */
 export interface Circumstances {
@@ -43,6 +44,13 @@ export interface Failure {
   retryAfterMs?: number | undefined
 }
 
+/** A failed start in few words, for lists of servers. */
+export interface StartFailureData {
+  why: string
+  /** The last line that the process wrote to stderr, redacted; empty when it wrote none. A traceback names the error there. */
+  lastLine: string
+}
+
 /** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
 export const REMOTE_HINT = 'It is tried again on the next use. Check its url with `sandbridge servers`.'
 
@@ -64,7 +72,10 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
       : 'It may be downloading what it needs: try again in a moment.'
     const what = remote ? 'did not answer within' : 'did not answer after its start within'
     return {
-      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, { hint }),
+      error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, {
+        hint,
+        data: { why: `${what} ${timeoutMs / 1000} s`, lastLine: lastLine(about) } satisfies StartFailureData,
+      }),
     }
   }
   const rpcCode = rpcErrorOf(error)?.code
@@ -72,7 +83,10 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const failure = remote ? 'could not be reached' : 'could not be started'
   const hint = remote ? REMOTE_HINT : undefined
   return {
-    error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint),
+    error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint, {
+      why: `${failure}: ${why}`,
+      lastLine: lastLine(about),
+    }),
     refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
     retryAfterMs: retryAfterOf(error),
   }
@@ -138,8 +152,11 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   }
 }
 
-function unreachable(message: string, hint?: string): BridgeError {
-  return new BridgeError('UPSTREAM_UNREACHABLE', message, hint === undefined ? {} : { hint })
+function unreachable(message: string, hint?: string, data?: StartFailureData): BridgeError {
+  return new BridgeError('UPSTREAM_UNREACHABLE', message, {
+    ...(hint !== undefined && { hint }),
+    ...(data && { data }),
+  })
 }
 
 function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
@@ -221,6 +238,11 @@ function describeExit({ code, signal }: ProcessExit): string {
 function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
   const written = words ? ` Its last words: ${redact(words).slice(-SHOWN_CHARS).trim()}` : ''
   return logged ? `${written} It logged: ${logged}` : written
+}
+
+function lastLine({ lastWords: words, redact }: Circumstances): string {
+  const lines = redact(words ?? '').split('\n')
+  return (lines.findLast((line) => line.trim() !== '') ?? '').trim().slice(0, LAST_LINE_CHARS)
 }
 
 function withLastWords(reason: string, about: Circumstances): string {

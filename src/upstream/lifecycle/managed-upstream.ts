@@ -149,6 +149,12 @@ export class ManagedUpstream {
   }
 
   /** End it for good. Idempotent; never rejects. */
+  /** Close it when the calls that are open have ended: its definition is no longer there, or is another one now. */
+  async retire(): Promise<void> {
+    await this.#connection?.idle()
+    await this.close()
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

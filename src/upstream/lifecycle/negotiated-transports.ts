@@ -1,11 +1,9 @@
 // Remembers how each upstream wants to be spoken to, so that the next connection asks nothing twice. Kept in memory, and in a file when one is given.
 // Keyed by a hash of the definition as configured: the file holds no command, URL or secret, and a changed definition starts anew.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { Via } from '../dial.ts'
-import { replaceFile } from '../../storage/replace-file.ts'
+import { JsonRecord } from '../../storage/json-record.ts'
 
 export interface Verdict {
   via: Via
@@ -25,9 +23,11 @@ type Stored = Record<string, Verdict & { at: number }>
 
 /** @param file missing means memory only. A file that cannot be read or written costs a question, never a connection. */
 export function createVerdicts(file?: string): Verdicts {
+  const empty = (): Stored => Object.create(null) as Stored
+  const record = file === undefined ? undefined : new JsonRecord<Stored>({ file, empty, parse, damaged: 'empty' })
   let loaded: Promise<Stored> | undefined
   let writing: Promise<void> = Promise.resolve()
-  const load = (): Promise<Stored> => (loaded ??= file === undefined ? Promise.resolve({}) : read(file))
+  const load = (): Promise<Stored> => (loaded ??= record ? record.read() : Promise.resolve(empty()))
   return {
     async get(definition) {
       const entry = (await load())[keyOf(definition)]
@@ -38,20 +38,16 @@ export function createVerdicts(file?: string): Verdicts {
         .then(async () => {
           const stored = await load()
           stored[keyOf(definition)] = { ...verdict, at: Date.now() }
-          if (file === undefined) return
-          // Other bridges write to it, too. Two that do so in the same moment lose a verdict, which costs a question.
-          loaded = Promise.resolve(newest(await read(file), stored))
-          await write(file, await loaded)
+          // Other bridges write to it, too.
+          if (record) loaded = Promise.resolve(await record.update((theirs) => keepNewest(theirs, stored)))
         })
         .catch(() => {})
     },
   }
 }
 
-function newest(ours: Stored, theirs: Stored): Stored {
-  const all: Stored = Object.assign(Object.create(null), ours)
-  for (const [key, entry] of Object.entries(theirs)) if (entry.at >= (all[key]?.at ?? 0)) all[key] = entry
-  return all
+function keepNewest(all: Stored, others: Stored): void {
+  for (const [key, entry] of Object.entries(others)) if (entry.at >= (all[key]?.at ?? 0)) all[key] = entry
 }
 
 function keyOf({ name, transport }: ServerDefinition): string {
@@ -60,23 +56,14 @@ function keyOf({ name, transport }: ServerDefinition): string {
     .digest('hex')
 }
 
-async function read(file: string): Promise<Stored> {
-  const stored: Stored = Object.create(null)
-  try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    for (const [key, entry] of Object.entries(value as Record<string, Partial<Verdict & { at: number }>>)) {
-      const { via, era, at } = entry
-      if (via !== 'stdio' && via !== 'http' && via !== 'sse') continue
-      if ((era !== 'legacy' && era !== 'modern') || typeof at !== 'number') continue
-      if (Date.now() - at < VALID_MS) stored[key] = { via, era, at }
-    }
-  } catch {
-    // None yet, or damaged: everything in it can be found out again.
+function parse(value: unknown): Stored | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const stored = Object.create(null) as Stored
+  for (const [key, entry] of Object.entries(value as Record<string, Partial<Verdict & { at: number }> | null>)) {
+    const { via, era, at } = entry ?? {}
+    if (via !== 'stdio' && via !== 'http' && via !== 'sse') continue
+    if ((era !== 'legacy' && era !== 'modern') || typeof at !== 'number') continue
+    if (Date.now() - at < VALID_MS) stored[key] = { via, era, at }
   }
   return stored
-}
-
-async function write(file: string, stored: Stored): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
-  await replaceFile(file, JSON.stringify(stored))
 }

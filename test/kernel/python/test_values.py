@@ -16,6 +16,16 @@ class Native(unittest.TestCase):
         for words in ("{", "[1", "{'a': 1}", "[x](y)", "{}x", "[" * 100_000, '{"a": ' + "9" * 10 + "}x", "", " ", "null", '"s"'):
             self.assertEqual(native(text(words)), words)
 
+    def test_json_of_more_structure_than_a_frame_may_have_stays_text(self):
+        dense = "[" + "[]," * 400_000 + "1]"
+        plain = json.dumps([{"text": "x" * 100}] * 20_000)
+        self.assertEqual(native(text(dense)), dense)
+        self.assertEqual(len(native(text(plain))), 20_000)
+        half = "[" + "[]," * 200_000 + "1]"
+        self.assertIsInstance(native(text(half)), list)
+        together = native({"content": [{"type": "text", "text": half}] * 2})
+        self.assertEqual(together, [half, half])
+
     def test_a_broken_result_is_given_as_it_is(self):
         for block in (5, None, [], {}, {"type": "text"}, {"type": "image"}, {"type": "resource", "resource": 5}):
             self.assertEqual(native({"content": [block]}), block)

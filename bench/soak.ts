@@ -1,0 +1,172 @@
+// `npm run soak [-- --minutes 60]`: four clients of one bridge over HTTP run cells, hit time limits, lose servers and reconnect. Prints rows for
+// what must not grow: the bridge's memory after a warm-up, its descriptors, and what is left when the clients are gone and when it has ended.
+// Linux only, since it reads /proc. A run of less than half an hour says little about the slope.
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../test/support/bridge-process.ts'
+import { descendants } from '../test/support/processes.ts'
+import { median } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const CLIENT_COUNT = 4
+/** Of the whole time: caches fill, and the compiler of V8 works. */
+const WARM_UP_SHARE = 0.3
+/** A client comes back as a new one after this. */
+const CONNECTION_MS = 60_000
+/** Longer than the bridge keeps the session of a client that is gone without a word. */
+const VANISHED_MS = 135_000
+const SAMPLE_MS = 5_000
+
+const CELLS: { code: string; timeout?: number }[] = [
+  { code: 'rows = [{"id": n, "text": "x" * 50} for n in range(2000)]\nprint(len(rows))' },
+  { code: 'print("y" * 200_000)' },
+  { code: 'await mcp_everything.echo(message="z" * 5000)' },
+  { code: 'import asyncio\nawait asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(20)))' },
+  { code: 'while True: pass', timeout: 1 },
+  { code: '1 / 0' },
+  { code: 'try:\n    await mcp_dies.die()\nexcept runtime.MCPError as error:\n    print(type(error).__name__)' },
+  { code: 'print(await runtime.search_tool_docs("add two numbers"))' },
+  { code: 'print(runtime.output()[-100:])' },
+  { code: 'runtime.save_artifact("soak.txt", "the same text")' },
+]
+
+interface Sample {
+  seconds: number
+  rssBytes: number
+  descriptorCount: number
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } })
+  const durationMs = Number(values.minutes) * 60_000
+  const home = makeHome({ everything: published.everything(), dies: fixtureServer('raw.mjs', 'chatty') })
+  const env = bridgeEnv(home, { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_LOG_LEVEL: 'error' })
+  const bridge = spawn(process.execPath, [CLI, 'run', '--http', '0'], {
+    env,
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = new Promise<void>((resolve) => bridge.once('exit', () => resolve()))
+  let cellCount = 0
+  try {
+    const url = await addressOf(bridge.stderr)
+    const token = readFileSync(path.join(home, 'MCPs/.sandbridge/http-token'), 'utf8').trim()
+    const end = Date.now() + durationMs
+    const samples: Sample[] = []
+    const sampler = setInterval(() => samples.push(sampleOf(bridge.pid!)), SAMPLE_MS)
+    const atRest = descendants(bridge.pid!).length
+    await Promise.all(
+      Array.from({ length: CLIENT_COUNT }, async (_, client) => {
+        while (Date.now() < end) {
+          cellCount += await oneConnection(new URL(url), token, Math.min(end, Date.now() + CONNECTION_MS), client)
+        }
+      }),
+    )
+    clearInterval(sampler)
+    await sleep(VANISHED_MS)
+    const left = descendants(bridge.pid!).length - atRest
+    bridge.kill('SIGTERM')
+    const children = descendants(bridge.pid!).map(({ pid }) => pid)
+    await exited
+    await sleep(3_000)
+    const survivors = children.filter((pid) => isThere(pid))
+    print(rowsOf(samples, cellCount, left, survivors.length))
+  } finally {
+    if (bridge.exitCode === null) bridge.kill('SIGKILL')
+    await exited
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** Runs cells until `end`, then goes away without ending the session, as clients do that crash. @returns how many cells were run */
+async function oneConnection(url: URL, token: string, end: number, seed: number): Promise<number> {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  const client = new Client({ name: 'soak', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+  let count = 0
+  try {
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    for (let index = seed; Date.now() < end; index += 1) {
+      await client.callTool({ name: 'run_python', arguments: CELLS[index % CELLS.length]! }, { timeout: 120_000 })
+      count += 1
+    }
+  } catch (error) {
+    process.stderr.write(`A client failed: ${String(error)}\n`)
+    await sleep(1_000)
+  } finally {
+    await client.close()
+  }
+  return count
+}
+
+function rowsOf(samples: Sample[], cellCount: number, left: number, survivors: number): BenchRow[] {
+  const settled = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
+  const slope = slopePerHour(settled) / 2 ** 20
+  const half = Math.floor(settled.length / 2)
+  const descriptors = (part: Sample[]) => median(part.map((sample) => sample.descriptorCount))
+  const grown = descriptors(settled.slice(half)) - descriptors(settled.slice(0, half))
+  const row = (name: string, value: string, goal: string, ok: boolean): BenchRow => ({ name, value, goal, ok })
+  return [
+    { name: 'cells run', value: String(cellCount), goal: '', ok: null },
+    row('memory of the bridge after warm-up', `${slope.toFixed(1)} MB an hour`, '≤ 1 MB an hour', slope <= 1),
+    row('descriptors, second half to first', `${grown >= 0 ? '+' : ''}${grown}`, '≤ +2', grown <= 2),
+    row('processes left when all clients are gone', String(left), '≤ 3', left <= 3),
+    row('processes left when the bridge has ended', String(survivors), '0', survivors === 0),
+  ]
+}
+
+/** Theil–Sen: the median of all slopes between two samples, which single garbage collections do not move. In bytes. */
+function slopePerHour(samples: Sample[]): number {
+  const slopes: number[] = []
+  const step = Math.max(1, Math.floor(samples.length / 200))
+  const some = samples.filter((_, index) => index % step === 0)
+  for (let from = 0; from < some.length; from += 1) {
+    for (let to = from + 1; to < some.length; to += 1) {
+      slopes.push((some[to]!.rssBytes - some[from]!.rssBytes) / (some[to]!.seconds - some[from]!.seconds))
+    }
+  }
+  return slopes.length === 0 ? 0 : median(slopes) * 3600
+}
+
+function sampleOf(pid: number): Sample {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return {
+    seconds: performance.now() / 1000,
+    rssBytes: Number(kilobytes) * 1024,
+    descriptorCount: readdirSync(`/proc/${pid}/fd`).length,
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
+
+async function addressOf(stderr: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  for await (const chunk of stderr) {
+    text += String(chunk)
+    const [, url] = /Serving MCP at (\S+) .*\n/.exec(text) ?? []
+    if (url) {
+      stderr.resume()
+      return url
+    }
+  }
+  throw new Error(`The bridge did not start: ${text}`)
+}
+
+function print(rows: BenchRow[]): void {
+  for (const { name, value, goal, ok } of rows) {
+    process.stdout.write(`${name}: ${value}${goal && ` (goal ${goal}${ok ? '' : ', MISSED'})`}\n`)
+    if (ok === false) process.exitCode = 1
+  }
+}
+
+await main()

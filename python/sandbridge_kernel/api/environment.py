@@ -1,0 +1,23 @@
+"""The environment variables that tell a cell, and the programs it starts, which servers there are."""
+
+import json
+import os
+
+from .servers import Registry
+
+# Linux starts no program with a longer variable than 128 KiB.
+_MAX_CHARS = 60_000
+
+
+def tell(registry: Registry) -> None:
+    """Set MCP_AVAILABLE_SERVERS (a list of `{name, alias, description}`) and MCP_DISCOVERED_SERVERS (name to description)."""
+    listed = [{"name": proxy._server, "alias": proxy._alias, "description": proxy._description} for proxy in registry.by_alias.values()]
+    known = {server["name"]: server["description"] for server in listed} | dict.fromkeys(registry.unloaded, "")
+    os.environ["MCP_AVAILABLE_SERVERS"] = _fitting(listed, [server | {"description": ""} for server in listed], [])
+    os.environ["MCP_DISCOVERED_SERVERS"] = _fitting(known, dict.fromkeys(known, ""), {})
+
+
+def _fitting(*forms: object) -> str:
+    """The first of these as JSON that is not too long for a variable."""
+    texts = [json.dumps(form) for form in forms]
+    return next((text for text in texts if len(text) <= _MAX_CHARS), texts[-1])

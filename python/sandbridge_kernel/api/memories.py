@@ -1,0 +1,84 @@
+"""`runtime.save_memory` and what belongs to it: small values under a key that are kept for the user, beyond the session.
+
+The bridge keeps them as JSON, and says how many there may be and how large.
+"""
+
+import json
+
+from ..values import Record
+from . import bridge
+from .errors import ArgumentsError, MCPError
+
+__all__ = ["save_memory", "load_memory", "update_memory", "delete_memory", "list_memories", "get_memory_info", "memory_exists"]
+
+
+class MemoryInfo(Record):
+    """About one memory: key, sizeBytes, createdAt, updatedAt, metadata."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        about = f", {json.dumps(self['metadata'], ensure_ascii=False)}" if self.get("metadata") else ""
+        return f"{self['key']}, {self['sizeBytes']:,} bytes, {self['updatedAt']}{about}"
+
+    __str__ = __repr__
+
+
+class Memories(list):
+    """What is known of memories, one line each when printed."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "(no memories)"
+
+    def __contains__(self, wanted: object) -> bool:
+        if isinstance(wanted, str):
+            return any(info["key"] == wanted for info in self)
+        return super().__contains__(wanted)
+
+
+def save_memory(key: str, value: object, metadata: dict | None = None) -> MemoryInfo:
+    """Keep a value that has a form in JSON for later sessions. What was kept under the key is replaced."""
+    try:
+        text = json.dumps(value, default=bridge.plain)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ArgumentsError(
+            f"a {type(value).__name__} cannot be kept as a memory: {problem}",
+            hint="Keep dict, list, str, numbers, bool and None; files belong in runtime.save_artifact.",
+        ) from None
+    return MemoryInfo(bridge.ask_sync("save_memory", key=key, value=text, metadata=metadata))
+
+
+def load_memory(key: str, default: object = None) -> object:
+    """The value under a key, or `default`."""
+    found = bridge.ask_sync("load_memory", key=key)
+    return default if found is None else json.loads(found, object_hook=Record)
+
+
+def update_memory(key: str, value: object, default: object = None) -> object:
+    """Replace a value by another, or by what a function makes of it: `update_memory("count", lambda n: n + 1, 0)`. Gives the new value."""
+    new = value(load_memory(key, default)) if callable(value) else value
+    save_memory(key, new)
+    return new
+
+
+def delete_memory(key: str) -> bool:
+    """Delete a memory. False when there was none."""
+    return bridge.ask_sync("delete_memory", key=key)
+
+
+def list_memories() -> Memories:
+    """All memories, one line each when printed; the values stay where they are."""
+    return Memories(map(MemoryInfo, bridge.ask_sync("list_memories")))
+
+
+def get_memory_info(key: str) -> MemoryInfo:
+    """About one memory, without its value."""
+    for info in list_memories():
+        if info["key"] == key:
+            return info
+    raise MCPError(f"There is no memory {key!r}", code="STATE_NOT_FOUND", hint="See runtime.list_memories().")
+
+
+def memory_exists(key: str) -> bool:
+    """Whether something is kept under a key."""
+    return key in list_memories()

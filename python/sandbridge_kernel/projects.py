@@ -1,0 +1,223 @@
+"""`/projects`: files that outlive the session. Before a cell they are brought in where the bridge has others than this sandbox; after it, what
+has changed here is handed over. The bridge says how much may be kept. What other sessions changed meanwhile is replaced file by file.
+"""
+
+import os
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator
+from stat import S_ISDIR, S_ISREG
+from time import monotonic
+
+FOLDER = "/projects"
+
+_PIECE_BYTES = 3 << 20
+_BATCH = 500
+_MAX_SEEN = 20_000  # files and folders looked at; the bridge keeps far fewer
+_SECONDS_AFTER_INTERRUPT = 1.0  # which is less than the bridge gives an interrupted cell
+_NAMED = 5
+_REFUSED = "refused"  # in place of a stamp
+
+_Signature = tuple[int, ...] | str
+
+
+class Projects:
+    def __init__(self, channel: object, interrupts: object) -> None:
+        self._channel, self._interrupts = channel, interrupts
+        self._revision = ""  # of a folder with nothing in it
+        self._known: dict[str, tuple[str, _Signature]] = {}  # path -> (the bridge's stamp, what the file was like here)
+        try:
+            os.makedirs(FOLDER, exist_ok=True)  # in the embedded sandbox; elsewhere it is there
+        except OSError:
+            pass  # what is to be brought in says so
+
+    def bring(self, revision: str) -> str | None:
+        """Make this sandbox's files those of the bridge. What went wrong, in one sentence, or None."""
+        if revision == self._revision:
+            return None
+        return self._guarded(self._bring, "The files of /projects could not be brought in", revision)
+
+    def hand_over(self, interrupted: bool) -> str | None:
+        """Have the bridge keep what has changed here since. What is not kept, in one sentence, or None."""
+        deadline = monotonic() + _SECONDS_AFTER_INTERRUPT if interrupted else None
+        return self._guarded(self._hand_over, "The changes in /projects could not be kept", deadline)
+
+    def _guarded(self, work: object, failure: str, *args: object) -> str | None:
+        try:
+            try:
+                self._interrupts.arm()
+                return work(*args)
+            finally:
+                self._interrupts.disarm()
+        except BaseException as error:
+            return f"{failure}: {str(error) or type(error).__name__}"
+
+    def _ask(self, method: str, **params: object) -> object:
+        reply = self._channel.call_sync(method, params)
+        if "error" in reply:
+            raise OSError(reply["error"]["message"])
+        return reply["value"]
+
+    # ---- in
+
+    def _bring(self, revision: str) -> None:
+        entries = {entry["path"]: entry for entry in self._ask("projects")}
+        here = dict(_found())
+        wanted = []
+        for path, entry in entries.items():
+            stamp, signature = self._known.get(path, ("", ""))
+            if path in here and here[path] != signature and stamp:
+                continue  # changed here and not handed over yet: that is the newer one
+            if entry.get("folder"):
+                self._make_folder(path)
+            elif entry["stamp"] != stamp or path not in here:
+                wanted.append(path)
+        for path in sorted(self._known, key=len, reverse=True):
+            stamp, signature = self._known[path]
+            if path not in entries and here.get(path) == signature and stamp != _REFUSED:
+                _remove(path)
+                del self._known[path]
+        while wanted:
+            wanted = self._fetch(wanted, entries)
+        self._revision = revision
+
+    def _fetch(self, wanted: list[str], entries: dict[str, object]) -> list[str]:
+        """Write some of the wanted files. Those that are left."""
+        done = 0
+        for found in self._ask("read_projects", paths=wanted[:_BATCH]):
+            path = found["path"]
+            done += 1
+            if "data" not in found:
+                continue
+            full = os.path.join(FOLDER, path)
+            with open(full, "wb") as file:
+                file.write(a2b_base64(found["data"]))
+                while file.tell() < found["sizeBytes"]:
+                    piece = self._ask("read_projects", paths=[path], offset=file.tell())[0].get("data")
+                    if not piece:
+                        break
+                    file.write(a2b_base64(piece))
+            self._known[path] = (entries[path]["stamp"], _signature(full))
+        return wanted[max(done, 1) :]
+
+    def _make_folder(self, path: str) -> None:
+        full = os.path.join(FOLDER, path)
+        if not os.path.isdir(full):
+            _remove(path)
+            os.makedirs(full)
+        self._known[path] = ("folder", "folder")
+
+    # ---- out
+
+    def _hand_over(self, deadline: float | None) -> str | None:
+        here = {path: signature for path, signature in _found() if signature}
+        removed = [path for path in self._known if path not in here]
+        changed = [path for path, signature in here.items() if self._known.get(path, ("", ""))[1] != signature]
+        refused: dict[str, str] = {}
+        late = 0
+        while removed or changed:
+            if deadline is not None and monotonic() > deadline:
+                late = len(removed) + len(changed)
+                break
+            gone, removed = removed[:_BATCH], removed[_BATCH:]
+            refused |= self._keep(gone, _batch(changed, here), here)
+            for path in gone:
+                self._known.pop(path, None)
+        return _told(refused, late)
+
+    def _keep(self, removed: list[str], batch: list[str], here: dict[str, _Signature]) -> dict[str, str]:
+        files, refused = [], {}
+        folders = [path for path in batch if here[path] == "folder"]
+        for path in batch:
+            try:
+                if here[path] != "folder":
+                    files.append(self._content(path))
+            except OSError as problem:  # it is too large, or can no longer be read
+                refused[path] = str(problem)
+        report = self._ask("keep_projects", files=files, folders=folders, removed=removed)
+        for path, stamp in report["kept"].items():
+            if path in here:
+                self._known[path] = (stamp, here[path])
+        refused |= report["refused"]
+        for path in refused:
+            # Told once, and tried again when it changes.
+            if path in here:
+                self._known[path] = (_REFUSED, here[path])
+        return refused
+
+    def _content(self, path: str) -> dict[str, object]:
+        with open(os.path.join(FOLDER, path), "rb") as file:
+            data = file.read(_PIECE_BYTES)
+            if len(data) < _PIECE_BYTES:
+                return {"path": path, "data": _base64(data)}
+            upload = None
+            while data:
+                params = {"data": _base64(data)} | ({"upload": upload} if upload else {})
+                upload = self._ask("upload", **params)
+                data = file.read(_PIECE_BYTES)
+            return {"path": path, "upload": upload}
+
+
+def _batch(changed: list[str], here: dict[str, _Signature]) -> list[str]:
+    """As many of these as one frame should hold, taken out of the list."""
+    taken, room = [], _PIECE_BYTES
+    while changed and len(taken) < _BATCH and room > 0:
+        path = changed.pop(0)
+        taken.append(path)
+        signature = here[path]
+        room -= 0 if isinstance(signature, str) else signature[0]
+    return taken
+
+
+def _found() -> Iterator[tuple[str, _Signature]]:
+    """Every path below the folder, a folder before what is in it. An empty signature is of what is neither file nor folder."""
+    pending, seen = [""], 0
+    while pending:
+        folder = pending.pop()
+        try:
+            names = sorted(os.listdir(os.path.join(FOLDER, folder)))
+        except OSError:
+            continue
+        for name in names:
+            seen += 1
+            if seen > _MAX_SEEN:
+                return
+            path = f"{folder}/{name}" if folder else name
+            signature = _signature(os.path.join(FOLDER, path))
+            if signature == "folder":
+                pending.append(path)
+            if signature is not None:
+                yield path, signature
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def _signature(full: str) -> object:
+    try:
+        stat = os.lstat(full)
+    except OSError:
+        return None
+    if S_ISDIR(stat.st_mode):
+        return "folder"
+    return (stat.st_size, stat.st_mtime_ns, stat.st_ino) if S_ISREG(stat.st_mode) else ""
+
+
+def _remove(path: str) -> None:
+    full = os.path.join(FOLDER, path)
+    try:
+        if os.path.isdir(full) and not os.path.islink(full):
+            os.rmdir(full)  # one with something in it stays
+        elif os.path.lexists(full):
+            os.remove(full)
+    except OSError:
+        pass
+
+
+def _told(refused: dict[str, str], late: int) -> str | None:
+    parts = [f"{FOLDER}/{path}: {reason}" for path, reason in list(refused.items())[:_NAMED]]
+    if len(refused) > _NAMED:
+        parts.append(f"and {len(refused) - _NAMED} more")
+    if late:
+        parts.append(f"{late} changes, because the cell was interrupted: they are kept after the next cell")
+    return f"Not kept: {'; '.join(parts)}." if parts else None

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { serverPurpose } from './server-purpose.ts'
+
+const named = (...names: string[]) => names.map((name) => ({ name, description: '' }))
+const PULLS = named('create_pull_request', 'list_pull_requests', 'get_pull_request', 'create_issue', 'list_issues')
+const MANY = [
+  ...PULLS,
+  ...named('add_comment', 'list_branches', 'search_code', 'fork_repository', 'merge_pull_request'),
+]
+
+describe('the purpose of a server', () => {
+  it('is what its instructions say first', () => {
+    const said = 'Use this server to fetch current documentation of libraries. Never use it for code review.'
+    expect(serverPurpose('docs', said, PULLS, 100)).toBe('Use this server to fetch current documentation of libraries')
+  })
+
+  it.each([
+    ['a title', '# Everything Server – Server Instructions\n\n## Constraints\n- Use `x` first'],
+    [
+      'words about the instructions',
+      'Audience: These instructions are written for an LLM.\nFollow them to use the server.',
+    ],
+    ['its own name', 'Everything MCP Server'],
+    ['an order', 'Always call list_issues before create_issue.'],
+    ['nothing', undefined],
+  ])('is made from its tools when the instructions begin with %s', (_, instructions) => {
+    expect(serverPurpose('everything', instructions, MANY, 100)).toBe(
+      '10 tools: pull request, issue, comment, branch, code, repository',
+    )
+  })
+
+  it('is said by a later paragraph', () => {
+    const said = '# Weather Server\n\nForecasts and warnings for any place on earth.\n'
+    expect(serverPurpose('weather', said, MANY, 100)).toBe('Forecasts and warnings for any place on earth')
+  })
+
+  it('lists all names of tools or none', () => {
+    expect(serverPurpose('x', undefined, named('resolve', 'query'), 100)).toBe('2 tools: resolve, query')
+    const text = serverPurpose('x', undefined, MANY, 100)
+    for (const { name } of MANY) expect(text).not.toContain(name)
+  })
+
+  it('is the words of the only tool', () => {
+    const tools = [{ name: 'think', description: 'Solve a problem step by step. More.' }]
+    expect(serverPurpose('x', undefined, tools, 100)).toBe('Solve a problem step by step')
+  })
+
+  it('is empty when nothing is known, and never long', () => {
+    expect(serverPurpose('x', undefined, [], 100)).toBe('')
+    expect(serverPurpose('x', 'word '.repeat(10_000), MANY, 100).length).toBeLessThanOrEqual(100)
+    expect(
+      serverPurpose('x', undefined, named(...Array.from({ length: 5000 }, (_, i) => `t${i}_y${i}`)), 100).length,
+    ).toBeLessThanOrEqual(100)
+  })
+})

@@ -1,0 +1,40 @@
+// The server definitions of a running bridge: read at its start, and again when a file that they came from, or could come from, has changed.
+import { nodeFileSystem } from './config-file.ts'
+import { discoverServers } from './discover.ts'
+import { PlacesSeen } from './places-seen.ts'
+import type { DiscoveredServers } from './server-definition.ts'
+import type { Settings } from './settings.ts'
+import { createTrustStore, trustRecord } from './trust.ts'
+
+export class Definitions {
+  readonly #settings: Settings
+  readonly #ownPort: number | undefined
+  #seen = new PlacesSeen()
+  #reading: Promise<DiscoveredServers> | undefined
+
+  /** @param ownPort where this bridge is to serve over HTTP */
+  constructor(settings: Settings, ownPort?: number) {
+    this.#settings = settings
+    this.#ownPort = ownPort
+  }
+
+  /** What the files hold now. */
+  read(): Promise<DiscoveredServers> {
+    const { stateDir } = this.#settings
+    const seen = (this.#seen = new PlacesSeen())
+    seen.note(trustRecord(stateDir))
+    return discoverServers({
+      settings: this.#settings,
+      isTrusted: createTrustStore(stateDir).isTrusted,
+      fileSystem: seen.noting(nodeFileSystem),
+      ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
+    })
+  }
+
+  /** What the files hold, when that may have changed since they were read; else undefined. Those who ask at once share one reading. */
+  async readAgain(): Promise<DiscoveredServers | undefined> {
+    if (this.#reading === undefined && !this.#seen.hasChanged()) return undefined
+    this.#reading ??= this.read().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { settingsWithoutEffect } from './without-effect.ts'
+
+const env = { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: ' ', MCP_BRIDGE_MEMORY: '1g' }
+
+it('a setting of containers does nothing elsewhere', () => {
+  expect(settingsWithoutEffect(env, 'docker')).toEqual([])
+  expect(settingsWithoutEffect(env, 'bubblewrap')).toEqual([
+    'MCP_BRIDGE_IMAGE has no effect with bubblewrap: only podman and docker heed it.',
+  ])
+  expect(settingsWithoutEffect(env, 'pyodide')).toHaveLength(2)
+})

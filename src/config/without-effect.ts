@@ -1,0 +1,27 @@
+// Which settings were given and do nothing in the sandbox that is used. For `sandbridge doctor`. Pure.
+import type { ProviderName } from '../sandbox/provider.ts'
+
+const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
+
+/** By variable: the providers that heed it. Every provider heeds the others. */
+const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
+  MCP_BRIDGE_IMAGE: CONTAINERS,
+  MCP_BRIDGE_CPUS: CONTAINERS,
+  MCP_BRIDGE_CONTAINER_USER: CONTAINERS,
+  MCP_BRIDGE_OCI_RUNTIME: CONTAINERS,
+  MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap'],
+}
+
+/** A sentence for each. */
+export function settingsWithoutEffect(
+  env: Readonly<Record<string, string | undefined>>,
+  provider: ProviderName,
+): string[] {
+  return Object.entries(HEEDED_BY)
+    .filter(([variable, providers]) => env[variable]?.trim() && !providers.includes(provider))
+    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} heed it.`)
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

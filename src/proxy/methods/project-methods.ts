@@ -1,0 +1,74 @@
+// The methods for `/projects`: the kernel brings the files in before a cell and hands over what has changed after it. Whether that is kept is the store's to say.
+import * as z from 'zod'
+import { BridgeError } from '../../errors.ts'
+import { fromBase64 } from './artifact-methods.ts'
+import { method } from './method.ts'
+
+const PIECE_BYTES = 4 << 20
+const MAX_PATHS = 1_000
+// Bounded here only against nonsense.
+const place = z.string().min(1).max(5_000)
+const places = z.array(place).max(MAX_PATHS).default([])
+
+export const projectMethods = {
+  projects: method(z.object({}), (_, { projects }) =>
+    storeOf(projects)
+      .list()
+      .map(({ path, stamp, isFolder, sizeBytes }) => ({
+        path,
+        stamp,
+        ...(isFolder ? { folder: true } : { sizeBytes }),
+      })),
+  ),
+
+  /** The files in their order, as many as fit into 4 MiB, of the first from `offset` on. What is no longer there has no data. */
+  read_projects: method(
+    z.object({
+      paths: z.array(place).min(1).max(MAX_PATHS),
+      offset: z
+        .int()
+        .min(0)
+        .max(2 ** 40)
+        .default(0),
+    }),
+    async ({ paths, offset }, { projects }) => {
+      const read: { path: string; data?: string; sizeBytes?: number }[] = []
+      let room = PIECE_BYTES
+      for (const [index, path] of paths.entries()) {
+        if (room <= 0) break
+        const piece = { offset: index === 0 ? offset : 0, length: room }
+        const found = await storeOf(projects)
+          .read(path, piece)
+          .catch(() => undefined)
+        if (found === undefined) read.push({ path })
+        else if (index > 0 && found.data.length < found.sizeBytes) break
+        else read.push({ path, data: found.data.toString('base64'), sizeBytes: found.sizeBytes })
+        room -= found?.data.length ?? 0
+      }
+      return read
+    },
+  ),
+
+  keep_projects: method(
+    z.object({
+      files: z
+        .array(z.object({ path: place, data: z.string().nullish(), upload: z.int().positive().nullish() }))
+        .max(MAX_PATHS)
+        .default([]),
+      folders: places,
+      removed: places,
+    }),
+    ({ files, folders, removed }, { projects, uploads }) => {
+      const content = files.map(({ path, data, upload }) => ({
+        path,
+        data: upload ? uploads.take(upload) : fromBase64(data ?? ''),
+      }))
+      return storeOf(projects).keep({ files: content, folders, removed })
+    },
+  ),
+}
+
+function storeOf<T>(projects: T | undefined): T {
+  if (projects) return projects
+  throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_PROJECTS is off')
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { namedServers } from './named-servers.ts'
+
+const SERVERS = [
+  { name: 'github', alias: 'github' },
+  { name: 'my-files', alias: 'my_files' },
+]
+
+it.each([
+  ['await mcp_github.get_me()', ['github']],
+  ['mcp_servers["my-files"].read(path="/")', ['my-files']],
+  ["mcp_servers [ 'my_files' ]", ['my-files']],
+  ['from mcp.servers.my_files import *', ['my-files']],
+  ['import mcp.servers.github as g', ['github']],
+  ['from mcp.servers import github', ['github']],
+  ['await runtime.call_tool("github", "get_me")', ['github']],
+  ['a, b = await gather(mcp_my_files.read(), mcp_github.get_me())', ['github', 'my-files']],
+  ['mcp_githubby.x(); github = 1; mcp_gitlab.x()', []],
+  ['print("github")', []],
+])('%s names %j', (code, expected) => {
+  expect(namedServers(code, SERVERS).map(({ name }) => name)).toEqual(expected)
+})
+
+it('takes no longer than the source is long', () => {
+  expect(namedServers('mcp_servers['.repeat(1_000_000) + ' '.repeat(1_000_000), SERVERS)).toEqual([])
+})

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KeptTexts } from './kept-text.ts'
+
+/** Text that does not compress below half its length. */
+const noise = (chars: number) => randomBytes(chars / 2).toString('hex')
+
+describe('KeptTexts', () => {
+  let folder: string
+  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'kept-'))))
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  const files = () =>
+    readdirSync(folder).flatMap((own) =>
+      readdirSync(path.join(folder, own)).map((name) => path.join(folder, own, name)),
+    )
+
+  it('writes no file while the texts of all sessions fit into memory', () => {
+    const texts = new KeptTexts({ memoryBytes: 1_000_000, folder })
+    const kept = texts.keep('é🚀'.repeat(10))
+    expect(kept.read()).toBe('é🚀'.repeat(10))
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('moves the oldest texts to files for the owner only, and reads them back', () => {
+    const texts = new KeptTexts({ memoryBytes: 50_000, folder })
+    const all = Array.from({ length: 10 }, () => noise(40_000))
+    const kept = all.map((text) => texts.keep(text))
+    expect(files().length).toBeGreaterThanOrEqual(7)
+    if (process.platform !== 'win32') for (const file of files()) expect(statSync(file).mode & 0o077).toBe(0)
+    expect(kept.map((text) => text.read())).toEqual(all)
+  })
+
+  it('removes the file of a text that is dropped, and all of them at the end', () => {
+    const texts = new KeptTexts({ memoryBytes: 10, folder })
+    const first = texts.keep('first text')
+    texts.keep('second text')
+    texts.keep('third text')
+    expect(files().length).toBe(2)
+    first.drop()
+    expect(files().length).toBe(1)
+    expect(first.read()).toBeUndefined()
+    texts.close()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('drops the oldest text when the files are as much as they may be', () => {
+    const texts = new KeptTexts({ memoryBytes: 10, folder, diskBytes: 25 })
+    const kept = ['aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc', 'dddddddddd', 'e'].map((text) => texts.keep(text))
+    expect(kept.map((text) => text.read())).toEqual([undefined, undefined, 'cccccccccc', 'dddddddddd', 'e'])
+  })
+
+  it('drops a text that cannot be written, and one whose file is gone', () => {
+    const blocked = path.join(folder, 'file')
+    const texts = new KeptTexts({ memoryBytes: 10, folder })
+    const [first] = [texts.keep('first text'), texts.keep('second text')]
+    rmSync(folder, { recursive: true })
+    expect(first.read()).toBeUndefined()
+    const unwritable = new KeptTexts({ memoryBytes: 10, folder: path.join(blocked, '\0') })
+    const [lost, last] = [unwritable.keep('first text'), unwritable.keep('second text')]
+    expect([lost.read(), last.read()]).toEqual([undefined, 'second text'])
+  })
+
+  it('removes what a bridge left behind that was killed, and not what a living one keeps', () => {
+    const [dead, alive] = [path.join(folder, '999999999-x'), path.join(folder, `${process.ppid}-x`)]
+    mkdirSync(dead)
+    mkdirSync(alive)
+    const texts = new KeptTexts({ memoryBytes: 1, folder })
+    texts.keep('first')
+    texts.keep('second')
+    expect([existsSync(dead), existsSync(alive)]).toEqual([false, true])
+  })
+})

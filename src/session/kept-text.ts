@@ -1,0 +1,142 @@
+// The output of cells that a bridge keeps, over all of its sessions: in memory up to a bound, and beyond it in a folder of the cache.
+// The oldest text leaves memory first. Files are for their owner only, and end with their session or the bridge.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Log } from '../log.ts'
+import { isRunning } from '../process/is-running.ts'
+
+/** A shorter text stays as it is: compressing it would gain little. */
+const COMPRESSED_FROM_CHARS = 16 * 1024
+/** All files together. Beyond it the oldest text is dropped. */
+const DISK_BYTES = 1024 * 1024 * 1024
+
+interface KeptTextsOptions {
+  memoryBytes: number
+  /** Where folders of bridges lie; this one's is made when it is needed. */
+  folder: string
+  log?: Log
+  diskBytes?: number
+}
+
+/** One text. `length` is what it takes, in bytes, wherever it lies. */
+export interface KeptText {
+  readonly length: number
+  /** @returns undefined when it was dropped */
+  read(): string | undefined
+  drop(): void
+}
+
+export class KeptTexts {
+  readonly #options: KeptTextsOptions
+  readonly #folder: string
+  /** Oldest first. */
+  readonly #inMemory = new Set<Text>()
+  readonly #onDisk = new Set<Text>()
+  #memoryBytes = 0
+  #diskBytes = 0
+  #hasFolder = false
+
+  constructor(options: KeptTextsOptions) {
+    this.#options = options
+    this.#folder = path.join(options.folder, `${process.pid}-${randomUUID()}`)
+  }
+
+  keep(text: string): KeptText {
+    const isLong = text.length >= COMPRESSED_FROM_CHARS
+    // Bytes of our own: a part of a longer string would keep all of that string in memory.
+    const bytes = isLong ? deflateRawSync(text, { level: 1 }) : Buffer.from(text)
+    const kept = new Text(bytes, isLong, () => this.#forget(kept))
+    this.#inMemory.add(kept)
+    this.#memoryBytes += kept.length
+    for (const oldest of this.#inMemory) {
+      if (this.#memoryBytes <= this.#options.memoryBytes || oldest === kept) break
+      this.#spill(oldest)
+    }
+    return kept
+  }
+
+  close(): void {
+    for (const text of [...this.#inMemory, ...this.#onDisk]) text.drop()
+    if (this.#hasFolder) rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #spill(text: Text): void {
+    this.#inMemory.delete(text)
+    this.#memoryBytes -= text.length
+    try {
+      text.moveTo(path.join(this.#madeFolder(), randomUUID()))
+    } catch (error) {
+      this.#options.log?.warning('Output of a cell could not be moved to the cache folder and is dropped', { error })
+      text.drop()
+      return
+    }
+    this.#onDisk.add(text)
+    this.#diskBytes += text.length
+    for (const oldest of this.#onDisk) {
+      if (this.#diskBytes <= (this.#options.diskBytes ?? DISK_BYTES)) break
+      oldest.drop()
+    }
+  }
+
+  #forget(text: Text): void {
+    if (this.#inMemory.delete(text)) this.#memoryBytes -= text.length
+    if (this.#onDisk.delete(text)) this.#diskBytes -= text.length
+  }
+
+  #madeFolder(): string {
+    if (this.#hasFolder) return this.#folder
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    this.#hasFolder = true
+    for (const name of readdirSync(this.#options.folder)) {
+      const owner = Number(/^(\d+)-/.exec(name)?.[1])
+      // Left behind by a bridge that was killed.
+      if (owner > 0 && !isRunning(owner))
+        rmSync(path.join(this.#options.folder, name), { recursive: true, force: true })
+    }
+    return this.#folder
+  }
+}
+
+class Text implements KeptText {
+  readonly length: number
+  readonly #isCompressed: boolean
+  readonly #onDrop: () => void
+  #bytes: Buffer | undefined
+  #file: string | undefined
+
+  constructor(bytes: Buffer, isCompressed: boolean, onDrop: () => void) {
+    this.length = bytes.length
+    this.#bytes = bytes
+    this.#isCompressed = isCompressed
+    this.#onDrop = onDrop
+  }
+
+  moveTo(file: string): void {
+    writeFileSync(file, this.#bytes!, { mode: 0o600, flag: 'wx' })
+    this.#file = file
+    this.#bytes = undefined
+  }
+
+  read(): string | undefined {
+    const bytes = this.#bytes ?? (this.#file === undefined ? undefined : readOrUndefined(this.#file))
+    return bytes && (this.#isCompressed ? inflateRawSync(bytes) : bytes).toString()
+  }
+
+  drop(): void {
+    this.#onDrop()
+    if (this.#file !== undefined) rmSync(this.#file, { force: true })
+    this.#bytes = undefined
+    this.#file = undefined
+  }
+}
+
+function readOrUndefined(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch {
+    // Somebody has emptied the cache.
+    return undefined
+  }
+}

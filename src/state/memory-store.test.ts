@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryStore } from './memory-store.ts'
+
+function stateDir(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'memories-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }
+
+it('keeps values by key, for every bridge of the user', async () => {
+  const folder = stateDir()
+  const [one, two] = [new MemoryStore(folder), new MemoryStore(folder)]
+  await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? one : two).save(`k${n}`, `${n}`)))
+  expect(await one.list()).toHaveLength(10)
+  await one.save('k0', '[1]', { of: 'me' })
+  const again = await two.save('k0', '[2]')
+  expect(again).toMatchObject({ key: 'k0', sizeBytes: 3, metadata: { of: 'me' } })
+  expect(await two.load('k0')).toBe('[2]')
+  expect([await two.remove('k0'), await one.remove('k0'), await one.load('k0')]).toEqual([true, false, undefined])
+})
+
+it.each([
+  ['a key that is too long', 'abcdef', '1', /no key/],
+  ['an empty key', '', '1', /no key/],
+  ['a key with a line break', 'a\n', '1', /no key/],
+  ['a value that is too large', 'a', 'x'.repeat(50), /a memory may have 40/],
+])('refuses %s', async (_, key, value, reason) => {
+  await expect(new MemoryStore(stateDir(), SMALL).save(key, value)).rejects.toThrow(reason)
+})
+
+it('is bounded in number and in all bytes', async () => {
+  const store = new MemoryStore(stateDir(), SMALL)
+  await store.save('a', '1')
+  await store.save('b', '1')
+  await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
+  await store.save('b', 'x'.repeat(30))
+  await expect(store.save('a', 'x'.repeat(30))).rejects.toThrow(/all memories together/)
+  expect(await store.load('a')).toBe('1')
+})
+
+it('leaves a damaged file as it is, and says where it is', async () => {
+  const folder = stateDir()
+  const store = new MemoryStore(folder)
+  await store.save('a', '1')
+  writeFileSync(path.join(folder, '.sandbridge/memories.json'), 'damaged')
+  await expect(store.save('b', '2')).rejects.toThrow(/cannot be read/)
+  await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
+})

@@ -1,0 +1,88 @@
+// The files of `/projects` on the host: whatever a sandbox asks for, they stay in their folder and within their limits.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { type ProjectLimits, ProjectStore } from './project-store.ts'
+
+const LIMITS: ProjectLimits = { fileBytes: 100, totalBytes: 150, entryCount: 4, depth: 3 }
+
+function newStore(limits?: ProjectLimits): { store: ProjectStore; outside: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'projects-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const outside = path.join(folder, 'outside')
+  mkdirSync(outside)
+  writeFileSync(path.join(outside, 'secret'), 'host')
+  return { store: new ProjectStore(path.join(folder, 'state'), limits), outside }
+}
+
+const none = { files: [], folders: [], removed: [] }
+const write = (store: ProjectStore, file: string, data: string | Buffer) =>
+  store.keep({ ...none, files: [{ path: file, data: Buffer.from(data) }] })
+const text = async (store: ProjectStore, file: string) =>
+  (await store.read(file, { offset: 0, length: 1000 })).data.toString()
+
+it('keeps files and folders, and tells when they change', async () => {
+  const { store } = newStore()
+  const empty = store.revision()
+  await write(store, 'app/src/a.py', 'x = 1')
+  await store.keep({ ...none, folders: ['app/empty'] })
+  expect(store.list().map((entry) => entry.path)).toEqual(['app', 'app/empty', 'app/src', 'app/src/a.py'])
+  const first = store.revision()
+  expect(first).not.toBe(empty)
+  expect(store.revision()).toBe(first)
+  await write(store, 'app/src/a.py', 'x = 22')
+  expect(store.revision()).not.toBe(first)
+  expect(await text(store, 'app/src/a.py')).toBe('x = 22')
+  await store.keep({ ...none, removed: ['app', 'app/src/a.py', 'app/src', 'app/empty'] })
+  expect(store.list()).toEqual([])
+})
+
+it.each(['../x', '/etc/x', 'a/../../x', 'a//x', '.', '..', 'a/..', 'a\\x', 'C:x', 'a\0b', '', 'con', 'x\n', 'a/'])(
+  'refuses the path %j',
+  async (wanted) => {
+    const { store, outside } = newStore()
+    const { refused } = await write(store, wanted, 'x')
+    expect(Object.keys(refused)).toEqual([wanted])
+    await expect(store.read(wanted, { offset: 0, length: 1 })).rejects.toThrow()
+    expect(existsSync(path.join(outside, '../x'))).toBe(false)
+  },
+)
+
+it('follows no symbolic link, neither to read nor to write nor to delete', async () => {
+  const { store, outside } = newStore()
+  mkdirSync(store.folder, { recursive: true })
+  symlinkSync(outside, path.join(store.folder, 'out'))
+  symlinkSync(path.join(outside, 'secret'), path.join(store.folder, 'file'))
+  expect(store.list()).toEqual([])
+  await expect(text(store, 'out/secret')).rejects.toThrow(/symbolic link/)
+  await expect(text(store, 'file')).rejects.toThrow(/symbolic link/)
+  const { refused } = await store.keep({
+    files: [{ path: 'out/secret', data: Buffer.from('x') }],
+    folders: ['out/new'],
+    removed: ['out/secret', 'file'],
+  })
+  expect(Object.keys(refused)).toHaveLength(3)
+  expect(readFileSync(path.join(outside, 'secret'), 'utf8')).toBe('host')
+  expect(existsSync(path.join(outside, 'new'))).toBe(false)
+})
+
+it('is bounded in bytes, in number and in depth', async () => {
+  const { store } = newStore(LIMITS)
+  const refusal = async (file: string, data: string) => Object.values((await write(store, file, data)).refused)[0]
+  expect(await refusal('a', 'x'.repeat(101))).toMatch(/a file may have/)
+  expect(await refusal('a', 'x'.repeat(100))).toBeUndefined()
+  expect(await refusal('b', 'x'.repeat(60))).toMatch(/all files together/)
+  expect(await refusal('a', 'x'.repeat(50))).toBeUndefined()
+  expect(await refusal('b', 'x'.repeat(60))).toBeUndefined()
+  expect(await refusal('d/e/f/g', '')).toMatch(/deep/)
+  expect(await refusal('d/e/f', '')).toMatch(/4 files and folders/)
+  expect(store.list().length).toBeLessThanOrEqual(4)
+})
+
+it('lists no more than a sandbox has room for of what the user puts there', () => {
+  const { store } = newStore(LIMITS)
+  mkdirSync(store.folder, { recursive: true })
+  for (let n = 0; n < 9; n++) writeFileSync(path.join(store.folder, `f${n}`), 'x'.repeat(60))
+  expect(store.list().map((entry) => entry.path)).toEqual(['f0', 'f1'])
+})

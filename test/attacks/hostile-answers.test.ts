@@ -1,0 +1,99 @@
+// What servers answer, and what a cell does not read of it: neither may end the sandbox, nor fill the bridge.
+import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { startCells, type CellRunner } from '../support/cell-runner.ts'
+import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
+import type { CallFrame } from '../../src/protocol/frames.ts'
+
+const text = (words: string) => ({ type: 'text', text: words })
+const MIB = 1 << 20
+
+/** Made when they are needed: they are large. `told` is what the call's error says; without it, the call has a value. */
+const ANSWERS: [what: string, answer: () => unknown, told?: RegExp][] = [
+  ['sixty megabytes of brackets as text', () => ({ content: [text(`[${'[],'.repeat(20_000_000)}1]`)] })],
+  [
+    'the same in many blocks',
+    () => ({ content: Array.from({ length: 30 }, () => text(`[${'{},'.repeat(600_000)}1]`)) }),
+  ],
+  [
+    'two million objects',
+    () => ({ structuredContent: { result: Array.from({ length: 2_000_000 }, () => ({})) } }),
+    /more than 1048576/,
+  ],
+  ['a million blocks', () => ({ content: Array.from({ length: 1_000_000 }, () => text('')) }), /more than 1048576/],
+  ['brackets in each other', () => ({ structuredContent: nested(100_000) }), /FRAME_TOO_LARGE|Maximum call stack|deep/],
+  ['a long text of wide characters', () => ({ content: [text(`😀${'x'.repeat(25_000_000)}`)] })],
+]
+
+/** Objects in each other, made without recursion. */
+function nested(depth: number): unknown {
+  let value: unknown = {}
+  for (let count = 0; count < depth; count += 1) value = { value }
+  return value
+}
+
+/** Sends raw calls past the kernel and reads no answer to them. */
+const FLOOD = `
+import fcntl, json, os, signal, stat, sys, time
+if hasattr(signal, 'SIGIO') and sys.platform != 'emscripten': signal.signal(signal.SIGIO, signal.SIG_IGN)
+def is_pipe(fd):
+    try: mode = os.fstat(fd).st_mode
+    except OSError: return False
+    return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
+fd = os.open('/dev/sandbridge', os.O_WRONLY) if os.path.exists('/dev/sandbridge') else next(fd for fd in range(3, 64) if fd > 3 and is_pipe(fd))
+frames = [{'type': 'call', 'id': 10**9 + i, 'cell': CELL, 'method': METHOD, 'params': {}} for i in range(200)]
+data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
+while data: data = data[os.write(fd, data):]
+time.sleep(3)`
+
+describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
+  const provider = makeProvider(name)
+  let missing: string | undefined
+  beforeAll(async () => {
+    missing = await whyNot(provider)
+  }, 300_000)
+  const start = async (ctx: TestContext): Promise<CellRunner> => {
+    if (missing !== undefined) ctx.skip(missing)
+    return startCells(provider)
+  }
+
+  it.for(ANSWERS)('%s cost no variable', async ([, answer, told], ctx) => {
+    const cells = await start(ctx)
+    await cells.run('kept = 42')
+    const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
+    const { status, output, error, exit } = await cells.run(code, answer)
+    expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
+    if (told) expect(output).toMatch(told)
+    // Less memory than it takes is no reason to lose anything.
+    else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
+    expect((await cells.run('kept')).value).toBe('42')
+  })
+
+  it('the control: a cell that makes objects of those brackets is lost, or told that there is no memory', async (ctx) => {
+    const cells = await start(ctx)
+    const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
+    expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
+  })
+
+  it.for([
+    ['open_artifact', 60],
+    ['call_tool', 200],
+  ] as const)(
+    'answers to %s that a cell does not read are made for %i of 200 calls at most',
+    async ([method, most], ctx) => {
+      const cells = await start(ctx)
+      let begun = 0
+      const onCall = (call: CallFrame) => {
+        if (call.id < 10 ** 9) return { content: [] }
+        begun += 1
+        return 'x'.repeat(5 * MIB)
+      }
+      const stdin = cells.kernel.sandbox.stdin
+      const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
+      expect(status).toBe('ok')
+      // The second line is the control: all of these were begun, and what lies unread is bounded all the same.
+      if (method === 'open_artifact') expect(begun).toBeLessThanOrEqual(most)
+      else expect(begun).toBe(most)
+      expect(stdin.writableLength).toBeLessThan(136 * MIB)
+    },
+  )
+})

@@ -1,0 +1,63 @@
+// The Python that bubblewrap runs, by the ways in which PATH leads to it: links, virtual environments made through links, and ones that do not work.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
+import { startCells } from '../support/cell-runner.ts'
+import { providerOrSkip } from '../support/engines.ts'
+
+const SYSTEM_PYTHON = '/usr/bin/python3'
+
+/** A folder that every user can read, outside of /usr and of home folders. */
+function makeFolder(): string {
+  const folder = mkdtempSync(path.join(process.getuid?.() === 0 ? '/opt' : homedir(), 'sandbridge-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+const WAYS: [what: string, make: (folder: string) => string][] = [
+  [
+    'a link to another one',
+    (folder) => {
+      const bin = path.join(folder, 'bin')
+      mkdirSync(bin)
+      symlinkSync(SYSTEM_PYTHON, path.join(bin, 'python3'))
+      return bin
+    },
+  ],
+  [
+    'a virtual environment made through a link',
+    (folder) => {
+      const bin = path.join(folder, 'bin')
+      mkdirSync(bin)
+      symlinkSync(SYSTEM_PYTHON, path.join(bin, 'python3'))
+      const venv = path.join(folder, 'venv')
+      const made = spawnSync(path.join(bin, 'python3'), ['-m', 'venv', '--without-pip', venv], { encoding: 'utf8' })
+      expect(made.status, made.stderr).toBe(0)
+      return path.join(venv, 'bin')
+    },
+  ],
+  [
+    'one whose file is somewhere else than it says, before one that works',
+    (folder) => {
+      const bin = path.join(folder, 'bin')
+      mkdirSync(bin)
+      const answer = { version: [3, 12], executable: '/opt/none', real: '/opt/none', hops: [], folders: ['/usr'] }
+      writeFileSync(path.join(bin, 'python3'), `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`, { mode: 0o755 })
+      return bin
+    },
+  ],
+]
+
+it.for(WAYS)('runs when the first python3 is %s', { timeout: 60_000 }, async ([, make], ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+  vi.stubEnv('PATH', `${make(makeFolder())}:${process.env['PATH']}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const provider = new BubblewrapProvider({ pidsCount: 128 })
+  await provider.prepare()
+  const cells = await startCells(provider)
+  expect((await cells.run('6 * 7')).value).toBe('42')
+})

@@ -1,0 +1,34 @@
+// A run that uses a server leaves the cache folder such that root's sandboxes, which run as another user, still find their packages in it.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { published } from '../support/bridge-process.ts'
+import { providerOrSkip } from '../support/engines.ts'
+import { makeWheel } from '../support/make-wheel.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+function openFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-cache-'))
+  chmodSync(folder, 0o755)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+it.for([
+  ['a folder that the first run makes', false],
+  ['a folder that an earlier version has closed', true],
+] as const)('packages after a server, in %s', { timeout: 120_000 }, async ([, isClosed], ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+  const folder = openFolder()
+  const cache = path.join(folder, 'cache')
+  if (isClosed) mkdirSync(cache, { mode: 0o700 })
+  const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_CACHE_DIR: cache }
+  const first = await startBridge({ servers: { everything: published.everything() }, env })
+  expect(await first.run('await mcp_everything.echo(message="hi")')).toBe("'Echo: hi'")
+  expect(statSync(path.join(cache, 'catalog')).mode & 0o777).toBe(0o700)
+  const { fileName, data } = makeWheel({ name: 'tiny', version: '1', files: { 'tiny.py': 'VALUE = 7\n' } })
+  writeFileSync(path.join(folder, fileName), data)
+  const second = await startBridge({ env: { ...env, MCP_BRIDGE_PACKAGES: path.join(folder, fileName) } })
+  expect(await second.run('import tiny\ntiny.VALUE')).toBe('7')
+})

@@ -1,0 +1,82 @@
+// This file verifies that what the bridge keeps survives writers that are killed at any moment, and writers that write at the same time.
+// SANDBRIDGE_KILLS=500 runs the long form.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { randomFrom } from '../fuzz/mutate.ts'
+import { makeKeptHome, readKept } from './kept.ts'
+
+const WRITER = fileURLToPath(new URL('writer.ts', import.meta.url))
+const killCount = Number(process.env['SANDBRIDGE_KILLS'] ?? 12)
+
+function startWriter(
+  home: string,
+  prefix: string,
+  count: number,
+): { child: ChildProcess; says: (word: string) => Promise<void>; exited: Promise<void> } {
+  const child = spawn(process.execPath, ['--import', 'tsx', WRITER, home, prefix, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const says = async (word: string) => {
+    while (!said.includes(word)) {
+      if (child.exitCode !== null) throw new Error(`The writer ended before it said ${word}`)
+      await sleep(5)
+    }
+  }
+  return { child, says, exited }
+}
+
+function makeHome(): string {
+  const home = makeKeptHome()
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  return home
+}
+
+it(
+  `keeps everything that was written before, whenever a writer is killed (${killCount} times)`,
+  { timeout: 60_000 + killCount * 4_000 },
+  async () => {
+    const home = makeHome()
+    const random = randomFrom(7)
+    let before: string[] = []
+    for (let kill = 0; kill < killCount; kill += 1) {
+      const { child, says, exited } = startWriter(home, `w${kill}_`, 1_000_000)
+      await says('ready')
+      await sleep(random() * 150)
+      child.kill('SIGKILL')
+      await exited
+      const kept = await readKept(home)
+      expect(kept.broken).toEqual([])
+      expect(kept.artifacts).toEqual(expect.arrayContaining(before))
+      // The trust and token files are one file each: a torn one would have lost the names of earlier rounds.
+      for (const name of before.slice(0, 5)) {
+        expect(await kept.tokenOf(name)).toBe(name)
+        expect(kept.trusted.some((file) => file.endsWith(name))).toBe(true)
+      }
+      // Those that are complete: the last one of a round may have an artifact and no token.
+      const complete = kept.artifacts.filter((name) => kept.trusted.some((file) => file.endsWith(`/${name}`)))
+      before = (
+        await Promise.all(complete.map(async (name) => ((await kept.tokenOf(name)) === name ? [name] : [])))
+      ).flat()
+    }
+    expect(before.length).toBeGreaterThan(0)
+  },
+)
+
+it('loses nothing of two bridges that write at the same time', { timeout: 120_000 }, async () => {
+  const home = makeHome()
+  const count = 60
+  const writers = ['a', 'b'].map((prefix) => startWriter(home, prefix, count))
+  await Promise.all(writers.map(({ says }) => says('done')))
+  const kept = await readKept(home)
+  const names = ['a', 'b'].flatMap((prefix) => Array.from({ length: count }, (_, index) => `${prefix}${index}`))
+  expect(kept.artifacts.toSorted()).toEqual(names.toSorted())
+  expect(kept.tools.toSorted()).toEqual(names.toSorted())
+  for (const name of names) expect(await kept.tokenOf(name)).toBe(name)
+  expect(kept.trusted.length).toBe(names.length)
+})

@@ -1,0 +1,57 @@
+// Where a bridge of these tests keeps its files, and how they are read again.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Bridge } from '../../src/bridge.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import { createTrustStore } from '../../src/config/trust.ts'
+import { createLog } from '../../src/log.ts'
+
+export const settingsEnv = (home: string) => ({
+  MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),
+  MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
+  MCP_BRIDGE_SOURCES: 'mcps',
+  MCP_BRIDGE_POOL: '0',
+  MCP_BRIDGE_RUNTIME: 'pyodide',
+  MCP_BRIDGE_KEYCHAIN: 'off',
+})
+
+/** A home with one server, `known`, that is never started. */
+export function makeKeptHome(): string {
+  const home = mkdtempSync(path.join(tmpdir(), 'sb-kept-'))
+  mkdirSync(path.join(home, 'MCPs'))
+  writeFileSync(
+    path.join(home, 'MCPs/servers.json'),
+    '{"mcpServers": {"known": {"command": "node", "args": ["known.mjs"]}}}',
+  )
+  return home
+}
+
+/** What a new bridge finds. `warnings` are those of the log. */
+export async function readKept(home: string) {
+  const warnings: string[] = []
+  const settings = readSettings(settingsEnv(home), { home })
+  const bridge = await Bridge.open(
+    settings,
+    createLog('warning', (line) => warnings.push(line)),
+  )
+  try {
+    const artifacts = await bridge.artifacts.list()
+    for (const { name } of artifacts) await bridge.artifacts.read(name)
+    const { tools, broken } = await bridge.savedTools.list()
+    const trusted = await createTrustStore(settings.stateDir).list()
+    const tokenOf = async (name: string) =>
+      (await bridge.tokenStore.read(`http://127.0.0.1/${name}`)).byIssuer['http://127.0.0.1']?.tokens?.access_token
+    await bridge.catalog.readAhead()
+    return {
+      artifacts: artifacts.map(({ name }) => name),
+      tools: tools.map(({ name }) => name),
+      broken,
+      trusted,
+      tokenOf,
+      warnings,
+    }
+  } finally {
+    await bridge.close()
+  }
+}

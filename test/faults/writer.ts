@@ -1,0 +1,32 @@
+// A bridge that does nothing but write each kind of file it keeps: writer.ts HOME PREFIX COUNT. Says `ready`, and `done` at the end.
+import path from 'node:path'
+import { Bridge } from '../../src/bridge.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import { createTrustStore } from '../../src/config/trust.ts'
+import { createLog } from '../../src/log.ts'
+import { settingsEnv } from './kept.ts'
+
+const [home, prefix, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]
+const settings = readSettings(settingsEnv(home), { home })
+const bridge = await Bridge.open(
+  settings,
+  createLog('error', () => {}),
+)
+const trust = createTrustStore(settings.stateDir)
+const TOOL = { imports: [], servers: [], signature: '() -> int', description: '', isAsync: false }
+
+process.stdout.write('ready\n')
+for (let index = 0; index < count; index += 1) {
+  const name = `${prefix}${index}`
+  await Promise.all([
+    bridge.artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
+    bridge.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
+    bridge.tokenStore.update(`http://127.0.0.1/${name}`, (grants) => {
+      grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name, token_type: 'bearer' } }
+    }),
+    trust.trust(path.join(home, name), name),
+  ])
+  bridge.catalog.toolsChanged('known', [{ name, inputSchema: { type: 'object' } }], undefined)
+}
+await bridge.close()
+process.stdout.write('done\n')

@@ -1,0 +1,28 @@
+// Frames from a kernel: whatever a line holds costs itself and no other.
+import { readFileSync } from 'node:fs'
+import { FrameDecoder } from '../../src/protocol/codec.ts'
+import type { KernelFrame } from '../../src/protocol/frames.ts'
+import { assertHolds, assertUnpolluted, type Family } from './family.ts'
+
+const fixtures = JSON.parse(readFileSync(new URL('../fixtures/frames.json', import.meta.url), 'utf8')) as {
+  valid: Record<string, object[]>
+}
+
+const AFTER = Buffer.from('\n{"type":"output","cell":1,"stream":"stdout","text":"after"}\n')
+
+export const frames: Family = {
+  name: 'frames',
+  seeds: Object.values(fixtures.valid)
+    .flat()
+    .map((frame) => Buffer.from(JSON.stringify(frame))),
+  shortRuns: 3_000,
+  attempt(input) {
+    const seen: KernelFrame[] = []
+    const decoder = new FrameDecoder({ onFrame: (frame) => seen.push(frame), onMalformed: () => {} })
+    decoder.push(input)
+    decoder.push(AFTER)
+    const last = seen.at(-1)
+    assertHolds(last?.type === 'output' && last.text === 'after', 'a frame after a malformed line is read')
+    assertUnpolluted()
+  },
+}

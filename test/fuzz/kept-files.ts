@@ -1,0 +1,99 @@
+// Files that the bridge keeps in its cache and state folders: it opens whatever became of one of them, and loses nothing else.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Bridge } from '../../src/bridge.ts'
+import { createTrustStore } from '../../src/config/trust.ts'
+import { BridgeError } from '../../src/errors.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import { createLog } from '../../src/log.ts'
+import { assertHolds, assertUnpolluted, type Family } from './family.ts'
+
+const home = mkdtempSync(path.join(tmpdir(), 'fuzz-kept-'))
+const env = {
+  MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),
+  MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
+  MCP_BRIDGE_SOURCES: 'mcps',
+  MCP_BRIDGE_POOL: '0',
+  MCP_BRIDGE_RUNTIME: 'pyodide',
+  MCP_BRIDGE_KEYCHAIN: 'off',
+}
+
+async function withBridge<T>(work: (bridge: Bridge) => Promise<T>): Promise<T> {
+  const bridge = await Bridge.open(
+    readSettings(env, { home }),
+    createLog('error', () => {}),
+  )
+  try {
+    return await work(bridge)
+  } finally {
+    await bridge.close()
+  }
+}
+
+const TOOL = { imports: [], servers: [], signature: '() -> int', description: 'Counts', isAsync: false }
+const SERVER_URL = 'http://127.0.0.1:9/mcp'
+
+/** One of everything that is kept, written by the bridge itself. */
+async function fill(): Promise<void> {
+  mkdirSync(env.MCP_BRIDGE_STATE_DIR, { recursive: true })
+  const definition = { mcpServers: { known: { command: 'node', args: ['known.mjs'] } } }
+  writeFileSync(path.join(env.MCP_BRIDGE_STATE_DIR, 'servers.json'), JSON.stringify(definition))
+  await createTrustStore(env.MCP_BRIDGE_STATE_DIR).trust(path.join(home, 'project/.mcp.json'), 'hash')
+  await withBridge(async (bridge) => {
+    for (const name of ['first', 'second']) {
+      await bridge.artifacts.save(name, Buffer.from(`the ${name} artifact`))
+      await bridge.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
+    }
+    await bridge.tokenStore.update(SERVER_URL, (grants) => {
+      grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret', token_type: 'bearer' } }
+    })
+    bridge.catalog.toolsChanged('known', [{ name: 'one_tool', inputSchema: { type: 'object' } }], 'Instructions')
+    bridge.catalog.learn('known', 'one_tool', { structuredContent: { answer: 1 } })
+  })
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+
+export async function keptFiles(): Promise<Family> {
+  await fill()
+  const files = [...filesBelow(path.join(home, 'MCPs/.sandbridge')), ...filesBelow(path.join(home, 'cache'))]
+  return {
+    name: 'kept-files',
+    seeds: files.map((file) => Buffer.concat([Buffer.from(`${path.relative(home, file)}\n`), readFileSync(file)])),
+    shortRuns: 150,
+    async attempt(input) {
+      const [name] = input.toString('utf8').split('\n', 1)
+      const file = files.find((one) => path.relative(home, one) === name) ?? files[0]!
+      const before = readFileSync(file)
+      writeFileSync(file, input.subarray(Buffer.byteLength(name!) + 1))
+      try {
+        await withBridge(async (bridge) => {
+          const other = path.relative(home, file).includes('first') ? 'second' : 'first'
+          const artifacts = await bridge.artifacts.list()
+          assertHolds(
+            artifacts.some(({ name: kept }) => kept === other),
+            'a broken file costs no other artifact',
+          )
+          const { tools } = await bridge.savedTools.list()
+          assertHolds(
+            tools.some(({ name: kept }) => kept === other),
+            'a broken file costs no other saved tool',
+          )
+          await bridge.catalog.readAhead()
+          assertHolds(bridge.catalog.servers().length === 1, 'no kept file takes a configured server away')
+          await bridge.tokenStore.read(SERVER_URL).catch((error: unknown) => {
+            assertHolds(BridgeError.isInstance(error), 'a damaged token file is said in words')
+          })
+        })
+        assertUnpolluted()
+      } finally {
+        writeFileSync(file, before)
+      }
+    },
+    close: async () => rmSync(home, { recursive: true, force: true }),
+  }
+}
