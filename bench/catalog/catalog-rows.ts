@@ -7,9 +7,10 @@ import { Catalog } from '../../src/catalog/catalog.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import type { BenchRow } from '../row.ts'
 import { cachedStartRow } from './cached-start.ts'
+import { madeUpServers } from './made-up-servers.ts'
 import { madeUpTools } from './ten-thousand-tools.ts'
 
-type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase'
+type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase' | 'task'
 
 interface LabelledQuery {
   kind: Kind
@@ -21,51 +22,77 @@ interface LabelledQuery {
 const RECALL_GOALS: [Kind, number][] = [
   ['keyword', 0.98],
   ['variant', 0.85],
-  ['parameter', 0.95],
+  ['parameter', 0.9],
   ['paraphrase', 0.4],
+  ['task', 0.4],
 ]
+const OVERALL_GOAL = 0.7
+const ANSWER_TOKENS = 300
 const SCALE = 10_000
 
 /** Measure the catalog. Rows that need the recorded tools are without a value when there are none. */
 export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
   const rows = file === undefined ? [missing()] : await recordedRows(file)
-  return [...rows, ...(await scaleRows()), await cachedStartRow()]
+  return [...rows, ...(await madeUpRows()), ...(await scaleRows()), await cachedStartRow()]
 }
 
 /** The rows that need recorded tools. */
 export async function recordedRows(file: string): Promise<BenchRow[]> {
   const tools = readTools(file)
   const catalog = catalogOf(tools)
-  const rows: BenchRow[] = []
-  let empty = 0
-  let asked = 0
+  return [
+    ...(await recallRows(catalog, readQueries('queries.json').map(byServerNames), '')),
+    ...(await recallRows(catalog, readQueries('queries-held-out.json').map(byServerNames), ', held out')),
+    ...(await tokenRows(catalog, tools)),
+  ]
+}
+
+/** The rows over invented servers, which need nothing recorded: nothing in the search was written with them in sight. */
+export function madeUpRows(): Promise<BenchRow[]> {
+  return recallRows(catalogOf(madeUpServers()), readQueries('queries-made-up.json'), ', made-up servers')
+}
+
+async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: string): Promise<BenchRow[]> {
+  const all: number[] = []
+  const byKind = new Map<Kind, number[]>()
+  const byServer = new Map<string, number[]>()
   const answerTokens: number[] = []
-  for (const [set, name] of [
-    ['', 'queries.json'],
-    [', held out', 'queries-held-out.json'],
-  ] as const) {
-    const queries = readQueries(name)
-    const found = new Map<Kind, number[]>()
-    for (const { kind, query, want } of queries) {
-      const docs = await catalog.search(query)
-      asked += 1
-      if (docs.length === 0) empty += 1
-      answerTokens.push(encode(docs.map((doc) => doc.line).join('\n')).length)
-      const hit = docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`))
-      found.set(kind, [...(found.get(kind) ?? []), hit ? 1 : 0])
-    }
-    for (const [kind, goal] of RECALL_GOALS) {
-      const hits = found.get(kind)
-      if (hits === undefined) continue
-      const recall = hits.reduce((sum, hit) => sum + hit, 0) / hits.length
-      rows.push(row(`recall@5, ${kind}${set} (${hits.length})`, recall.toFixed(3), `≥ ${goal}`, recall >= goal))
-    }
+  let empty = 0
+  for (const { kind, query, want } of queries) {
+    const docs = await catalog.search(query)
+    if (docs.length === 0) empty += 1
+    answerTokens.push(encode(docs.map((doc) => doc.line).join('\n')).length)
+    const hit = docs.some((doc) => want.includes(`${doc.server} ${doc.tool}`)) ? 1 : 0
+    all.push(hit)
+    byKind.set(kind, [...(byKind.get(kind) ?? []), hit])
+    const servers = new Set(want.map((tool) => tool.split(' ')[0]!))
+    for (const server of servers) byServer.set(server, [...(byServer.get(server) ?? []), hit])
   }
-  rows.push(row('queries answered with nothing', `${empty} of ${asked}`, '0', empty === 0))
+  const rows = RECALL_GOALS.flatMap(([kind, goal]) => {
+    const hits = byKind.get(kind)
+    if (hits === undefined) return []
+    return [row(`recall@5, ${kind}${set} (${hits.length})`, mean(hits).toFixed(3), `≥ ${goal}`, mean(hits) >= goal)]
+  })
+  const overall = mean(all)
+  // Each server counts once: a set must not pass because of the servers that it asks for most.
+  const servers = [...byServer.values()].map(mean)
   const median = answerTokens.toSorted((a, b) => a - b)[Math.floor(answerTokens.length / 2)]!
-  rows.push(row('tokens of a top-5 answer, median', String(median), '≤ 350', median <= 350))
-  rows.push(...(await tokenRows(catalog, tools)))
-  return rows
+  return [
+    ...rows,
+    row(`recall@5, all${set} (${all.length})`, overall.toFixed(3), `≥ ${OVERALL_GOAL}`, overall >= OVERALL_GOAL),
+    {
+      name: `recall@5, mean of ${servers.length} servers, and the lowest${set}`,
+      value: `${mean(servers).toFixed(3)}, ${Math.min(...servers).toFixed(3)}`,
+      goal: '',
+      ok: null,
+    },
+    row(`queries answered with nothing${set}`, `${empty} of ${queries.length}`, '0', empty === 0),
+    row(`tokens of a top-5 answer, median${set}`, String(median), `≤ ${ANSWER_TOKENS}`, median <= ANSWER_TOKENS),
+  ]
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 async function tokenRows(catalog: Catalog, tools: Map<string, UpstreamTool[]>): Promise<BenchRow[]> {
@@ -98,9 +125,9 @@ async function scaleRows(): Promise<BenchRow[]> {
   for (let round = 0; round < 3; round += 1) {
     catalog = catalogOf(tools)
     for (const [server, list] of tools) catalog.toolsChanged(server, list, undefined)
-    const start = performance.now()
+    const start = process.cpuUsage()
     await catalog.search('warm up')
-    indexMs = Math.min(indexMs, performance.now() - start)
+    indexMs = Math.min(indexMs, process.cpuUsage(start).user / 1000)
   }
   const queries = [
     'cancel a shipment',
@@ -117,7 +144,12 @@ async function scaleRows(): Promise<BenchRow[]> {
   }
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
   return [
-    row(`index ${SCALE} tools, with a first query, best of 3`, `${indexMs.toFixed(0)} ms`, '≤ 500 ms', indexMs <= 500),
+    row(
+      `index ${SCALE} tools, with a first query, CPU, best of 3`,
+      `${indexMs.toFixed(0)} ms`,
+      '≤ 500 ms',
+      indexMs <= 500,
+    ),
     row(`one query over ${SCALE} tools, median`, `${median.toFixed(1)} ms`, '≤ 10 ms', median <= 10),
   ]
 }
@@ -145,8 +177,11 @@ function readTools(file: string): Map<string, UpstreamTool[]> {
 }
 
 function readQueries(name: string): LabelledQuery[] {
-  const queries = JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
-  return queries.map((query) => ({ ...query, want: query.want.map(byServerName) }))
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
+}
+
+function byServerNames(query: LabelledQuery): LabelledQuery {
+  return { ...query, want: query.want.map(byServerName) }
 }
 
 function byServerName(want: string): string {

@@ -3,9 +3,11 @@
 import type { CatalogTool } from './catalog-tool.ts'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
-import { fuseRanks, type Embeddings } from './search/embeddings.ts'
+import { isRecord, propertiesOf } from './signature/json-schema.ts'
+import type { Embeddings } from './search/embeddings.ts'
 import { searchDocument } from './search/search-document.ts'
-import { SearchIndex } from './search/search-index.ts'
+import { SearchIndex, type Hit, type Likeness } from './search/search-index.ts'
+import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
 interface Where {
@@ -14,6 +16,9 @@ interface Where {
   /** Rank what `setOtherTools` was given, too. */
   withOthers: boolean
 }
+
+/** A prompt or resource must fit this much better than a tool of its own server to come before it. */
+const OWN_OFFERING = 0.5
 
 export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
@@ -36,8 +41,10 @@ export class CatalogSearch {
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
     const accepts = (tool: CatalogTool) => within.has(tool.server) || others.has(tool)
-    const tools = await this.#rank(query, limit, (tool) => !isOffering(tool) && accepts(tool), signal)
-    return this.#withOfferings(query, limit, tools, records)
+    const likeness = await this.#likeness(query, accepts, signal)
+    const hits = this.#known().search(query, limit, (tool) => !isOffering(tool) && accepts(tool), likeness)
+    const tools = hits.map(({ item }) => item)
+    return this.#withOfferings(query, limit, tools, records, likeness)
   }
 
   /** Up to three tools of a server that a wrong name may mean, best first. */
@@ -67,42 +74,45 @@ export class CatalogSearch {
     this.#index = undefined
   }
 
-  async #rank(
+  /** How like the query tools are in meaning, by the user's own endpoint; undefined when there is none or it does not help. */
+  async #likeness(
     query: string,
-    limit: number,
     accepts: (tool: CatalogTool) => boolean,
     signal: AbortSignal | undefined,
-  ): Promise<CatalogTool[]> {
-    const embeddings = this.#embeddings
-    const index = this.#known()
-    if (embeddings === undefined) return index.search(query, limit, accepts).map(({ item }) => item)
-    const candidates = index.search(query, Math.max(limit * 10, 50), accepts).map(({ item }) => item)
-    const known = [...this.#records.values()].flatMap((record) => record.tools ?? [])
+  ): Promise<Likeness<CatalogTool> | undefined> {
+    if (this.#embeddings === undefined) return undefined
+    const known = [...this.#records.values()].flatMap((record) => [...(record.tools ?? []), ...record.offerings])
     const all = [...known, ...this.#others].filter(accepts)
-    const byMeaning = await embeddings.rank(
-      query,
-      all,
-      (tool) => `${tool.server} ${tool.name}: ${tool.description}`,
-      signal,
-    )
-    return fuseRanks([candidates, byMeaning], (tool) => `${tool.server}\n${tool.name}`).slice(0, limit)
+    const likeness = await this.#embeddings.likeness(query, all, meaningText, signal)
+    return likeness && ((tool) => likeness.get(tool) ?? 0)
   }
 
-  /** Resources and prompts among the tools found, where they fit the query better than those do: up to a third of the answer. */
-  #withOfferings(query: string, limit: number, tools: CatalogTool[], records: readonly ServerRecord[]): CatalogTool[] {
+  /**
+   * Resources and prompts among the tools found, where they fit the query better than those do: up to a third of the answer. One that
+   * says the same as a tool of its own server comes after it.
+   */
+  #withOfferings(
+    query: string,
+    limit: number,
+    tools: CatalogTool[],
+    records: readonly ServerRecord[],
+    likeness: Likeness<CatalogTool> | undefined,
+  ): CatalogTool[] {
     const offering = new Set(records.filter((record) => record.offerings.length > 0).map((record) => record.name))
     if (offering.size === 0) return tools
     const index = this.#known()
     const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
-    const offered = index.matches(query, most, (tool) => isOffering(tool) && offering.has(tool.server))
+    const isOffered = (tool: CatalogTool): boolean => isOffering(tool) && offering.has(tool.server)
+    const offered = index.matches(query, most, isOffered, likeness)
     const scores = new Map(
-      index.matches(query, limit * 2, (tool) => tools.includes(tool)).map((hit) => [hit.item, hit.score]),
+      index.matches(query, limit * 2, (tool) => tools.includes(tool), likeness).map((hit) => [hit.item, hit.score]),
     )
     const found: CatalogTool[] = []
     for (const tool of tools) {
-      // What was found by its meaning alone keeps its place.
-      const score = scores.get(tool) ?? (this.#embeddings ? Infinity : 0)
-      while (offered[0] !== undefined && offered[0].score > score) found.push(offered.shift()!.item)
+      const score = scores.get(tool) ?? 0
+      const isBetter = ({ item, score: other }: Hit<CatalogTool>): boolean =>
+        other * (item.server === tool.server ? OWN_OFFERING : 1) > score
+      while (offered[0] !== undefined && isBetter(offered[0])) found.push(offered.shift()!.item)
       found.push(tool)
     }
     return [...found, ...offered.map(({ item }) => item)].slice(0, limit)
@@ -110,10 +120,19 @@ export class CatalogSearch {
 
   #known(): SearchIndex<CatalogTool> {
     if (this.#index === undefined) {
-      this.#index = new SearchIndex()
+      this.#index = new SearchIndex({ vectors: wordVectors() })
       for (const record of this.#records.values()) this.add([...(record.tools ?? []), ...record.offerings])
       this.add(this.#others)
     }
     return this.#index
   }
 }
+
+/** What an endpoint is asked about a tool. */
+function meaningText({ server, name, description, definition }: CatalogTool): string {
+  const { inputSchema } = definition
+  const parameters = isRecord(inputSchema) ? propertiesOf(inputSchema).map(([parameter]) => parameter) : []
+  return `${server} ${name}: ${description.slice(0, MEANING_DESCRIPTION)} (${parameters.slice(0, 30).join(', ')})`
+}
+
+const MEANING_DESCRIPTION = 400

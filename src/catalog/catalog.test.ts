@@ -405,6 +405,13 @@ describe('resources and prompts', () => {
     expect((await next.search('issue guide'))[0]?.kind).toBe('resource')
   })
 
+  test('come after a tool of the same server that says the same', async () => {
+    const same = { name: 'create-issue', description: 'Create an issue' }
+    const known = withOfferings({ listOfferings: () => Promise.resolve({ prompts: [same] }) })
+    expect((await known.search('create-issue', { servers: ['GitHub'] }))[0]?.kind).toBeUndefined()
+    expect((await known.search('create an issue', { servers: ['GitHub'] }))[0]?.kind).toBeUndefined()
+  })
+
   test('that cannot be read cost nothing', async () => {
     const failing = withOfferings({ listOfferings: () => Promise.reject(new Error('no')) })
     expect(await failing.search('create an issue')).toHaveLength(2)

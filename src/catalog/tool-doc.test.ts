@@ -47,3 +47,13 @@ it('docs in full have the whole description, the words of every parameter, and a
   expect(doc.params?.map((param) => param.description)).toEqual(['Where to do it. Any folder.', undefined])
   expect(doc.example).toBe("await mcp_x.do(path='path')")
 })
+
+const lineOf = (description: string): string =>
+  toolLine(catalogTools('files', 'files', [{ name: 'read_file', description, inputSchema: { type: 'object' } }])[0]!)
+
+it('says in a line that the tool is deprecated, wherever the server says so, and says it once', () => {
+  expect(lineOf('Read a whole file. DEPRECATED: Use read_text_file instead.')).toContain(
+    '# DEPRECATED: Use read_text_file instead; Read a whole file',
+  )
+  expect(lineOf('Deprecated. Read a file.').match(/deprecated/gi)).toHaveLength(1)
+})

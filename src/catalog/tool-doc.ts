@@ -5,6 +5,7 @@ import type { CatalogTool } from './catalog-tool.ts'
 import { FULL, parametersText, SHORT } from './signature/signature.ts'
 import { isTextBox } from './learned-types.ts'
 import { typeText } from './signature/schema-type.ts'
+import { deprecationNote } from './search/deprecation.ts'
 import { firstSentence, paragraphs } from './search/text.ts'
 import { exampleCall } from './signature/example-call.ts'
 
@@ -94,7 +95,10 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
     detail === 'full'
       ? ''
       : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
-  const comment = [...(returns.observed ? ['observed'] : []), ...(said === '' ? [] : [said])].join('; ')
+  const against = deprecationNote(definition)
+  // A note that the first sentence gives already is not said twice.
+  const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
+  const comment = [...(returns.observed ? ['observed'] : []), ...warned, ...(said === '' ? [] : [said])].join('; ')
   return (
     `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
     `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`

@@ -56,12 +56,18 @@ export class Uploads {
    * Hand all of an upload to `save`. It is over then, and counts until it is saved.
    * @throws BridgeError STATE_NOT_FOUND, and what `save` throws
    */
-  async take<T>(upload: number, save: (data: Buffer) => Promise<T>): Promise<T> {
-    const { buffer, sizeBytes } = this.#find(upload)
-    this.#open.delete(upload)
+  take<T>(upload: number, save: (data: Buffer) => Promise<T>): Promise<T> {
+    return this.takeAll([upload], ([data]) => save(data!))
+  }
+
+  /** The same for several, which are saved together. @throws BridgeError STATE_NOT_FOUND, and what `save` throws */
+  async takeAll<T>(uploads: readonly number[], save: (data: Buffer[]) => Promise<T>): Promise<T> {
+    const found = uploads.map((upload) => this.#find(upload))
+    const sizeBytes = found.reduce((sum, upload) => sum + upload.sizeBytes, 0)
+    for (const upload of uploads) this.#open.delete(upload)
     this.#takenBytes += sizeBytes
     try {
-      return await save(buffer.subarray(0, sizeBytes))
+      return await save(found.map(({ buffer, sizeBytes: length }) => buffer.subarray(0, length)))
     } finally {
       this.#takenBytes -= sizeBytes
     }

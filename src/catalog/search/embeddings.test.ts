@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { Embeddings, fuseRanks } from './embeddings.ts'
+import { Embeddings } from './embeddings.ts'
 
 let server: Server | undefined
 
@@ -40,7 +40,10 @@ function sendVectors(request: Request, response: ServerResponse): void {
 }
 
 const ITEMS = ['invoice', 'dog', 'ticket', 'cat']
-const rank = (embeddings: Embeddings, query: string): Promise<string[]> => embeddings.rank(query, ITEMS, (item) => item)
+async function rank(embeddings: Embeddings, query: string): Promise<string[]> {
+  const likeness = await embeddings.likeness(query, ITEMS, (item) => item)
+  return likeness === undefined ? [] : ITEMS.toSorted((a, b) => likeness.get(b)! - likeness.get(a)!)
+}
 
 test('items are ranked by meaning, and their vectors asked for once', async () => {
   const requests: Request[] = []
@@ -83,20 +86,4 @@ test.each<[string, (response: ServerResponse) => void]>([
 test('an endpoint that never answers costs the time limit, not the search', async () => {
   const url = await endpoint(() => {})
   expect(await rank(new Embeddings({ url, timeoutMs: 50 }), 'pet')).toEqual([])
-})
-
-test('ranks are fused: what both lists have comes first, an empty list changes nothing', () => {
-  const key = (item: string): string => item
-  expect(
-    fuseRanks(
-      [
-        ['a', 'b', 'c'],
-        ['c', 'd', 'b'],
-      ],
-      key,
-    )
-      .slice(0, 2)
-      .toSorted(),
-  ).toEqual(['b', 'c'])
-  expect(fuseRanks([['a', 'b'], []], key)).toEqual(['a', 'b'])
 })

@@ -20,9 +20,6 @@ const MAX_VECTORS = 20_000
 const BATCH_TIME_LIMIT_MS = 30_000
 /** After a failure the endpoint is left alone for this long. */
 const PAUSE_MS = 60_000
-/** The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, 2009). */
-const RRF = 60
-
 export class Embeddings {
   readonly #options: EmbeddingsOptions
   readonly #vectors = new Map<string, Float32Array>()
@@ -33,9 +30,17 @@ export class Embeddings {
     this.#options = options
   }
 
-  /** `items` from the nearest in meaning on, as far as their vectors are known in time; empty when the endpoint is of no help. */
-  async rank<T>(query: string, items: readonly T[], textOf: (item: T) => string, signal?: AbortSignal): Promise<T[]> {
-    if (items.length === 0 || query.trim() === '' || Date.now() < this.#pausedUntil) return []
+  /**
+   * How like the query each of `items` is, from -1 to 1. An item whose vector did not come in time counts as one of the middle.
+   * Undefined when the endpoint is of no help.
+   */
+  async likeness<T>(
+    query: string,
+    items: readonly T[],
+    textOf: (item: T) => string,
+    signal?: AbortSignal,
+  ): Promise<Map<T, number> | undefined> {
+    if (items.length === 0 || query.trim() === '' || Date.now() < this.#pausedUntil) return undefined
     const limit = AbortSignal.timeout(this.#options.timeoutMs ?? 1500)
     const bound = signal === undefined ? limit : AbortSignal.any([limit, signal])
     const texts = items.map((item) => textOf(item).slice(0, TEXT_LIMIT))
@@ -43,15 +48,18 @@ export class Embeddings {
       this.#filling ??= this.#fill(texts).finally(() => (this.#filling = undefined))
       const [wanted] = await this.#embed([query.slice(0, TEXT_LIMIT)], bound)
       await Promise.race([this.#filling, aborted(bound)])
-      if (wanted === undefined) return []
-      const scored = items.flatMap((item, index) => {
-        const vector = this.#vectors.get(texts[index]!)
-        return vector === undefined || vector.length !== wanted.length ? [] : [{ item, score: dot(wanted, vector) }]
+      if (wanted === undefined) return undefined
+      const cosines = texts.map((text) => {
+        const vector = this.#vectors.get(text)
+        return vector === undefined || vector.length !== wanted.length ? undefined : dot(wanted, vector)
       })
-      return scored.toSorted((a, b) => b.score - a.score).map(({ item }) => item)
+      const known = cosines.filter((cosine) => cosine !== undefined)
+      if (known.length === 0) return undefined
+      const middle = known.reduce((sum, cosine) => sum + cosine, 0) / known.length
+      return new Map(items.map((item, index) => [item, cosines[index] ?? middle]))
     } catch {
       this.#pause()
-      return []
+      return undefined
     }
   }
 
@@ -90,20 +98,6 @@ export class Embeddings {
       'The embedding endpoint does not answer as it should; searching by words alone for a while',
     )
   }
-}
-
-/** Lists of results made into one, by reciprocal rank fusion; an empty list changes nothing. */
-export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (item: T) => string): T[] {
-  const scores = new Map<string, { item: T; score: number }>()
-  for (const list of lists) {
-    for (const [rank, item] of list.entries()) {
-      const key = keyOf(item)
-      const before = scores.get(key)
-      if (before === undefined) scores.set(key, { item, score: 1 / (RRF + rank) })
-      else before.score += 1 / (RRF + rank)
-    }
-  }
-  return [...scores.values()].toSorted((a, b) => b.score - a.score).map(({ item }) => item)
 }
 
 function parseVectors(body: unknown, count: number): Float32Array[] {

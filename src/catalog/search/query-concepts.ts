@@ -1,9 +1,11 @@
 // What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
 import { editDistance } from '../../text/edit-distance.ts'
-import { wholeName, type Postings } from './postings.ts'
+import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../signature/python-name.ts'
+import { requestIn } from './request.ts'
 import type { Alternative, Thesaurus } from './thesaurus.ts'
-import { isStopWord, stem, stems, words } from './tokenize.ts'
+import { chunkOf, chunks, isStopWord, stem, stems } from './tokenize.ts'
+import type { WordNeighbours } from './word-neighbours.ts'
 
 /** One thing that a query asks for, and the ways to say it. */
 export interface Concept {
@@ -12,21 +14,36 @@ export interface Concept {
   ways: Alternative[]
 }
 
+export interface ReadQuery {
+  concepts: Concept[]
+  /** The words that say something about a tool, as they are written. */
+  words: string[]
+}
+
 const MAX_QUERY_LENGTH = 2000
 const MAX_QUERY_WORDS = 40
+
+/** How much a way counts by where it comes from; a word itself counts 1. */
+const SYNONYM = 0.75
+const SYNONYM_OF_PHRASE = 0.7
+const WORD_OF_PHRASE = 0.5
+const WRITTEN_AS_ONE = 0.8
 
 export class QueryReader {
   readonly #postings: Postings
   readonly #thesaurus: Thesaurus
+  readonly #neighbours: WordNeighbours | undefined
 
-  constructor(postings: Postings, thesaurus: Thesaurus) {
+  constructor(postings: Postings, thesaurus: Thesaurus, neighbours: WordNeighbours | undefined) {
     this.#postings = postings
     this.#thesaurus = thesaurus
+    this.#neighbours = neighbours
   }
 
-  concepts(query: string): Concept[] {
-    const all = words(query.slice(0, MAX_QUERY_LENGTH)).slice(0, MAX_QUERY_WORDS)
-    const concepts: Concept[] = [...this.#namesIn(query), ...this.#brokenPhrases(all)]
+  read(query: string): ReadQuery {
+    const isName = (word: string): boolean => this.#postings.get(stem(word)) !== undefined
+    const all = this.#wordsOf(requestIn(query.slice(0, MAX_QUERY_LENGTH), isName)).slice(0, MAX_QUERY_WORDS)
+    const concepts: Concept[] = this.#brokenPhrases(all)
     const seen = new Set<string>()
     for (let at = 0; at < all.length;) {
       const length = this.#phraseLength(all, at)
@@ -39,13 +56,22 @@ export class QueryReader {
       seen.add(key)
       concepts.push(this.#concept(terms, phrase, all[at]))
     }
-    return concepts
+    return { concepts, words: all.filter((word) => all.length === 1 || !isStopWord(word)) }
   }
 
-  /** Names written as in code (`maxResults`, `sort_by`) also count whole. */
-  #namesIn(query: string): Concept[] {
-    const known = compounds(query.slice(0, MAX_QUERY_LENGTH)).filter((name) => this.#postings.get(name) !== undefined)
-    return known.slice(0, 10).map((name) => ({ own: name, ways: [{ terms: [name], weight: 1.5 }] }))
+  /** The words of a query. What is written as one name (`maxResults`, `sort_by`, `PromQL`) is one word where tools have it. */
+  #wordsOf(query: string): string[] {
+    const all: string[] = []
+    for (const run of query.match(/[^\s,;:.!?()[\]{}"'`/]+/g) ?? []) {
+      const parts = chunks(run).flatMap((chunk) => {
+        const { tokens, joined } = chunkOf(chunk)
+        return joined !== undefined && this.#postings.get(joined.stem) !== undefined ? [joined] : tokens
+      })
+      const whole = parts.length > 1 ? parts.map(({ word }) => word).join('') : undefined
+      if (whole !== undefined && this.#postings.get(stem(whole)) !== undefined) all.push(whole)
+      all.push(...parts.map(({ word }) => word))
+    }
+    return all
   }
 
   /** Phrases of two words with others between them, or turned round: `set it aside`, `let them know`, `query is slow`. */
@@ -54,9 +80,10 @@ export class QueryReader {
     for (let first = 0; first < all.length; first += 1) {
       for (let second = first + 1; second < all.length && second <= first + 4; second += 1) {
         const pair = [stem(all[first]!), stem(all[second]!)]
-        const ways = second > first + 1 ? this.#thesaurus.alternatives(pair) : undefined
-        const turned = this.#thesaurus.alternatives(pair.toReversed())
-        if (ways !== undefined || turned !== undefined) concepts.push({ own: undefined, ways: ways ?? turned ?? [] })
+        const found =
+          (second > first + 1 ? this.#thesaurus.alternatives(pair) : undefined) ??
+          this.#thesaurus.alternatives(pair.toReversed())
+        if (found !== undefined) concepts.push({ own: undefined, ways: weakened(found, SYNONYM_OF_PHRASE) })
       }
     }
     return concepts
@@ -71,31 +98,45 @@ export class QueryReader {
   }
 
   #concept(terms: string[], phrase: string[], next: string | undefined): Concept {
-    const ways: Alternative[] = [{ terms, weight: 1 }, ...(this.#thesaurus.alternatives(terms) ?? [])]
+    const said = this.#thesaurus.alternatives(terms) ?? []
+    const ways: Alternative[] = [{ terms, weight: 1 }]
     if (terms.length > 1) {
-      // Words of a phrase also count alone, a little.
+      ways.push(...weakened(said, SYNONYM_OF_PHRASE))
       for (const [index, term] of terms.entries()) {
-        if (!isStopWord(phrase[index] ?? term)) ways.push({ terms: [term], weight: 0.4 })
+        if (!isStopWord(phrase[index] ?? term)) ways.push({ terms: [term], weight: WORD_OF_PHRASE })
       }
-      ways.push({ terms: [terms.join('')], weight: 0.9 })
+      ways.push({ terms: [terms.join('')], weight: WRITTEN_AS_ONE })
       return { own: undefined, ways }
     }
     const term = terms[0]!
+    ways.push(...weakened(said, SYNONYM))
     // `screen shot` for `screenshot`.
-    if (next !== undefined) ways.push({ terms: stems(phrase[0]! + next), weight: 0.9 })
-    if (this.#postings.get(term) === undefined) ways.push(...this.#guesses(term, phrase[0]!))
-    else if (term.length >= 4) ways.push(...this.#completions(term, 0.35, 8))
+    if (next !== undefined) ways.push({ terms: stems(phrase[0]! + next), weight: WRITTEN_AS_ONE })
+    const near = this.#neighbours?.of(phrase[0]!, term)
+    for (const one of near ?? [])
+      if (!ways.some(({ terms: [first, ...more] }) => first === one.terms[0] && more.length === 0)) ways.push(one)
+    // Where the word is known, a guess does harm: `red` is not the start of `redis`.
+    if (this.#postings.get(term) === undefined) {
+      ways.push(...this.#parts(phrase[0]!))
+      if (near === undefined && said.length === 0) ways.push(...this.#guesses(term, phrase[0]!))
+    }
     return { own: term, ways }
   }
 
-  /** What a word that no tool uses could be: the start of one, two in one, or one misspelt, with the synonyms of each. */
-  #guesses(term: string, word: string): Alternative[] {
-    const guesses = term.length >= 3 ? this.#completions(term, 0.7, 12) : []
+  /** Two words written as one. */
+  #parts(word: string): Alternative[] {
+    const found: Alternative[] = []
     for (let cut = 3; cut <= word.length - 3; cut += 1) {
       const pair = [...stems(word.slice(0, cut)), ...stems(word.slice(cut))]
-      if (pair.every((part) => this.#postings.get(part) !== undefined)) guesses.push({ terms: pair, weight: 0.9 })
+      if (pair.every((part) => this.#postings.get(part) !== undefined)) found.push({ terms: pair, weight: 0.9 })
     }
-    if (word.length < 4 || this.#thesaurus.alternatives([term]) !== undefined) return guesses
+    return found
+  }
+
+  /** What an unknown word could be: the start of one, or one misspelt, with the synonyms of each. */
+  #guesses(term: string, word: string): Alternative[] {
+    const guesses = term.length >= 3 ? this.#completions(term) : []
+    if (word.length < 4) return guesses
     const limit = word.length >= 8 ? 2 : 1
     const near: { word: string; stem: string; edits: number }[] = []
     for (const [known, knownStem] of this.#postings.spellings) {
@@ -112,14 +153,12 @@ export class QueryReader {
     for (const { word: known, stem: knownStem, edits } of near.slice(0, 4)) {
       const weight = (edits === 1 ? 0.8 : 0.6) * (known[0] === word[0] ? 1 : 0.6)
       guesses.push({ terms: [knownStem], weight })
-      for (const other of this.#thesaurus.alternatives([knownStem]) ?? []) {
-        guesses.push({ terms: other.terms, weight: other.weight * weight })
-      }
+      guesses.push(...weakened(this.#thesaurus.alternatives([knownStem]) ?? [], weight))
     }
     return guesses
   }
 
-  #completions(start: string, weight: number, limit: number): Alternative[] {
+  #completions(start: string): Alternative[] {
     const vocabulary = this.#postings.vocabulary
     let low = 0
     let high = vocabulary.length
@@ -129,17 +168,18 @@ export class QueryReader {
       else high = middle
     }
     const found: Alternative[] = []
-    for (let at = low; at < vocabulary.length && found.length < limit; at += 1) {
+    for (let at = low; at < vocabulary.length && found.length < MAX_COMPLETIONS; at += 1) {
       const term = vocabulary[at]!
       if (!term.startsWith(start)) break
-      if (term !== start) found.push({ terms: [term], weight: weight * Math.sqrt(start.length / term.length) })
+      if (term !== start) found.push({ terms: [term], weight: COMPLETION * Math.sqrt(start.length / term.length) })
     }
     return found
   }
 }
 
-/** The names of several words in a query, as terms. */
-function compounds(query: string): string[] {
-  const names = query.match(/[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g) ?? []
-  return names.map(wholeName)
+const COMPLETION = 0.7
+const MAX_COMPLETIONS = 12
+
+function weakened(ways: readonly Alternative[], share: number): Alternative[] {
+  return ways.map(({ terms, weight }) => ({ terms, weight: weight * share }))
 }

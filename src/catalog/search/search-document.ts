@@ -1,14 +1,11 @@
 // What the search reads of a tool. Pure.
 import type { CatalogTool } from '../catalog-tool.ts'
-import { flattened, isRecord, propertiesOf, type Schema } from '../signature/json-schema.ts'
-import type { SearchDocument } from './postings.ts'
+import { isDeprecated } from './deprecation.ts'
+import type { SearchDocument } from './fields.ts'
+import { parameterWords } from './parameter-words.ts'
 import { words } from './tokenize.ts'
 
-const MAX_PARAMETERS = 40
-const MAX_NAME = 80
-const MAX_DESCRIPTION = 600
-/** Parameters beyond this many characters of descriptions are found by their names only. */
-const MAX_PARAMETER_TEXT = 240
+const MAX_DESCRIPTION = 3000
 
 const READING = new Set(
   'get list read search find query show describe view fetch retrieve count check explain status lookup'.split(' '),
@@ -21,7 +18,7 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
   const { definition } = tool
   const text = typeof definition.description === 'string' ? definition.description.slice(0, MAX_DESCRIPTION).trim() : ''
   const end = /[.!?]\s|\n/.exec(text)?.index ?? text.length
-  const { names, descriptions } = parameterWords(definition.inputSchema)
+  const { names, nested, texts } = parameterWords(definition.inputSchema)
   return {
     server: tool.server,
     name: tool.name.slice(0, 200),
@@ -29,7 +26,9 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
     summary: text.slice(0, end),
     description: text.slice(end),
     parameters: names,
-    parameterDescriptions: descriptions,
+    nestedParameters: nested,
+    parameterTexts: texts,
+    isDeprecated: isDeprecated(definition),
     safety: safetyOf(tool),
   }
 }
@@ -42,30 +41,6 @@ function safetyOf({ definition, name }: CatalogTool): number {
   if (readOnlyHint === true) return 1
   if (destructiveHint === true && readOnlyHint !== false) return -1
   return parts.some((word) => READING.has(word)) ? 1 : 0
-}
-
-function parameterWords(inputSchema: unknown): { names: string[]; descriptions: string } {
-  const names: string[] = []
-  if (!isRecord(inputSchema)) return { names, descriptions: '' }
-  let descriptions = ''
-  let count = 0
-  for (const [name, property] of propertiesOf(flattened(inputSchema, inputSchema))) {
-    if ((count += 1) > MAX_PARAMETERS) break
-    names.push(name.slice(0, MAX_NAME))
-    if (descriptions.length > MAX_PARAMETER_TEXT || !isRecord(property)) continue
-    // An enum tells what a tool can do as well as a name does.
-    descriptions += choicesOf(property)
-    const description = property['description']
-    if (typeof description === 'string') descriptions += ` ${description.slice(0, 60)}`
-  }
-  return { names, descriptions }
-}
-
-function choicesOf(property: Schema): string {
-  const choices = property['enum']
-  if (!Array.isArray(choices)) return ''
-  const short = choices.slice(0, 12).filter((choice) => typeof choice === 'string' && choice.length <= 30)
-  return ` ${short.join(' ')}`
 }
 
 function stringOf(value: unknown): string {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import type { SearchDocument } from './postings.ts'
+import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { Thesaurus } from './thesaurus.ts'
 import { stem, words } from './tokenize.ts'
+import { WordVectors } from './word-vectors.ts'
 
 function document(server: string, name: string, summary = '', more: Partial<SearchDocument> = {}): SearchDocument {
   return {
@@ -12,7 +13,9 @@ function document(server: string, name: string, summary = '', more: Partial<Sear
     title: '',
     description: '',
     parameters: [],
-    parameterDescriptions: '',
+    nestedParameters: [],
+    parameterTexts: '',
+    isDeprecated: false,
     safety: 0,
     ...more,
   }
@@ -130,4 +133,45 @@ test('the thesaurus reads groups, directions and comments', () => {
   expect(thesaurus.alternatives(['give', 'awai'])?.map(({ terms }) => terms)).toEqual([['donate'].map(stem), ['gift']])
   expect(thesaurus.alternatives(['gift'])).toBeUndefined()
   expect(thesaurus.longest).toBe(2)
+})
+
+test('a deprecated tool comes after its equals', () => {
+  const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
+  const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
+  expect(found.search('read a file as text', 2).map(({ item }) => item)).toEqual([
+    'files.read_text_file',
+    'files.read_file',
+  ])
+})
+
+test('words are found inside names that are written as one, and the other way round', () => {
+  const found = indexOf([document('a', 'export', 'Writes BibTeX'), document('b', 'query', 'Evaluates PromQL')])
+  expect(found.search('bibtex', 1)[0]?.item).toBe('a.export')
+  expect(found.search('promql', 1)[0]?.item).toBe('b.query')
+})
+
+test('a synonym in a name does not outweigh the word itself', () => {
+  const tools = [document('a', 'remove', 'Gone for good'), document('b', 'act', 'Delete')]
+  expect(indexOf(tools).search('delete', 1)[0]?.item).toBe('b.act')
+})
+
+test('word vectors find what shares no word', () => {
+  const vectors = new WordVectors({
+    words: ['volume', 'louder', 'invoice', 'billing'],
+    values: new Int8Array([7, 1, 7, 0, 0, 7, 1, 7]),
+    dimensions: 2,
+  })
+  const withVectors = new SearchIndex<string>({ thesaurus: new Thesaurus(''), vectors })
+  withVectors.add('music', document('music', 'set_volume'))
+  withVectors.add('billing', document('billing', 'create_invoice'))
+  expect(withVectors.search('louder', 1)[0]?.item).toBe('music')
+})
+
+test('likeness from elsewhere is added to the score of words', () => {
+  const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
+  expect(index.search('zzzz', 1, undefined, likeness)[0]?.item).toBe('files.read_file')
+  expect(index.search('create issue', 2, undefined, likeness).map(({ item }) => item)).toEqual([
+    'github.create_issue',
+    'files.read_file',
+  ])
 })

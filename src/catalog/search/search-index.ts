@@ -1,19 +1,43 @@
 // Finds tools by words. Field-weighted term scores (after BM25F: Robertson, Zaragoza, "The Probabilistic Relevance Framework", 2009)
 // over stems, where every word or phrase of the query is a concept that can be said in several ways.
 // The same documents and the same query give the same answer, in whatever order the documents came. Pure.
-import { Postings, type Posting, type SearchDocument } from './postings.ts'
+import { readTexts, type SearchDocument } from './fields.ts'
+import { Postings, type Posting } from './postings.ts'
 import { byCodeUnit, foldName } from '../signature/python-name.ts'
-import { QueryReader } from './query-concepts.ts'
+import { QueryReader, type Concept } from './query-concepts.ts'
 import { Thesaurus, type Alternative } from './thesaurus.ts'
+import { ToolVectors } from './tool-vectors.ts'
+import { WordNeighbours } from './word-neighbours.ts'
+import type { WordVectors } from './word-vectors.ts'
 
 export interface Hit<T> {
   item: T
   score: number
 }
 
-const SATURATION = 3
+/** How like a query an item is in meaning, where someone else can tell: from 0 to 1. */
+export type Likeness<T> = (item: T) => number
+
+export interface SearchIndexOptions {
+  thesaurus?: Thesaurus
+  /** Without them tools are found by words alone. */
+  vectors?: WordVectors | undefined
+}
+
+const SATURATION = 2
 /** How much a second way to say the same adds to the best one. */
 const OTHER_WAYS = 0.2
+/** How much of a score depends on how much of the query the tool has. */
+const COVERAGE = 0.4
+/** What likeness in meaning adds to a score of words, which is 1 at most. */
+const WORDS_MEANING = 0.2
+const GIVEN_MEANING = 0.5
+/** Less likeness than this does not make up for having no word in common. */
+const LEAST_MEANING = 0.06
+/** Added for a query that is the tool's name: more than all else together. */
+const EXACT_NAME = 10
+const SAFE = 0.02
+const DEPRECATED = 0.9
 
 /** The weight of one concept in every document, and which have any. */
 interface Best {
@@ -21,76 +45,113 @@ interface Best {
   documents: number[]
 }
 
+/** Of one query, for every document. */
+interface Scores<T> {
+  query: string
+  given: Likeness<T> | undefined
+  scores: Float64Array
+  /** The part of the words alone. */
+  byWords: Float64Array
+}
+
 export class SearchIndex<T> {
   readonly #postings: Postings
   readonly #reader: QueryReader
   readonly #items: T[] = []
-  readonly #documents: Pick<SearchDocument, 'server' | 'name' | 'safety'>[] = []
+  readonly #documents: Pick<SearchDocument, 'server' | 'name' | 'safety' | 'isDeprecated'>[] = []
   /** Folded names, for queries that are a name. */
   readonly #folded: string[] = []
+  readonly #meanings: ToolVectors | undefined
+  /** A search looks at the scores of its query more than once. */
+  #last: Scores<T> | undefined
 
-  constructor(thesaurus: Thesaurus = new Thesaurus()) {
+  constructor({ thesaurus = new Thesaurus(), vectors }: SearchIndexOptions = {}) {
     this.#postings = new Postings(thesaurus.words)
-    this.#reader = new QueryReader(this.#postings, thesaurus)
+    const neighbours = vectors && new WordNeighbours(this.#postings, vectors)
+    this.#reader = new QueryReader(this.#postings, thesaurus, neighbours)
+    this.#meanings = vectors && new ToolVectors(vectors)
   }
 
   add(item: T, document: SearchDocument): void {
     const id = this.#items.push(item) - 1
     // The texts are not kept: of ten thousand tools they would be most of the memory.
-    const { server, name, safety } = document
-    this.#documents.push({ server, name, safety })
+    const { server, name, safety, isDeprecated } = document
+    this.#documents.push({ server, name, safety, isDeprecated })
     this.#folded.push(foldName(name))
-    this.#postings.add(id, document)
+    const texts = readTexts(document)
+    this.#postings.add(id, document, texts)
+    this.#meanings?.add(document, texts)
+    this.#last = undefined
   }
 
   /**
    * The best `limit` items, best first; never none while there are any.
    * One server gets at most all but one of the places when another has something to offer.
    * @param accepts which items count at all
+   * @param likeness replaces what the index itself knows of meaning
    */
-  search(query: string, limit: number, accepts: (item: T) => boolean = () => true): Hit<T>[] {
-    return this.#search(query, limit, accepts, true)
+  search(query: string, limit: number, accepts: (item: T) => boolean = () => true, likeness?: Likeness<T>): Hit<T>[] {
+    const { scores } = this.#scored(query, likeness)
+    return this.#best(
+      query,
+      limit,
+      scores.map((score, id) => (accepts(this.#items[id]!) ? score : 0)),
+      accepts,
+    )
   }
 
-  /** As `search`, without those that have nothing to do with the query. */
-  matches(query: string, limit: number, accepts: (item: T) => boolean): Hit<T>[] {
-    return this.#search(query, limit, accepts, false)
+  /** As `search`, without those that share no word with the query, nor a synonym of one. */
+  matches(query: string, limit: number, accepts: (item: T) => boolean, likeness?: Likeness<T>): Hit<T>[] {
+    const { scores, byWords } = this.#scored(query, likeness)
+    const fitting = scores.map((score, id) => (byWords[id]! > 0 && accepts(this.#items[id]!) ? score : 0))
+    return this.#best(query, limit, fitting, () => false)
   }
 
-  #search(query: string, limit: number, accepts: (item: T) => boolean, neverNone: boolean): Hit<T>[] {
-    const scores = this.#score(query)
-    for (const [id, item] of this.#items.entries()) {
-      if (scores[id]! > 0) scores[id] = accepts(item) ? scores[id]! * (1 + 0.02 * this.#documents[id]!.safety) : 0
-    }
+  #best(query: string, limit: number, scores: Float64Array, otherwise: (item: T) => boolean): Hit<T>[] {
     let found = this.#top(scores, limit)
-    if (found.length === 0 && neverNone) found = this.#anything(query, accepts)
+    if (found.length === 0) found = this.#anything(query, otherwise)
     found.sort((a, b) => b.score - a.score || this.#compare(a.id, b.id))
     return this.#spread(found, limit).map(({ id, score }) => ({ item: this.#items[id]!, score }))
   }
 
-  /** A score for every document. */
-  #score(query: string): Float64Array {
+  /** A score for every document: by its words, and with what they mean. */
+  #scored(query: string, given: Likeness<T> | undefined): Scores<T> {
+    if (this.#last?.query === query && this.#last.given === given) return this.#last
+    const { concepts, words } = this.#reader.read(query)
+    const byWords = this.#byWords(concepts)
+    const meant = given === undefined ? this.#meanings?.likeness(words) : undefined
+    const folded = foldName(query)
+    const scores = byWords.map((score, id) => {
+      const { safety, isDeprecated } = this.#documents[id]!
+      const meaning =
+        given === undefined ? WORDS_MEANING * (meant?.[id] ?? 0) : GIVEN_MEANING * Math.max(0, given(this.#items[id]!))
+      const named = folded !== '' && folded === this.#folded[id] ? EXACT_NAME : 0
+      if (score === 0 && named === 0 && meaning < LEAST_MEANING) return 0
+      return (score + meaning + named) * (1 + SAFE * safety) * (isDeprecated ? DEPRECATED : 1)
+    })
+    return (this.#last = { query, given, scores, byWords })
+  }
+
+  /** From 0 to 1. */
+  #byWords(concepts: readonly Concept[]): Float64Array {
     const count = this.#items.length
     const scores = new Float64Array(count)
     const covered = new Float64Array(count)
     let total = 0
-    for (const concept of this.#reader.concepts(query)) {
+    for (const concept of concepts) {
       const best: Best = { weights: new Float64Array(count), documents: [] }
       for (const way of concept.ways) this.#collect(way, best)
-      const own = concept.own === undefined ? undefined : this.#postings.get(concept.own)
-      const common = best.documents.length
-      const rarity = this.#rarity(own === undefined ? common : Math.max(own.documents.length, common / 3))
+      const own = concept.own === undefined ? 0 : this.#postings.frequency(concept.own)
+      const rarity = this.#rarity(Math.max(own, best.documents.length / 3))
       total += rarity
       for (const id of best.documents) {
-        const weight = best.weights[id]!
-        const strength = weight / (SATURATION + weight)
+        const strength = Math.min(1, best.weights[id]!)
         scores[id]! += rarity * strength
         covered[id]! += rarity * Math.min(1, strength * 2)
       }
     }
-    for (let id = 0; id < count; id += 1) scores[id]! *= 0.5 + (0.5 * covered[id]!) / (total || 1)
-    const folded = foldName(query)
-    if (folded !== '') for (const [id, name] of this.#folded.entries()) if (name === folded) scores[id]! += 100
+    if (total === 0) return scores
+    for (let id = 0; id < count; id += 1) scores[id]! *= (1 - COVERAGE + (COVERAGE * covered[id]!) / total) / total
     return scores
   }
 
@@ -129,7 +190,8 @@ export class SearchIndex<T> {
     const [first, ...others] = postings
     if (first === undefined) return
     if (others.length === 0) {
-      for (const [index, id] of first.documents.entries()) raise(best, id, first.weights[index]! * way.weight)
+      for (const [index, id] of first.documents.entries())
+        raise(best, id, strengthOf(first.weights[index]!) * way.weight)
       return
     }
     const least = new Map<number, number>()
@@ -144,11 +206,11 @@ export class SearchIndex<T> {
       }
       for (const id of least.keys()) if (!both.has(id)) least.delete(id)
     }
-    for (const [id, weight] of least) raise(best, id, weight * way.weight)
+    for (const [id, weight] of least) raise(best, id, strengthOf(weight) * way.weight)
   }
 
   #rarity(documentCount: number): number {
-    return Math.log(1 + this.#items.length / (documentCount + 0.5))
+    return Math.log(1 + (this.#items.length - documentCount + 0.5) / (documentCount + 0.5))
   }
 
   /** When no word fits: the names that look most like the query, else simply tools, the safe ones first. */
@@ -191,6 +253,11 @@ export class SearchIndex<T> {
     const [one, other] = [this.#documents[a]!, this.#documents[b]!]
     return other.safety - one.safety || byCodeUnit(one.server, other.server) || byCodeUnit(one.name, other.name)
   }
+}
+
+/** A word that is everywhere in a document says little more than one that is there. */
+function strengthOf(weight: number): number {
+  return weight / (SATURATION + weight)
 }
 
 /** The best way counts, and the others a little. */

@@ -51,7 +51,6 @@ undo, take back, go back, roll back, back out > revert, reset, restore, rollback
 merge, combine, join, integrate, unite
 split, divide, separate
 compare, diff, difference, delta, contrast
-what changed, changes between, differ > diff, compare, changes, history
 validate, verify, check, test, lint
 approve, accept, confirm, sign off > review, approve, accept
 review, feedback, approve, critique
@@ -89,10 +88,7 @@ schedule, plan, recurring, cron
 invite, add member, share
 share, publish, invite, permission
 assign, allocate, delegate, owner
-remember, memorize, store, persist, keep > create, add, save, memory, observation
-recall, remembered, memory > search, read, memory, open
 forget > delete, remove, memory
-think, reason, reflect, step by step, brainstorm, work through > sequential, thought, thinking
 try out, experiment > test, run
 echo, repeat, say back, parrot
 ping, alive, heartbeat, health, responsive, reachable
@@ -109,7 +105,6 @@ commit, revision, changeset, check in, checkin
 commit, save changes, record changes > commit
 history, log, past, timeline, changelog
 stage, staging, add, index
-set aside, put aside, put away, for later, unfinished, shelve, park, work in progress > stash
 blame, who wrote, who changed, last touched, authorship, annotate
 author, writer, owner, creator, who
 tag, release, version, milestone
@@ -120,9 +115,6 @@ switch, checkout, change to
 rebase, replay commits, rewrite history
 cherry pick, port commit, backport, single commit
 conflict, merge conflict
-untracked, leftover, junk > clean
-wrap up, finish up, wind up > wrapup, close
-uncommitted, modified, dirty > status, diff, changes
 release notes, changelog
 ci, pipeline, build, workflow, action, continuous integration
 test, check, spec, unit test
@@ -146,11 +138,9 @@ content, text, body, data
 metadata, info, information, details, properties, attributes, stats
 details, info, information, specifics
 when, modified, timestamp, last modified > info, metadata, date
-several, multiple, many, batch, bulk, at once
 one, single
 everything, whole, entire, full, complete, all
 permission, access, allowed, rights, privilege
-may touch, may access, can reach, accessible > allowed, permission
 environment variable, env, env var
 config, configuration, settings, preferences, options
 settings, preferences, config, options
@@ -167,8 +157,6 @@ heap, memory leak, leak, heapdump
 cpu, processor, load
 network, connection, traffic, http
 port, socket, tunnel, forward
-port forward, tunnel, expose locally, local port
-slow network, slow connection, throttle, throttling, bandwidth > emulate, network, conditions
 secret, credential, password, token, api key
 certificate, cert, tls, ssl
 backup, snapshot, dump, archive
@@ -178,8 +166,6 @@ status, state, condition, progress, health
 progress, status, how far, percentage
 queue, topic, stream, broker
 alert, alarm, notification, incident
-alert me, notify me, tell me, warn me, be told, find out when, when it changes > monitor, watch, subscribe
-previous version, previous release, earlier version, earlier release > rollback, rollout, revert, undo
 dashboard, report, panel
 // --- things: containers and clouds
 kubernetes, k8s, kube, kubectl, cluster
@@ -191,14 +177,11 @@ manifest, yaml, spec, resource definition
 helm, chart, release, package
 namespace, project, tenant
 replica, copy, instance, scale
-go inside, inside a container, shell into > exec
-resource type, kind, api resource
 bucket, blob, object storage, s3
 function, lambda, serverless
 vm, virtual machine, instance
 // --- things: databases
 database, db, datastore, sql, schema
-table, collection, entity, relation
 collection, table, data source, dataset
 row, record, document, entry, item
 column, field, attribute, property
@@ -212,16 +195,12 @@ sql, query, select
 upsert, insert, update
 migration, schema change
 join, relation, relationship, link, edge
-knowledge graph, graph, entities, relations, memory
 graph, network, nodes, edges
-entity, node, object, thing, person
 relation, relationship, edge, connection, link
-observation, fact, note, remark
 // --- things: web and browser
 web, internet, online, website, site
 website, site, web page, domain
 website, site, homepage > page, url, web
-look, looks, appearance, rendered, see > screenshot, snapshot, image
 page, web page, webpage, url, tab
 url, link, address, href, web address
 tab, page, window
@@ -229,9 +208,7 @@ link, url, hyperlink
 browser, chrome, page, web
 go to, visit, open the page, head to, browse to > navigate, open, goto
 navigate, goto, visit, browse, open
-previous page, back > navigate back
 screenshot, image, picture, capture, snapshot, screen capture, screengrab
-picture of, photo of, how it looks, what it looks like, visual > screenshot, image
 picture, image, photo, pic, graphic, logo, icon, photograph
 video, recording, screencast, record screen, film, movie, clip
 record, capture, trace
@@ -258,17 +235,12 @@ javascript, js, script, code, expression
 script, code, program, snippet
 css, style, stylesheet, styling
 accessibility, a11y, aria, screen reader
-dark mode, color scheme, theme, light mode
-device, mobile, phone, viewport, geolocation > emulate
-pretend, simulate, mimic, fake, emulate, imitate
-network requests, http requests, xhr, api calls, network traffic
 request, call, http
 response, reply, answer, result
 header, headers, http header
 cookie, session, storage
 audit, lighthouse, seo, best practices, quality check
 performance, speed, slow, latency, profiling, profile, load time
-core web vitals, page speed, bottleneck > performance, trace, lighthouse
 console, log messages, devtools
 scrape, crawl, extract, fetch page, harvest, grab
 crawl, spider, whole site, walk the site, every page, recursively
@@ -283,15 +255,11 @@ paper, article, publication, arxiv, preprint, academic, scholarly
 scientific, science, scholar > research, paper
 cite, citation, reference, bibliography, related papers
 passage, quote, excerpt, section
-agent, assistant, autonomous, bot
 job, task, run, process
-rate, rating, feedback, thumbs up, vote
-complain, opinion, praise, suggestion > feedback
 // --- things: people and messages
 user, member, person, account, people, profile
 people, users, members, colleagues, teammates, coworkers, contacts
 profile, user details, bio
-who am i, myself, me, current user, logged in, bot user > self, me, whoami, current
 team, group, organization, org, workspace
 organization, org, company
 message, chat, dm, text, im
@@ -319,28 +287,7 @@ chart, plot, graph, diagram, visualization, figure
 visualize, draw, plot, graph, render, illustrate > chart, generate, diagram
 diagram, chart, drawing, figure, sketch
 trend, over time, time series, timeline > line, area, chart
-share of, proportion, percentage, slices, parts of a whole, market share, breakdown > pie, proportion, treemap
-distribution, spread, histogram, frequency > histogram, boxplot, violin
-quartile, median, outlier, whisker, percentiles > boxplot, violin
-correlation, relationship between, two variables > scatter
-horizontal bars > bar
-vertical bars > column
-conversion, stages, drop off, sales funnel > funnel
-cause, causes, root cause, cause and effect, ishikawa > fishbone
 steps, process, workflow, decision, flowchart > flow, diagram
-reporting line, hierarchy, boss, management, who reports > organization, chart
-brainstorm, ideas, topic, branches > mind, map
-overlap, intersection, sets > venn
-gauge, fill level, water level, percent full, completion > liquid
-flow between, energy flow, flows > sankey
-nested rectangles, hierarchical data > treemap
-gains and losses, cumulative, bridge chart, profit and loss > waterfall
-two scales, two y axes, secondary axis, combined > dual, axes
-spider chart, multidimensional, skills, several dimensions > radar
-word frequency, tag cloud, most used words > word, cloud
-region, province, territory, country, choropleth > district, map
-route, itinerary, journey, trip, directions, way > path, map
-places, locations, markers, points of interest, pins, attractions > pin, map
 map, location, geography, geo
 location, place, position, city, coordinates
 weather, forecast, temperature, climate
@@ -356,6 +303,42 @@ product, item, sku
 stock, inventory, quantity
 currency, exchange rate, money
 translate, translation, language
+// --- all sorts
+what changed, changes between, differ > diff, compare, changes
+remember, memorize, store, persist, keep > save, memory
+recall, remembered > memory, search
+think, reason, reflect, brainstorm
+share of, proportion, percentage, slices, breakdown > pie
+distribution, spread, histogram, frequency
+quartile, median, percentiles > boxplot
+correlation, relationship between > scatter
+cause, causes, root cause, cause and effect
+route, itinerary, journey, trip, directions, way
+places, locations, markers, points of interest
+region, province, territory
+word frequency, tag cloud > word cloud
+overlap, intersection
+entity, node, object
+knowledge graph, graph, network
+table, collection, dataset
+observation, fact, note, remark
+dark mode, color scheme, theme, light mode
+device, mobile, phone
+pretend, simulate, mimic, fake, emulate, imitate
+throttle, bandwidth, slow connection > network
+previous version, previous release, earlier version, earlier release > rollback, revert, undo
+who am i, myself, current user, logged in > whoami, self
+network requests, http requests, xhr, api calls, network traffic
+picture of, photo of, how it looks, what it looks like > screenshot, image
+look, looks, appearance > screenshot, image
+agent, assistant, bot
+rate, rating, feedback, vote
+complain, opinion, praise, suggestion > feedback
+several, multiple, many, batch, bulk, at once
+port forward, tunnel
+shelve, park, set aside, put aside, for later > stash
+uncommitted, modified, dirty > status, diff
+alert me, notify me, warn me > monitor, watch, subscribe, alert
 // --- sizes, kinds, moods of a request
 latest, newest, recent, last, current, up to date
 recent, latest, last, past

@@ -23,9 +23,16 @@ export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word)
 }
 
+/** A run of letters and digits: its words and, when it has several, all of them as one word. */
+export interface Chunk {
+  tokens: readonly Token[]
+  /** `BibTeX` is also `bibtex`, which is how most people write it. */
+  joined: Token | undefined
+}
+
 /** The words of a sentence or a name: split at separators, at camelCase humps and around acronyms. */
 export function tokens(text: string): Token[] {
-  return chunks(text).flatMap(tokensOf)
+  return chunks(text).flatMap((chunk) => chunkOf(chunk).tokens)
 }
 
 /** The unbroken runs of letters and digits in a text; each is one word or, like `createIssue`, several. */
@@ -78,19 +85,23 @@ function withoutTense(word: string): string {
 // All that is not ASCII counts as a letter here, which is several times as fast as asking; `splitChunk` asks.
 const CHUNK = /[A-Za-z0-9\u0080-\uffff]+/g
 const CACHE_LIMIT = 50_000
-const cache = new Map<string, readonly Token[]>()
+const cache = new Map<string, Chunk>()
 
 /**
- * The words of a chunk. Remembered, as the same few thousand chunks make up all descriptions; the bound keeps hostile lists from
+ * The words of a chunk. Cached, because the same few thousand chunks make up all descriptions; the bound keeps hostile lists from
  * filling the memory.
  */
-export function tokensOf(chunk: string): readonly Token[] {
+export function chunkOf(chunk: string): Chunk {
   const known = cache.get(chunk)
   if (known !== undefined) return known
   const split = /^(?:[a-z]+|[0-9]+)$/.test(chunk) ? [tokenFor(chunk)] : splitChunk(chunk)
+  const made = {
+    tokens: split,
+    joined: split.length > 1 ? tokenFor(split.map(({ word }) => word).join('')) : undefined,
+  }
   if (cache.size >= CACHE_LIMIT) cache.clear()
-  cache.set(chunk, split)
-  return split
+  cache.set(chunk, made)
+  return made
 }
 
 function splitChunk(chunk: string): Token[] {

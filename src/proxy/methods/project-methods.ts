@@ -59,11 +59,14 @@ export const projectMethods = {
       removed: places,
     }),
     ({ files, folders, removed }, { projects, uploads }) => {
-      const content = files.map(({ path, data, upload }) => ({
-        path,
-        data: upload ? uploads.take(upload) : fromBase64(data ?? ''),
-      }))
-      return storeOf(projects).keep({ files: content, folders, removed })
+      const uploaded = files.flatMap(({ upload }) => upload ?? [])
+      return uploads.takeAll(uploaded, (data) => {
+        const content = files.map(({ path, data: text, upload }) => ({
+          path,
+          data: upload ? data[uploaded.indexOf(upload)]! : fromBase64(text ?? ''),
+        }))
+        return storeOf(projects).keep({ files: content, folders, removed })
+      })
     },
   ),
 }

@@ -1,11 +1,11 @@
 // The methods for saved tools: functions that cells keep for later sessions, and their place in the search for tools.
 import * as z from 'zod'
-import { CatalogTool } from '../../catalog/catalog-tool.ts'
 import type { Detail, ToolDoc } from '../../catalog/tool-doc.ts'
 import { oneLine } from '../../catalog/search/text.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
-import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../../state/saved-tool.ts'
+import { savedToolLine, type SavedTool } from '../../state/saved-tool.ts'
 import { type BrokenTool, parseSavedTool } from '../../state/saved-tool-store.ts'
+import { searchWithSaved } from '../search-with-saved.ts'
 import { type CallContext, method } from './method.ts'
 
 const name = z.string().max(1_000)
@@ -46,15 +46,9 @@ export async function searchTools(
 ): Promise<ToolDoc[]> {
   const { withSaved, ...rest } = options
   if (!withSaved) return catalog.search(query, rest, signal)
-  const { tools, broken } = await loadableTools.list()
+  const { docs, broken } = await searchWithSaved(query, rest, catalog, loadableTools, signal)
   if (broken.length > 0) session.tellOnce(brokenNote(broken))
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  catalog.setOtherTools(tools.map(asCatalogTool))
-  const found = await catalog.search(query, { ...rest, withOthers: true }, signal)
-  return found.map((doc) => {
-    const saved = doc.server === SAVED_TOOLS_MODULE ? byName.get(doc.tool) : undefined
-    return saved ? savedToolDoc(saved) : doc
-  })
+  return docs
 }
 
 /** As the names of a session's servers and tools are listed in the summary. */
@@ -77,26 +71,7 @@ function brokenNote(broken: BrokenTool[]): string {
   return `Not searched, because they are broken: ${all} (saved tools). What is wrong: print(runtime.list_saved_tools())`
 }
 
-function savedToolDoc(tool: SavedTool): ToolDoc {
-  return {
-    server: SAVED_TOOLS_MODULE,
-    serverAlias: SAVED_TOOLS_MODULE,
-    tool: tool.name,
-    toolAlias: tool.name,
-    description: savedToolSummary(tool),
-    line: savedToolLine(tool),
-  }
-}
-
 function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
   const line = savedToolLine({ name: toolName, description, signature, ...tool })
   return { name: toolName, version: number, description, signature, createdAt, line }
-}
-
-function asCatalogTool({ name: toolName, description }: SavedTool): CatalogTool {
-  return new CatalogTool(SAVED_TOOLS_MODULE, SAVED_TOOLS_MODULE, toolName, {
-    name: toolName,
-    description,
-    inputSchema: { type: 'object' },
-  })
 }

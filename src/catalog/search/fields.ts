@@ -1,0 +1,64 @@
+// What is searched of one tool, and how much each part of it says. Pure.
+import { chunkOf, chunks, type Chunk } from './tokenize.ts'
+
+/** What is searched of one tool. */
+export interface SearchDocument {
+  server: string
+  name: string
+  title: string
+  /** The first sentence of the description, and what follows. */
+  summary: string
+  description: string
+  /** Names of parameters, as the server writes them. */
+  parameters: readonly string[]
+  /** Names of the properties inside parameters, at any depth. */
+  nestedParameters: readonly string[]
+  /** Descriptions and allowed values of all parameters. */
+  parameterTexts: string
+  /** Does the server advise against the tool? Then it comes after its equals. */
+  isDeprecated: boolean
+  /** How safe the tool is: 1 reads only, 0 unknown, -1 destroys. Decides between near-equals. */
+  safety: number
+}
+
+interface Field {
+  weight: number
+  /** How much of the weight depends on the field's length. */
+  lengthShare: number
+  /** A usual length in words. Constant, so that adding a tool changes nothing about the others. */
+  usualLength: number
+}
+
+export interface TextField extends Field {
+  key: 'title' | 'summary' | 'description' | 'parameterTexts' | 'server'
+  /** Running text, whose rare words are not taken for the right spelling of others. */
+  isProse: boolean
+  /** Longest text read, in characters. */
+  limit: number
+}
+
+export interface NameField extends Field {
+  key: 'name' | 'parameters' | 'nestedParameters'
+}
+
+/** Leave-one-server-out runs put the best weights on a plateau around these. */
+export const NAME_FIELDS: readonly NameField[] = [
+  { key: 'name', weight: 4, lengthShare: 0.3, usualLength: 3 },
+  { key: 'parameters', weight: 1.6, lengthShare: 0.4, usualLength: 7 },
+  { key: 'nestedParameters', weight: 1, lengthShare: 0.4, usualLength: 8 },
+]
+export const TEXT_FIELDS: readonly TextField[] = [
+  { key: 'title', weight: 2, lengthShare: 0.3, usualLength: 3, limit: 160, isProse: false },
+  { key: 'summary', weight: 2, lengthShare: 0.3, usualLength: 11, limit: 400, isProse: false },
+  { key: 'description', weight: 0.8, lengthShare: 0.3, usualLength: 45, limit: 2500, isProse: true },
+  { key: 'parameterTexts', weight: 1, lengthShare: 0.3, usualLength: 50, limit: 4000, isProse: true },
+  { key: 'server', weight: 1.2, lengthShare: 0, usualLength: 1, limit: 80, isProse: false },
+]
+
+/** The texts of a document as words. Splitting them is most of the cost of indexing, so it is done once for all that read them. */
+export type ReadTexts = Readonly<Record<TextField['key'], readonly Chunk[]>>
+
+export function readTexts(document: SearchDocument): ReadTexts {
+  const read = TEXT_FIELDS.map(({ key, limit }) => [key, chunks(document[key].slice(0, limit)).map(chunkOf)])
+  return Object.fromEntries(read) as ReadTexts
+}

@@ -1,0 +1,73 @@
+// What a whole sentence of a user asks for: the sentence without the person who asks, politeness, dates, names and amounts.
+// These say nothing about a tool, and their words are rare enough in a catalog to outweigh those that do. Pure.
+
+/** Fewer words are a query already; each of them counts. */
+const SENTENCE = 6
+/** Fewer letters left than this, and too much was taken. */
+const LEAST_LEFT = 3
+
+const PEOPLE =
+  'boss|manager|team|teammate|colleague|coworker|wife|husband|partner|friend|mom|mother|dad|father|son|daughter|sister|brother|client|' +
+  'accountant|lawyer|landlord|neighbou?r|assistant|family|kids?|parents'
+const UNIT = 'seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|quarters?|years?'
+const COUNT =
+  'one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|dozen'
+const DAY =
+  'mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sunday|weekend|january|february|march|april|june|july|august|' +
+  'september|october|november|december'
+
+/** What is taken out, in this order. */
+const PATTERNS: RegExp[] = [
+  // Values: addresses, quotations, numbers with what they count.
+  /\b[\w.+-]+@[\w-]+\.[\w.]+/g,
+  /https?:\/\/\S+/g,
+  /"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|(?<!\w)'[^'\n]{1,200}'(?!\w)/g,
+  /\b(?:at|around|by|from|until|till|before|after)?\s*\d{1,2}(?::\d{2})?\s*(?:am|pm|o'clock)\b/gi,
+  new RegExp(
+    `\\b(?:\\d[\\d.,]*|${COUNT}|half an|an?|(?:a )?few|several|(?:a )?couple of)(?: and a half)?[\\s-](?:${UNIT})(?: ago| later| long| old)?\\b`,
+    'gi',
+  ),
+  /[$\u20ac\u00a3]\s?\d[\d.,]*|\b\d[\d.,:/-]*\s?(?:%|st|nd|rd|th|usd|eur|dollars|euros|k|kg|km|gb|mb)?(?![\w-])/gi,
+  // Dates.
+  new RegExp(
+    `\\b(?:on |by |since |until |till |from |in |early |late )?(?:last |next |this |past |coming |the )?(?:${DAY})s?(?:'s)?(?: (?:morning|afternoon|evening|night))?\\b`,
+    'gi',
+  ),
+  /\b(?:in |on )?(?:the )?(?:last|next|this|past|coming|end of the|first|second|third|fourth) (?:morning|afternoon|evening|night|week|month|quarter|year|weekend|days)(?:'s)?\b/gi,
+  /\b(?:the day (?:before|after) )?(?:today|tomorrow|tonight|yesterday)(?:'s)?(?: (?:morning|afternoon|evening|night))?\b|\b(?:right now|at the moment|as soon as possible|asap|all (?:day|night)|no time)\b/gi,
+  // The person who asks, what for, and politeness.
+  /\b(?:hi|hello|hey|dear|good (?:morning|afternoon|evening))(?: there| all| team)?\b[,!]?/gi,
+  /\b(?:please|pls|kindly|thanks(?: a lot| in advance| so much)?|thank you(?: very much| so much)?|sorry|cheers)\b/gi,
+  /\b(?:so that|so|because|since|as|while|before|after|until|when) (?:i|i'm|we|we're|he|she|they|you)\b[^.,;!?]*/gi,
+  /\b(?:do you think )?(?:could|can|would|will) (?:you|we|i)\b(?: (?:be able to|maybe|perhaps|also|just|quickly|help me(?: to)?))?/gi,
+  /\b(?:is it possible|is there (?:a|any) way|any chance|what(?:'s| is) the best way|how (?:do|can|could|should) (?:i|we))(?: (?:to|of|you))?\b/gi,
+  /\b(?:i|we)(?:'d| would)? (?:also |just |really |only )?(?:like|love|want|need|wish|hope|have got|have|must)(?: (?:you|it|someone))?(?: to)?\b/gi,
+  /\b(?:i'm|i am|we're|we are) (?:trying|looking|planning|going|about|hoping|supposed|wondering)(?: to| for| if| whether)?\b/gi,
+  /\bi (?:was |am |do )?(?:just )?(?:wonder(?:ing)?|think|guess|believe|know|forgot|remember)(?: (?:if|whether|that|you))*\b/gi,
+  /\b(?:help|let|tell|show|give|get|send|find|bring|remind) (?:me|us)\b(?: (?:know|see|have|with|to))?/gi,
+  /\bfor (?:me|us)\b/gi,
+  new RegExp(
+    `\\b(?:my|our) (?:${PEOPLE})s?(?:'s)?\\b(?: (?:wants?|needs?|asks?|asked|would like)(?: (?:me|us))?(?: to)?(?: (?:know|see|have))?)?`,
+    'gi',
+  ),
+]
+/** Patterns that come before identifiers: e-mail addresses and URLs have them inside. */
+const VALUES = 3
+/** `Ms Tanaka`, `Lena Fischer`. */
+const HONORIFIC = /\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+\p{Lu}\p{L}+/gu
+const CAPITALIZED = /(?<=[\p{Ll},]\s)\p{Lu}\p{Ll}+(?:['\u2019]s)?(?=[\s.,;:!?]|$)/gu
+/** `ABC-123`, `run-8fk2`. */
+const IDENTIFIER = /\b(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[\w-]+/g
+/** Keeps the kind of a file, which is all that matters of its name. */
+const FILE = /\b[\w-]+\.(\p{L}{2,4})\b/gu
+
+/** @param isKnown whether tools use a word: such a word is no name of a person or a place */
+export function requestIn(query: string, isKnown: (word: string) => boolean): string {
+  if ((query.match(/\p{L}+/gu) ?? []).length < SENTENCE) return query
+  const keepKnown = (word: string): string => (isKnown(word.toLowerCase().replace(/['\u2019]s$/, '')) ? word : ' ')
+  let left = query.replaceAll('\u2019', "'").replace(HONORIFIC, ' ').replace(CAPITALIZED, keepKnown)
+  for (const pattern of PATTERNS.slice(0, VALUES)) left = left.replace(pattern, ' ')
+  left = left.replace(FILE, ' $1 ').replace(IDENTIFIER, keepKnown)
+  for (const pattern of PATTERNS.slice(VALUES)) left = left.replace(pattern, ' ')
+  return left.replaceAll(/[^\p{L}]/gu, '').length < LEAST_LEFT ? query : left
+}

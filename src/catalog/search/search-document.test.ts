@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { CatalogTool } from '../catalog-tool.ts'
+import { searchDocument } from './search-document.ts'
+
+const read = (inputSchema: unknown) => searchDocument(new CatalogTool('s', 's', 't', { name: 't', inputSchema }))
+
+test('names and texts of parameters are read at any depth, through items, combinators and references', () => {
+  const { parameters, nestedParameters, parameterTexts } = read({
+    properties: {
+      rows: { type: 'array', items: { $ref: '#/$defs/row' } },
+      target: { anyOf: [{ properties: { url: { description: 'Where to' } } }, { properties: { path: {} } }] },
+      mode: { oneOf: [{ const: 'append' }, { enum: ['replace', 'upsert'] }] },
+    },
+    allOf: [{ properties: { dryRun: {} } }],
+    $defs: { row: { properties: { cells: { items: { properties: { formula: { description: 'As in Excel' } } } } } } },
+  })
+  expect(parameters).toEqual(['rows', 'target', 'mode', 'dryRun'])
+  expect(nestedParameters).toEqual(['cells', 'formula', 'url', 'path'])
+  for (const text of ['Where to', 'append', 'replace upsert', 'As in Excel']) expect(parameterTexts).toContain(text)
+})
+
+test('schemas that refer to themselves or never end are read up to a bound', () => {
+  const circle = read({ properties: { child: { $ref: '#' } } })
+  expect(circle.parameters).toEqual(['child'])
+  const many = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, at) => [`p${at}`, { description: 'x'.repeat(1000) }]),
+  )
+  const { parameters, parameterTexts } = read({ properties: many })
+  expect(parameters.length).toBeLessThanOrEqual(300)
+  expect(parameterTexts.length).toBeLessThanOrEqual(4000)
+  let deep: unknown = {}
+  for (let at = 0; at < 5000; at += 1) deep = { properties: { a: deep }, anyOf: [deep, deep] }
+  expect(read(deep).parameters).toEqual(['a'])
+})

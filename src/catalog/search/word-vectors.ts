@@ -1,0 +1,62 @@
+// What words mean, as far as it can be told without a sentence around them: one short vector a word, made ahead of time (see NOTICE). Pure.
+
+/** A list of words, the commonest first, and a vector for each. */
+export interface WordVectorData {
+  words: readonly string[]
+  /** `dimensions` numbers a word. */
+  values: Int8Array
+  dimensions: number
+}
+
+/** How fast a word loses weight in a text as it gets more common (Arora, Liang, Ma, 2017). */
+const COMMON = 0.001
+
+export class WordVectors {
+  readonly dimensions: number
+  readonly #values: Int8Array
+  readonly #rows = new Map<string, number>()
+  /** Makes each row one of length 1. */
+  readonly #scales: Float32Array
+  readonly #rankFactor: number
+
+  constructor({ words, values, dimensions }: WordVectorData) {
+    this.dimensions = dimensions
+    this.#values = values
+    this.#scales = new Float32Array(words.length)
+    this.#rankFactor = Math.log(words.length)
+    for (const [row, word] of words.entries()) {
+      this.#rows.set(word, row)
+      let sum = 0
+      for (let at = row * dimensions; at < (row + 1) * dimensions; at += 1) sum += values[at]! ** 2
+      this.#scales[row] = 1 / (Math.sqrt(sum) || 1)
+    }
+  }
+
+  /** The row of a word, or of what it is the plural of; undefined when it is not known. */
+  row(word: string): number | undefined {
+    const row = this.#rows.get(word)
+    if (row !== undefined || word.length < 4) return row
+    return word.endsWith('s') ? this.#rows.get(word.slice(0, -1)) : this.#rows.get(`${word}s`)
+  }
+
+  /** How alike two words are, from -1 to 1. */
+  cosine(one: number, other: number): number {
+    const values = this.#values
+    const { dimensions } = this
+    const a = one * dimensions
+    const b = other * dimensions
+    let sum = 0
+    for (let at = 0; at < dimensions; at += 1) sum += values[a + at]! * values[b + at]!
+    return sum * this.#scales[one]! * this.#scales[other]!
+  }
+
+  /** Add a word to the vector of a text, the rarer the more. */
+  addTo(sum: Float32Array, row: number): void {
+    const share = COMMON / (COMMON + 1 / ((row + 1) * this.#rankFactor))
+    const scale = share * this.#scales[row]!
+    const values = this.#values
+    const { dimensions } = this
+    const from = row * dimensions
+    for (let at = 0; at < dimensions; at += 1) sum[at]! += values[from + at]! * scale
+  }
+}
