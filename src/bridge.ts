@@ -49,7 +49,15 @@ export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 
 export interface RunCellRequest extends Pick<
   CellRequest,
-  'code' | 'timeoutMs' | 'timeLimit' | 'signal' | 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'
+  | 'code'
+  | 'timeoutMs'
+  | 'timeLimit'
+  | 'signal'
+  | 'onPreparing'
+  | 'onOutput'
+  | 'onProgress'
+  | 'onToolCall'
+  | 'onUpstreamProgress'
 > {
   /** Names or aliases of the only servers that the cell may reach. */
   servers?: string[]
@@ -258,6 +266,7 @@ export class Bridge {
       notes,
       savedArtifacts,
       uploads,
+      onUpstreamProgress: request.onUpstreamProgress,
     }
     const over = new AbortController()
     this.#startNamed(request.code, scope, { asker, session }, over.signal)

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
+import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
 
 endWithoutReader()
+
+/** The exit code of a command that was called wrongly. */
+const USAGE_ERROR = 2
 
 const TOOLS_HELP = `
 The functions that cells have kept, as with \`sandbridge saved\`:
@@ -15,6 +19,9 @@ The functions that cells have kept, as with \`sandbridge saved\`:
 const program = new Command('sandbridge')
   .description('One MCP tool, run_python, whose sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
+  // Commands inherit these: one exit code, and one way to say what is wrong.
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')) })
 
 program
   .command('run', { isDefault: true })
@@ -29,8 +36,15 @@ program
   .option('-c, --code <code>', 'the Python itself')
   .option('-s, --servers <names>', 'only these servers, separated by commas')
   .option('-t, --timeout <seconds>', 'how long the cell may run')
+  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
   .option('--json', 'print the result as JSON')
   .action(async (file: string | undefined, options: object) => (await import('./commands/exec.ts')).exec(file, options))
+
+program
+  .command('shell')
+  .description('run Python at a prompt, one cell after the other in one session')
+  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .action(async (options: object) => (await import('./commands/shell.ts')).shell(options))
 
 program
   .command('servers')
@@ -165,16 +179,42 @@ program
   .argument('[variant]', 'slim, or data for numpy, pandas, matplotlib and more', 'slim')
   .action(async (variant: string) => (await import('./commands/image.ts')).imageBuild(variant))
 
+program
+  .command('completion')
+  .description('print a script that completes commands and options in a shell')
+  .argument('<shell>', 'bash, zsh or fish')
+  .action(async (shell: string) => (await import('./commands/completion.ts')).printCompletion(program, shell))
+
+addExamples(program, [])
+
 try {
-  const [first] = process.argv.slice(2)
+  const [first, second] = process.argv.slice(2)
   const names = ['help', ...program.commands.map((command) => command.name())]
   if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {
     // Commander would take it for an argument of `run`.
     const { unknownCommand } = await import('./commands/unknown-command.ts')
     throw unknownCommand(first, names)
   }
-  await program.parseAsync()
+  const group = program.commands.find((command) => command.name() === first && command.commands.length > 0)
+  const members = ['help', ...(group?.commands ?? []).map((command) => command.name())]
+  if (group && second !== undefined && !second.startsWith('-') && !members.includes(second)) {
+    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    throw unknownCommand(second, members, `${group.name()} `)
+  }
+  if (first === undefined && process.stdin.isTTY && process.stdout.isTTY) {
+    const { welcome } = await import('./commands/welcome.ts')
+    welcome()
+  } else await program.parseAsync()
 } catch (error) {
-  const { reportFailure } = await import('./commands/report-failure.ts')
-  process.exitCode = reportFailure(error)
+  // What is wrong with a command line has been said by then; help is no mistake.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
+  else {
+    const { reportFailure } = await import('./commands/report-failure.ts')
+    process.exitCode = reportFailure(error)
+  }
+}
+
+function addExamples(command: Command, words: readonly string[]): void {
+  command.addHelpText('after', () => examplesText(words.join(' ')))
+  for (const sub of command.commands) addExamples(sub, [...words, sub.name()])
 }

@@ -3,20 +3,19 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { AskInput } from '../config/input-answers.ts'
 import { BridgeError } from '../errors.ts'
-import { renderResult } from '../render/render-result.ts'
-import { safeForTerminal } from '../text/terminal-text.ts'
 import { parseRunPythonArguments } from '../server/run-python-tool.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { withBridge } from './open-bridge.ts'
-import { print } from './print.ts'
 import { ProgressBar } from './progress-bar.ts'
+import { runInTerminal } from './run-in-terminal.ts'
 
 interface ExecOptions {
   code?: string
   servers?: string
   timeout?: string
   json?: boolean
+  images?: string
 }
 
 /** Sets the exit code to 0 when the cell ended well and to 1 when it did not. */
@@ -47,25 +46,10 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
       bridge.settings,
     )
     timeLimit = new TimeLimit(request.timeoutMs)
-    // Shown as it is printed, not when the cell is over.
-    const live = options.json ? undefined : liveOutput(bar)
-    const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
-    const result = await bridge.runCell(bridge.openSession(), { ...request, ...listeners, timeLimit })
-    bar.clear()
-    const rest = live ? { ...result, stdout: '', stderr: '' } : result
-    const rendered = renderResult(rest, { mode: options.json ? 'json' : 'compact', outputTokens: Infinity })
-    const [block] = rendered.content
-    if (block?.type === 'text' && !(live && block.text === '(no output)')) print(block.text)
-    process.exitCode = rendered.isError ? 1 : 0
+    const cell = { ...request, timeLimit }
+    const shown = { bar, json: options.json === true, images: options.images ?? '.' }
+    process.exitCode = (await runInTerminal(bridge, bridge.openSession(), cell, shown)) ? 0 : 1
   }, ask)
-}
-
-/** A terminal is written nothing that steers it; a pipe gets what the cell prints. */
-function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: string) => void {
-  return (stream, part) => {
-    const shown = process[stream].isTTY ? safeForTerminal(part) : part
-    bar.around(() => process[stream].write(shown), part.endsWith('\n'))
-  }
 }
 
 async function readCode(file: string | undefined, code: string | undefined): Promise<string> {

@@ -15,6 +15,8 @@ it('draws how far the cell is, in one line that fits', () => {
   expect(terminal.written).toBe('\r\x1b[K[######------------------] 3 of 12  a l')
   bar.listeners.onToolCall({ name: 'github.search', number: 2, total: 5 })
   expect(terminal.written.endsWith('\r\x1b[Kcalling github.search (2 of 5)')).toBe(true)
+  bar.listeners.onUpstreamProgress({ name: 'maps.render', done: 1, total: 2 })
+  expect(terminal.written.endsWith('\r\x1b[Kmaps.render: 1 of 2')).toBe(true)
 })
 
 it('makes room for output, and comes back below whole lines only', () => {
@@ -50,4 +52,14 @@ it('writes numbers short', () => {
   bar.listeners.onProgress(progress({ done: 0.1 + 0.2 }))
   expect(terminal.written).toContain('] 5 of 12')
   expect(terminal.written).toMatch(/K0\.3$/)
+})
+
+it('shows what is waited for before what the cell is at', () => {
+  const { terminal, bar } = open(true)
+  bar.waitFor('starting github (1 s)')
+  expect(terminal.written).toBe('\r\x1b[Kstarting github (1 s)')
+  bar.listeners.onToolCall({ name: 'github.search', number: 1, total: 1 })
+  expect(terminal.written.endsWith('\r\x1b[Kstarting github (1 s)')).toBe(true)
+  bar.waitFor('')
+  expect(terminal.written.endsWith('\r\x1b[Kcalling github.search (1 of 1)')).toBe(true)
 })

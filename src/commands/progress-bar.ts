@@ -1,4 +1,5 @@
 // A line at the bottom of a terminal that tells how far a cell is. It writes to a terminal only, and makes room for whatever the cell prints.
+import { describeUpstreamProgress } from '../cell/upstream-progress.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
 import type { CellRequest } from '../session/cell-run.ts'
@@ -15,6 +16,8 @@ interface Terminal {
 export class ProgressBar {
   readonly #terminal: Terminal
   #line = ''
+  /** What everything waits for; shown before what the cell is at. */
+  #waiting = ''
   #isShown = false
 
   constructor(terminal: Terminal) {
@@ -22,15 +25,17 @@ export class ProgressBar {
   }
 
   /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall'>> = {
-    onPreparing: (message) => {
-      this.#show(message)
-      // It is over when the cell prints: not below that.
-      this.#line = ''
-    },
-    onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
-    onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
-  }
+  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onProgress' | 'onToolCall' | 'onUpstreamProgress'>> =
+    {
+      onPreparing: (message) => {
+        this.#show(message)
+        // It is over when the cell prints: not below that.
+        this.#line = ''
+      },
+      onProgress: ({ done, total, message }) => this.#show([bar(done, total), message].filter(Boolean).join('  ')),
+      onToolCall: ({ name, number, total }) => this.#show(`calling ${name} (${number} of ${total})`),
+      onUpstreamProgress: (progress) => this.#show(describeUpstreamProgress(progress)),
+    }
 
   /** Write something else without the bar in its way; the bar comes back below it. */
   around(write: () => void, endsLine: boolean): void {
@@ -39,22 +44,35 @@ export class ProgressBar {
     if (endsLine) this.#draw()
   }
 
+  /** An empty text when nothing is waited for any more. */
+  waitFor(text: string): void {
+    if (text === this.#waiting) return
+    this.#waiting = oneLine(text)
+    if (this.#waiting || this.#line) this.#draw()
+    else this.clear()
+  }
+
   clear(): void {
     if (this.#isShown) this.#terminal.write(CLEAR_LINE)
     this.#isShown = false
   }
 
   #show(line: string): void {
-    this.#line = safeForTerminal(line.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
+    this.#line = oneLine(line)
     this.#draw()
   }
 
   #draw(): void {
-    if (!this.#terminal.isTTY || !this.#line) return
+    const line = this.#waiting || this.#line
+    if (!this.#terminal.isTTY || !line) return
     // A line that wraps could not be cleared.
-    this.#terminal.write(CLEAR_LINE + this.#line.slice(0, (this.#terminal.columns ?? 80) - 1))
+    this.#terminal.write(CLEAR_LINE + line.slice(0, (this.#terminal.columns ?? 80) - 1))
     this.#isShown = true
   }
+}
+
+function oneLine(text: string): string {
+  return safeForTerminal(text.slice(0, 1_000)).replaceAll(/[\r\n]+/g, ' ')
 }
 
 function bar(done: number, total: number | undefined): string {

@@ -3,6 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
+import { StdioTransport } from '../server/stdio-transport.ts'
 import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
@@ -23,6 +24,7 @@ export async function run({ http }: { http?: string }): Promise<void> {
   }
   const runs = new OpenRuns()
   const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()), runs }), {
+    transport: new StdioTransport(),
     onerror: (error) => log.debug('MCP', { error }),
   })
   onShutdown(async () => {

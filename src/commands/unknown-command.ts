@@ -2,8 +2,10 @@
 import { nearestName } from '../text/nearest-name.ts'
 import { BridgeError } from '../errors.ts'
 
-export function unknownCommand(name: string, known: string[]): BridgeError {
+/** @param group the command that it was to be one of, as `saved ` */
+export function unknownCommand(name: string, known: string[], group = ''): BridgeError {
   const meant = nearestName(name, known)
-  const hint = `${meant === undefined ? '' : `Did you mean \`sandbridge ${meant}\`? `}See \`sandbridge --help\`.`
-  return new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no command '${name}'`, { hint })
+  const didYouMean = meant === undefined ? '' : `Did you mean \`sandbridge ${group}${meant}\`? `
+  const hint = `${didYouMean}See \`sandbridge ${group}--help\`.`
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no command '${group}${name}'`, { hint })
 }

@@ -3,10 +3,13 @@
 /** How long ending everything may take. A client waits about this long before it kills us. */
 const LIMIT_MS = 2_500
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 /** Calls `end` once, on whichever comes first, then exits: 0 when stdin closed, 128 + the signal's number otherwise. */
-export function onShutdown(end: () => Promise<void>, { watchStdin = true } = {}): void {
+export function onShutdown(
+  end: () => Promise<void>,
+  { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as Signal[] } = {},
+): void {
   let ending = false
   const shutDown = async (exitCode: number) => {
     if (ending) return
@@ -18,7 +21,7 @@ export function onShutdown(end: () => Promise<void>, { watchStdin = true } = {})
       process.exit(exitCode)
     }
   }
-  for (const signal of SIGNALS) process.on(signal, () => void shutDown(SIGNAL_EXIT_CODES[signal]))
+  for (const signal of signals) process.on(signal, () => void shutDown(SIGNAL_EXIT_CODES[signal]))
   if (!watchStdin) return
   process.stdin.on('end', () => void shutDown(0))
   process.stdin.on('close', () => void shutDown(0))

@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import { boundedList, boundedRecord } from '../protocol/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
+import type { CallOptions } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
@@ -39,13 +40,18 @@ const methods = {
       raw: z.boolean().default(false),
     }),
     ({ server, tool, args, kwargs, raw }, context) => {
-      const { catalog, upstreams, scope, signal } = context
+      const { catalog, upstreams, scope, signal, onUpstreamProgress } = context
       const serverName = allowedServer(server, catalog, scope)
       return withUser(serverName, context, async () => {
         const found = await catalog.findTool(serverName, tool, signal)
         if (found.method) return callServerMethod(found, args, kwargs, raw, context)
         const bound = await catalog.bindCall(found, args, kwargs, signal)
-        const result = await upstreams.callTool(serverName, found.name, bound, { signal })
+        const onProgress: CallOptions['onProgress'] =
+          onUpstreamProgress &&
+          (({ progress, ...rest }) =>
+            onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest }))
+        const options = { signal, ...(onProgress && { onProgress }) }
+        const result = await upstreams.callTool(serverName, found.name, bound, options)
         catalog.learn(serverName, found.name, result)
         return resultForSandbox(serverName, found.name, result, raw)
       })

@@ -15,7 +15,7 @@ const rendered = (stdout: string) => {
     durationMs: 1,
     timeoutMs: 1,
   }
-  const [block] = renderResult(result, { mode: 'compact', outputTokens: 4_000, textOnly: true }).content
+  const [block] = renderResult(result, { mode: 'compact', outputTokens: 4_000, structured: 'never' }).content
   return block?.type === 'text' ? block.text : ''
 }
 

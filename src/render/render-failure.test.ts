@@ -12,7 +12,7 @@ describe('an error of the bridge', () => {
       content: [{ type: 'text', text: '16 cells are waiting\nWait.' }],
       structuredContent: { status: 'error', error: { code: 'SESSION_LIMIT', message: error.message, hint: 'Wait.' } },
     })
-    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000, textOnly: true })).not.toHaveProperty(
+    expect(renderFailure(error, { mode: 'compact', outputTokens: 6_000, structured: 'never' })).not.toHaveProperty(
       'structuredContent',
     )
     expect(renderFailure(new TypeError('oops'), { mode: 'compact', outputTokens: 6_000 })).toEqual({

@@ -9,7 +9,7 @@ const MAX_TOKENS = 500
 
 export function renderFailure(
   error: unknown,
-  { mode, outputTokens, textOnly }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'textOnly'>,
+  { mode, outputTokens, structured }: Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured'>,
 ): RenderedResult {
   const share = Math.min(MAX_TOKENS, Math.floor(outputTokens / 2))
   const short = (text: string) => cutMiddle(text, share, () => '…')
@@ -21,5 +21,6 @@ export function renderFailure(
   const plain = hint === undefined ? message : `${message}\n${hint}`
   const text = mode === 'compact' ? plain : written(data, mode)
   const bothFit = fitsTokens(text + JSON.stringify(data), outputTokens)
-  return { isError: true, content: [{ type: 'text', text }], ...(bothFit && !textOnly && { structuredContent: data }) }
+  const isSent = bothFit && structured !== 'never'
+  return { isError: true, content: [{ type: 'text', text }], ...(isSent && { structuredContent: data }) }
 }

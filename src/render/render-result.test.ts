@@ -71,9 +71,32 @@ describe('structuredContent', () => {
     const { structuredContent } = renderResult(result({ stdout }), {
       mode: 'json',
       outputTokens: 6_000,
-      textOnly: true,
+      structured: 'never',
     })
     expect(structuredContent).toBeUndefined()
+  })
+})
+
+describe('a form that loses nothing', () => {
+  const image = { 'image/png': 'iVBORw==', 'text/plain': '<F>' }
+  const link = { name: 'a', version: 1, sizeBytes: 2, contentType: 'text/plain', sha256: '', createdAt: '', uri: 'x:a' }
+  const options = { mode: 'compact', outputTokens: 6_000 } as const
+
+  it.each([
+    ['an image', { value: image }],
+    ['a link', { stdout: 'x', artifacts: [link] }],
+  ])('has no data beside %s, which a client may show in its place', (_, extra) => {
+    expect(renderResult(result(extra), options).structuredContent).toBeUndefined()
+    expect(renderResult(result(extra), { ...options, structured: 'always' }).structuredContent).toBeDefined()
+    expect(renderResult(result(extra), { ...options, structured: 'never' }).structuredContent).toBeUndefined()
+  })
+
+  it('marks no result with an image as an error for a client that turns errors into text', () => {
+    const failed = result({ status: 'error', error: { name: 'E', message: 'm', traceback: 't' } })
+    const withImage = { ...failed, displays: [image] }
+    expect(renderResult(failed, { ...options, errorsAsJson: true }).isError).toBe(true)
+    expect(renderResult(withImage, { ...options, errorsAsJson: true }).isError).toBe(false)
+    expect(renderResult(withImage, options).isError).toBe(true)
   })
 })
 
@@ -246,7 +269,7 @@ describe('the handle of a new session', () => {
     const { content, structuredContent } = renderResult(result({ stdout: 'hello' }), {
       mode: 'compact',
       outputTokens: 6_000,
-      textOnly: true,
+      structured: 'never',
       session,
     })
     expect(content).toEqual([

@@ -24,8 +24,10 @@ export interface RenderOptions {
   mode: OutputMode
   /** Most tokens that all of the result may cost, by estimate; images are not counted. */
   outputTokens: number
-  /** Leave `structuredContent` out. */
-  textOnly?: boolean
+  /** When the result comes as `structuredContent`, too. `where-lossless`: when the text has all of it, without images and links beside. That is the default. */
+  structured?: 'always' | 'where-lossless' | 'never'
+  /** The reader of an error gets its images as text: with images, no result is marked as an error. */
+  errorsAsJson?: boolean
   /** A new session, for the reader to come back to: its handle, and what that is good for. */
   session?: { handle: string; keeps: string }
 }
@@ -37,17 +39,19 @@ const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
 
 export function renderResult(result: CellResult, options: RenderOptions): RenderedResult {
-  const { outputTokens, textOnly } = options
+  const { outputTokens, structured = 'where-lossless', errorsAsJson = false } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
   const saved = linksTo(result.artifacts ?? [], outputTokens)
   const budget = outputTokens - saved.tokens
   const notes = notesOf(result, [...media.notes, ...saved.notes])
   const { text, data } = withinBudget(result, partsOf(result, notes), options, budget)
   const bothFit = fitsTokens(text + JSON.stringify(data), budget)
+  const beside = [...media.blocks, ...saved.links]
+  const isSent = bothFit && (structured === 'always' || (structured === 'where-lossless' && beside.length === 0))
   return {
-    content: [{ type: 'text', text }, ...media.blocks, ...saved.links],
-    ...(bothFit && !textOnly && { structuredContent: data }),
-    isError: result.status !== 'ok',
+    content: [{ type: 'text', text }, ...beside],
+    ...(isSent && { structuredContent: data }),
+    isError: result.status !== 'ok' && !(errorsAsJson && media.blocks.length > 0),
   }
 }
 

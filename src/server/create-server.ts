@@ -67,9 +67,16 @@ export function createServer(parts: ServerParts): Server {
     { capabilities: { tools: {}, resources: {} }, instructions: SERVER_INSTRUCTIONS },
   )
 
-  function startRun(capabilities: ClientCapabilities, args: unknown, quirks: ClientQuirks): OpenRun {
-    const run = runs.add(capabilities)
+  function startRun(context: ServerContext, args: unknown, quirks: ClientQuirks): OpenRun {
+    const run = runs.add(capabilitiesOf(context))
+    run.progress.reportTo(context)
     run.start(runPython(parts, args, run, quirks))
+    return run
+  }
+
+  function resumeRun(state: string, context: ServerContext): OpenRun {
+    const run = runs.resume(state)
+    run.progress.reportTo(context)
     return run
   }
 
@@ -115,11 +122,10 @@ export function createServer(parts: ServerParts): Server {
     const quirks = quirksFor(context)
     let run: OpenRun
     try {
-      run = state ? runs.resume(state) : startRun(capabilitiesOf(context), args, quirks)
+      run = state ? resumeRun(state, context) : startRun(context, args, quirks)
     } catch (error) {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
-    run.progress.reportTo(context)
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
@@ -205,7 +211,7 @@ async function runPython(
 /** How a result is written, what it may cost, and whether it may hold data. */
 function limitsOf(
   { settings }: Pick<ServerParts, 'settings'>,
-  { maxOutputTokens = Infinity, textOnly = false }: ClientQuirks,
-): Pick<RenderOptions, 'mode' | 'outputTokens' | 'textOnly'> {
-  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), textOnly }
+  { maxOutputTokens = Infinity, ...form }: ClientQuirks,
+): Pick<RenderOptions, 'mode' | 'outputTokens' | 'structured' | 'errorsAsJson'> {
+  return { mode: settings.outputMode, outputTokens: Math.min(settings.outputTokenCount, maxOutputTokens), ...form }
 }

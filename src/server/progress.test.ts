@@ -2,16 +2,31 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { ProgressReporter } from './progress.ts'
 
+interface Sent {
+  progress: number
+  total?: number
+  message?: string
+}
+
+/** A reporter for a request, with what it sends and when. */
+function open(progressToken?: number) {
+  const sent: (Sent & { atMs: number })[] = []
+  const startedAt = performance.now()
+  const notify = async ({ params }: { params: Sent }) =>
+    void sent.push({ ...params, atMs: performance.now() - startedAt })
+  const reporter = new ProgressReporter()
+  const meta = progressToken === undefined ? {} : { progressToken }
+  // Of a request, only what a reporter looks at.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  reporter.reportTo({ mcpReq: { _meta: meta, notify } } as unknown as ServerContext)
+  return { reporter, sent }
+}
+
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 it('reports numbers that rise, as short as they are', async () => {
-  const sent: { progress: number; message?: string }[] = []
-  const notify = async ({ params }: { params: { progress: number; message?: string } }) => void sent.push(params)
-  const reporter = new ProgressReporter()
-  // Of a request, only what a reporter looks at.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  reporter.reportTo({ mcpReq: { _meta: { progressToken: 1 }, notify } } as unknown as ServerContext)
+  const { reporter, sent } = open(1)
   reporter.listeners.onProgress({ type: 'progress', cell: 1, done: 5, total: 12 })
   for (let count = 0; count < 20; count += 1) {
     reporter.listeners.onOutput('stdout', `${count}\n`)
@@ -26,4 +41,46 @@ it('reports numbers that rise, as short as they are', async () => {
   for (const number of numbers) expect(String(number)).toMatch(/^5(\.\d{1,3})?$/)
   expect(sent[0]!.message).toBe('5 of 12')
   expect(sent.at(-1)!.message).toBe('0.3 of 1')
+})
+
+it('tells a client that a silent cell still runs, every 10 to 15 s', async () => {
+  const { sent } = open(1)
+  await vi.advanceTimersByTimeAsync(75_000)
+  const times = [0, ...sent.map(({ atMs }) => atMs), 75_000]
+  const gaps = times.slice(1).map((time, index) => time - times[index]!)
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(15_000)
+  expect(Math.min(...gaps.slice(0, -1))).toBeGreaterThanOrEqual(10_000)
+  expect(sent[1]!.message).toBe('Running for 24 s')
+  const numbers = sent.map(({ progress }) => progress)
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+})
+
+it('counts the silence from the last notification, and names the tool that the cell waits for', async () => {
+  const { reporter, sent } = open(1)
+  await vi.advanceTimersByTimeAsync(8_000)
+  reporter.listeners.onToolCall({ name: 'slow.wait', number: 1, total: 1 })
+  await vi.advanceTimersByTimeAsync(19_000)
+  expect(sent.map(({ message }) => message)).toEqual(['calling slow.wait (1 of 1)', 'Running for 20 s'])
+})
+
+it('is silent after the request was answered, and where the client wants no progress', async () => {
+  const { reporter, sent } = open(1)
+  await reporter.stop()
+  const without = open()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([...sent, ...without.sent]).toEqual([])
+})
+
+it('passes on what a server says of its own progress', async () => {
+  const { reporter, sent } = open(1)
+  reporter.listeners.onUpstreamProgress?.({ name: 'maps.render', done: 2, total: 5, message: 'tiles\u001b[31m' })
+  await vi.advanceTimersByTimeAsync(200)
+  reporter.listeners.onUpstreamProgress?.({ name: 'maps.render', done: 3 })
+  await vi.advanceTimersByTimeAsync(200)
+  expect(sent.map(({ message }) => message)).toEqual(['maps.render: 2 of 5, tiles', 'maps.render: 3'])
+})
+
+it('asks servers for progress only for a client that asked for it', () => {
+  expect(open(1).reporter.listeners.onUpstreamProgress).toBeDefined()
+  expect(open().reporter.listeners.onUpstreamProgress).toBeUndefined()
 })

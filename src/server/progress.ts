@@ -1,15 +1,21 @@
-// What a cell tells the client: what its sandbox has to be prepared with, what it prints, the tool it calls, and how far it says it is. A client that asked for
-// progress gets a few notifications a second, however much happens. (MCP 2025-11-25, Progress)
+// What a cell tells the client: what its sandbox has to be prepared with, what it prints, the tool it calls, and how far it, or the tool, says it is.
+// A client that asked for progress gets a few notifications a second, however much happens, and one every 12 s when nothing does: many clients
+// give a request up after 60 s without a sign of life. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
+import { describeUpstreamProgress, type UpstreamProgress } from '../cell/upstream-progress.ts'
 import type { CellRequest } from '../session/cell-run.ts'
 import { shortNumber } from '../text/short-number.ts'
 import { plainText } from '../text/terminal-text.ts'
 
 const INTERVAL_MS = 100
+const HEARTBEAT_MS = 12_000
 /** Of what was printed since the last notification: the last lines, up to this many characters. */
 const MAX_CHARS = 1_000
 /** The value must rise with each notification; this little does not show beside the cell's own numbers. */
 const STEP = 0.001
+
+type Listeners = Required<Pick<CellRequest, 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>> &
+  Pick<CellRequest, 'onUpstreamProgress'>
 
 interface Notification {
   progress: number
@@ -21,6 +27,8 @@ export class ProgressReporter {
   #send: ((notification: Notification) => Promise<void>) | undefined
   #token: string | number | undefined
   #timer: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
+  readonly #openedAt = performance.now()
   #value = 0
   #done: number | undefined
   #total: number | undefined
@@ -29,8 +37,12 @@ export class ProgressReporter {
   /** What the cell is at, where it did not print. */
   #state: string | undefined
 
-  /** What a cell is to be run with. */
-  readonly listeners: Required<Pick<CellRequest, 'onPreparing' | 'onOutput' | 'onProgress' | 'onToolCall'>> = {
+  /** What a cell is to be run with. A client that wants no progress is no reason to ask servers for theirs. */
+  get listeners(): Listeners {
+    return { ...this.#cellListeners, ...(this.#send && { onUpstreamProgress: this.#onUpstreamProgress }) }
+  }
+
+  readonly #cellListeners: Required<Omit<Listeners, 'onUpstreamProgress'>> = {
     onPreparing: (message) => {
       this.#state = message
       this.#schedule()
@@ -52,11 +64,17 @@ export class ProgressReporter {
     },
   }
 
+  readonly #onUpstreamProgress = (progress: UpstreamProgress): void => {
+    this.#state = describeUpstreamProgress(progress)
+    this.#schedule()
+  }
+
   /** Report to this request from now on; a call that is answered in several rounds is several requests. */
   reportTo({ mcpReq }: ServerContext): void {
     const progressToken = mcpReq._meta?.progressToken
     if (progressToken === undefined) {
       this.#send = undefined
+      clearTimeout(this.#heartbeat)
       return
     }
     if (progressToken !== this.#token) this.#value = 0
@@ -64,14 +82,24 @@ export class ProgressReporter {
     this.#send = (notification) =>
       // A client that is gone gets its answer nowhere, either.
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...notification } }).catch(() => {})
+    this.#beatLater()
   }
 
   /** The request is about to be answered: nothing may be sent for it after that. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer)
     if (this.#send && this.#hasNews()) await this.#tell()
+    clearTimeout(this.#heartbeat)
     this.#timer = undefined
     this.#send = undefined
+  }
+
+  #beatLater(): void {
+    clearTimeout(this.#heartbeat)
+    this.#heartbeat = setTimeout(() => {
+      this.#state = `Running for ${Math.round((performance.now() - this.#openedAt) / 1000)} s`
+      this.#schedule()
+    }, HEARTBEAT_MS)
   }
 
   #schedule(): void {
@@ -88,6 +116,7 @@ export class ProgressReporter {
   }
 
   async #tell(): Promise<void> {
+    this.#beatLater()
     const message = [lastLines(this.#printed), this.#state && plainText(this.#state).slice(0, MAX_CHARS)]
       .filter(Boolean)
       .join('\n')

@@ -9,6 +9,7 @@ import type { CellResult } from '../cell/cell-result.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { type ToolCallProgress, ToolCalls } from '../cell/tool-calls.ts'
+import type { UpstreamProgress } from '../cell/upstream-progress.ts'
 
 /** Hears what slow one-off work is done before the first sandbox can start, such as pulling an image. */
 export type OnPreparing = (message: string) => void
@@ -29,6 +30,8 @@ export interface CellRequest {
   onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
   onProgress?: (progress: ProgressFrame) => void
   onToolCall?: (progress: ToolCallProgress) => void
+  /** Servers are asked for progress only where this is there. */
+  onUpstreamProgress?: (progress: UpstreamProgress) => void
   /** Aborted when nobody waits for the result any more: the cell is interrupted. */
   signal?: AbortSignal
 }

@@ -122,15 +122,23 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 describe('a client that is known', () => {
   const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
 
-  it('and drops content beside structuredContent gets no structuredContent', async () => {
-    const [claude, other] = await Promise.all(
-      ['claude-code', 'other'].map((clientName) => within({ clientName }, (bridge) => bridge.call({ code: figure }))),
-    )
-    const image = { type: 'image', data: 'iVBORw==', mimeType: 'image/png' }
-    expect(claude!.content).toEqual([{ type: 'text', text: '<F>' }, image])
-    expect(claude!.structured).toEqual({})
-    expect(other!.content).toContainEqual(image)
-    expect(other!.structured).toEqual({ status: 'ok', value: '<F>' })
+  it.each([
+    ['claude-code', {}, {}],
+    ['codex-mcp-client', {}, {}],
+    ['gemini-cli-mcp-client', {}, {}],
+    ['mcporter', {}, {}],
+    ['mcp-inspector', { status: 'ok', value: '<F>' }, { status: 'ok', value: '7' }],
+    ['a client that nobody knows', {}, { status: 'ok', value: '7' }],
+  ])('or not gets its image, and data only where it loses nothing by it: %s', async (clientName, ofImage, ofText) => {
+    await within({ clientName }, async (bridge) => {
+      const { content, structured } = await bridge.call({ code: figure })
+      expect(content).toEqual([
+        { type: 'text', text: '<F>' },
+        { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
+      ])
+      expect(structured).toEqual(ofImage)
+      expect((await bridge.call({ code: '3 + 4' })).structured).toEqual(ofText)
+    })
   })
 
   it('and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
@@ -202,5 +210,13 @@ it('in toon mode writes a table shorter than JSON and shorter than its repr', as
     const text = await bridge.run('[{"id": i, "name": f"item {i}", "open": True} for i in range(50)]')
     expect(text).toContain('{id,name,open}')
     expect(countTokens(text)).toBeLessThan(600)
+  })
+})
+
+it('a client hears how far the tools of a cell are', async () => {
+  await within({ servers: { everything: published.everything() } }, async (bridge) => {
+    const code = 'await mcp_everything.trigger_long_running_operation(duration=2, steps=4)'
+    const messages = (await progressOf(bridge, code)).map(({ message }) => message)
+    expect(messages).toContain('everything.trigger-long-running-operation: 2 of 4')
   })
 })

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
@@ -42,6 +43,8 @@ export interface CallContext extends ProxyOptions {
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
+  /** Hears how far servers are with their calls. */
+  onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
 
 export type Handler = (params: unknown, context: CallContext) => unknown

@@ -1,0 +1,44 @@
+// The examples below the help of each command, by the words of the command; the program's own have no word.
+
+export const EXAMPLES: Record<string, readonly string[]> = {
+  '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
+  run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910'],
+  exec: [
+    'sandbridge exec -c "print(runtime.capability_summary())"',
+    'sandbridge exec report.py --servers github,files --images charts',
+    'echo "2 ** 10" | sandbridge exec -',
+  ],
+  shell: ['sandbridge shell', 'sandbridge shell --images charts'],
+  servers: ['sandbridge servers', 'sandbridge servers --sources'],
+  search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
+  tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
+  artifacts: ['sandbridge artifacts', 'sandbridge artifacts show report.csv > report.csv'],
+  'artifacts list': ['sandbridge artifacts list --json'],
+  'artifacts show': ['sandbridge artifacts show report.csv 2 > second.csv'],
+  'artifacts rm': ['sandbridge artifacts rm report.csv'],
+  saved: ['sandbridge saved', 'sandbridge saved show open_issues'],
+  'saved list': ['sandbridge saved list --json'],
+  'saved show': ['sandbridge saved show open_issues 2'],
+  'saved rm': ['sandbridge saved rm open_issues'],
+  'saved export': ['sandbridge saved export tools.json open_issues'],
+  'saved import': ['sandbridge saved import tools.json'],
+  index: ['sandbridge index'],
+  trust: ['sandbridge trust', 'sandbridge trust --list'],
+  login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
+  logout: ['sandbridge logout linear'],
+  init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
+  doctor: ['sandbridge doctor', 'sandbridge doctor --json'],
+  image: ['sandbridge image build data'],
+  'image build': ['sandbridge image build', 'sandbridge image build data'],
+  completion: [
+    'source <(sandbridge completion bash)',
+    'sandbridge completion zsh > "${fpath[1]}/_sandbridge"',
+    'sandbridge completion fish > ~/.config/fish/completions/sandbridge.fish',
+  ],
+}
+
+/** As help shows them; an empty text for a command without. */
+export function examplesText(command: string): string {
+  const lines = EXAMPLES[command] ?? []
+  return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+}

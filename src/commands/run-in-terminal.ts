@@ -1,0 +1,61 @@
+// One cell as a person at a terminal sees it: its output as it is printed, then its value, its images as files, and on a terminal that can, in place.
+import type { Bridge, RunCellRequest } from '../bridge.ts'
+import type { MediaBlock } from '../render/bundle.ts'
+import { renderResult } from '../render/render-result.ts'
+import type { Session } from '../session/session.ts'
+import { safeForTerminal } from '../text/terminal-text.ts'
+import { inlineImage } from './inline-image.ts'
+import { print, visible } from './print.ts'
+import type { ProgressBar } from './progress-bar.ts'
+import { saveMedia } from './save-media.ts'
+import { showStartingServers } from './starting-servers.ts'
+
+export interface TerminalOptions {
+  bar: ProgressBar
+  /** Print the result as JSON when the cell is over, and nothing before. */
+  json?: boolean
+  /** The folder for images. */
+  images: string
+}
+
+/** @returns whether the cell ended well */
+export async function runInTerminal(
+  bridge: Bridge,
+  session: Session,
+  request: RunCellRequest,
+  { bar, json = false, images }: TerminalOptions,
+): Promise<boolean> {
+  const live = json ? undefined : liveOutput(bar)
+  const stop = showStartingServers(bridge.upstreams, bar)
+  const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
+  const result = await bridge.runCell(session, { ...request, ...listeners }).finally(() => {
+    stop()
+    bar.clear()
+  })
+  const rest = live ? { ...result, stdout: '', stderr: '' } : result
+  const { content, isError } = renderResult(rest, { mode: json ? 'json' : 'compact', outputTokens: Infinity })
+  const [block] = content
+  const text = block?.type === 'text' ? block.text : ''
+  if (live && text !== '(no output)') print(text)
+  const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
+  const saved = await saveMedia(media, images)
+  if (json) print(saved.length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), files: saved }))
+  else showMedia(media, saved)
+  return !isError
+}
+
+function showMedia(media: readonly MediaBlock[], saved: readonly string[]): void {
+  media.forEach((block, index) => {
+    const inline = process.stdout.isTTY && block.type === 'image' ? inlineImage(block, process.env) : undefined
+    if (inline) process.stdout.write(inline)
+    process.stderr.write(visible(`Saved ${saved[index]}\n`))
+  })
+}
+
+/** A terminal is written nothing that steers it; a pipe gets what the cell prints. */
+function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: string) => void {
+  return (stream, part) => {
+    const shown = process[stream].isTTY ? safeForTerminal(part) : part
+    bar.around(() => process[stream].write(shown), part.endsWith('\n'))
+  }
+}

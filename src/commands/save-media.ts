@@ -1,0 +1,39 @@
+// Images and sounds of a cell that ran in a terminal: files, under names that were free.
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError, messageOf } from '../errors.ts'
+import type { MediaBlock } from '../render/bundle.ts'
+
+const MAX_NUMBER = 100_000
+
+/** @returns their paths, in order. @throws BridgeError when the folder cannot be written to */
+export async function saveMedia(blocks: readonly MediaBlock[], folder: string): Promise<string[]> {
+  const saved: string[] = []
+  try {
+    // Node would try for ever to make a folder in /proc.
+    if (/^\/proc(\/|$)/.test(path.resolve(folder))) throw new Error('/proc takes no files')
+    if (blocks.length > 0) await mkdir(folder, { recursive: true })
+    for (const block of blocks) saved.push(await saveOne(block, folder))
+  } catch (cause) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Images cannot be saved in '${folder}': ${messageOf(cause)}`, {
+      cause,
+      hint: 'Pass --images FOLDER to save them in another folder.',
+    })
+  }
+  return saved
+}
+
+/** Nothing that is there is written over. */
+async function saveOne({ type, data, mimeType }: MediaBlock, folder: string): Promise<string> {
+  const extension = mimeType.replace(/^\w+\/(x-)?/, '').replace(/[^a-z0-9]/g, '') || 'bin'
+  for (let number = 1; number < MAX_NUMBER; number += 1) {
+    const file = path.join(folder, `${type}-${number}.${extension === 'jpeg' ? 'jpg' : extension}`)
+    try {
+      await writeFile(file, data, { encoding: 'base64', flag: 'wx' })
+      return file
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+  }
+  throw new Error('too many files are there already')
+}

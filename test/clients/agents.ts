@@ -1,0 +1,129 @@
+// Agents with a stub in the place of their model: how each is told of the model and of the bridge, and run until the model has nothing more to say.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { onTestFinished, type TestContext } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { type ProgramResult, runProgram } from '../support/run-program.ts'
+import { installed } from './installed.ts'
+import { startStubModel } from './stub-model.ts'
+
+/** What a run came to. */
+export interface AgentRun {
+  program: ProgramResult
+  /** The conversation as the model read it before its last turn, as JSON. */
+  read: string
+  turnCount: number
+}
+
+interface Agent {
+  /** Where the program is installed. @returns what to run */
+  program: (context: TestContext) => string[]
+  args: string[]
+  env?: (modelUrl: string) => Record<string, string>
+  /** The settings file, below the home folder, and its text. */
+  settings: (modelUrl: string, bridge: BridgeCommand) => [file: string, text: string]
+}
+
+interface BridgeCommand {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}
+
+/** Nothing but loopback can be reached. */
+const OFFLINE = { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' }
+
+const opencode: Agent = {
+  program: (context) => [installed('opencode-linux-x64/bin/opencode', context)],
+  args: ['run', '--format', 'json', 'go'],
+  env: () => ({
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  }),
+  settings: (url, { command, args, env }) => {
+    const model = { name: 'Stub', attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } }
+    const settings = {
+      provider: {
+        stub: {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${url}/v1`, apiKey: 'none' },
+          models: { stub: model },
+        },
+      },
+      model: 'stub/stub',
+      small_model: 'stub/stub',
+      autoupdate: false,
+      share: 'disabled',
+      permission: { '*': 'allow' },
+      mcp: { sandbridge: { type: 'local', command: [command, ...args], environment: env } },
+    }
+    return ['opencode.json', JSON.stringify(settings)]
+  },
+}
+
+const gemini: Agent = {
+  program: (context) => [process.execPath, installed('@google/gemini-cli/bundle/gemini.js', context)],
+  args: ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
+  env: (url) => ({ GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: '1' }),
+  settings: (_, bridge) => {
+    const settings = {
+      security: { folderTrust: { enabled: false }, auth: { selectedType: 'gemini-api-key' } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { enableAutoUpdate: false },
+      mcpServers: { sandbridge: { ...bridge, trust: true } },
+    }
+    return ['.gemini/settings.json', JSON.stringify(settings)]
+  },
+}
+
+/** As large as all other clients together, so it is installed by hand. */
+const codex: Agent = {
+  program: (context) => [
+    installed('@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex', context, 'codex'),
+  ],
+  args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--json', 'go'],
+  settings: (url, { command, args, env }) => {
+    const toml = `
+model = "stub"
+model_provider = "stub"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.stub]
+name = "stub"
+base_url = "${url}/v1"
+wire_api = "responses"
+[mcp_servers.sandbridge]
+command = ${JSON.stringify(command)}
+args = ${JSON.stringify(args)}
+required = true
+startup_timeout_sec = 60
+[mcp_servers.sandbridge.env]
+${Object.entries(env)
+  .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+  .join('\n')}
+`
+    return ['.codex/config.toml', toml]
+  },
+}
+
+const AGENTS = { opencode, gemini, codex }
+export type AgentName = keyof typeof AGENTS
+
+/** Run the agent with a model that runs these cells, one a turn. Skips the test where the agent is not installed. */
+export async function runAgent(name: AgentName, cells: string[], context: TestContext): Promise<AgentRun> {
+  const agent = AGENTS[name]
+  const [command, ...before] = agent.program(context) as [string, ...string[]]
+  const model = await startStubModel(cells)
+  onTestFinished(() => model.close())
+  const home = makeHome()
+  const bridge = { command: process.execPath, args: [CLI], env: bridgeEnv(home) }
+  const [file, text] = agent.settings(model.url, bridge)
+  mkdirSync(path.join(home, path.dirname(file)), { recursive: true })
+  writeFileSync(path.join(home, file), text)
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...OFFLINE, ...agent.env?.(model.url) }
+  const program = await runProgram(command, [...before, ...agent.args], env, { cwd: home })
+  return { program, read: JSON.stringify(model.requests.at(-1)), turnCount: model.requests.length }
+}

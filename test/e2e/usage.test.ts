@@ -1,0 +1,83 @@
+// This file verifies what a command line says of itself: help with examples, what was mistyped, and scripts that complete it in a shell.
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+const home = makeHome()
+const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
+
+/** The commands that a help lists. */
+function commandsIn(help: string): string[] {
+  const list = /\nCommands:\n((?: .*\n|\n)*)/.exec(help)?.[1] ?? ''
+  return [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== 'help')
+}
+
+it('has examples in the help of every command, which begin with the command', async () => {
+  const seen: string[] = []
+  const visit = async (words: string[]): Promise<void> => {
+    const { code, stdout } = await sandbridge(...words, '--help')
+    expect([words, code]).toEqual([words, 0])
+    const examples = stdout.split('\nExamples:\n')[1] ?? ''
+    expect(examples, words.join(' ')).toContain(['sandbridge', ...words].join(' '))
+    seen.push(words.join(' '))
+    for (const name of commandsIn(stdout)) await visit([...words, name])
+  }
+  await visit([])
+  expect(seen.length).toBeGreaterThan(20)
+}, 120_000)
+
+it.each([
+  [['serach', 'x'], 'Did you mean `sandbridge search`?'],
+  [['artifacts', 'lsit'], 'Did you mean `sandbridge artifacts list`?'],
+  [['servers', '--jsno'], '(Did you mean --json?)'],
+  [['exec', '--sever', 'x'], '(Did you mean --servers?)'],
+  [['--htpt', '1'], '(Did you mean --http?)'],
+  [['search'], "missing required argument 'query'"],
+  [['doctor', 'now'], 'too many arguments'],
+  [['completion', 'tcsh'], 'Shells: bash, zsh, fish'],
+])('exits with 2 after a mistake, and says what was meant: %j', async (args, expected) => {
+  const { code, stderr, stdout } = await sandbridge(...args)
+  expect(stderr).toContain(expected)
+  expect(stderr).toMatch(/^sandbridge: /)
+  expect([code, stdout]).toEqual([2, ''])
+})
+
+describe('completion', () => {
+  const needs = (shell: string, context: TestContext): void => {
+    if (spawnSync(shell, ['--version']).error) context.skip(`${shell} is not here`)
+  }
+  const script = async (shell: string): Promise<string> => {
+    const { code, stdout } = await sandbridge('completion', shell)
+    expect(code).toBe(0)
+    const file = path.join(home, `completion.${shell}`)
+    writeFileSync(file, stdout)
+    return file
+  }
+
+  it('bash completes commands, their commands and options', async (context) => {
+    needs('bash', context)
+    const file = await script('bash')
+    const complete = (...words: string[]): string => {
+      const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sandbridge; echo "\${COMPREPLY[*]}"`
+      return spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout.trim()
+    }
+    expect(complete('sandbridge', 'se')).toBe('servers search')
+    expect(complete('sandbridge', 'artifacts', 's')).toBe('show')
+    expect(complete('sandbridge', 'exec', '--json', '--im')).toBe('--images')
+  })
+
+  it('fish completes commands', async (context) => {
+    needs('fish', context)
+    const file = await script('fish')
+    const { stdout } = spawnSync('fish', ['-c', `source ${file}; complete -C 'sandbridge sear'`], { encoding: 'utf8' })
+    expect(stdout).toContain('search')
+  })
+
+  it('zsh takes the script', async (context) => {
+    needs('zsh', context)
+    expect(spawnSync('zsh', ['-n', await script('zsh')]).status).toBe(0)
+  })
+})
