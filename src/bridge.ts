@@ -8,6 +8,7 @@ import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
 import type { DiscoveredServers, RemoteServer, ServerDefinition, StdioServer } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
+import { startInputs } from './config/start-inputs.ts'
 import { createTrustStore } from './config/trust.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary } from './proxy/capability-summary.ts'
@@ -89,11 +90,8 @@ export class Bridge {
     for (const { file, name, reason } of skipped) log.warning('A server definition was skipped', { file, name, reason })
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.savedTools = new SavedToolStore(settings.stateDir)
-    this.tokenStore = createTokenStore(
-      path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
-      vaultOf(settings, log),
-      log,
-    )
+    const tokensFile = path.join(settings.stateDir, '.sandbridge', 'tokens.json')
+    this.tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
@@ -119,6 +117,7 @@ export class Bridge {
         return { ...(resources && { resources }), ...(prompts && { prompts }) }
       },
       state: (server) => this.upstreams.state(server),
+      startInputs: (definition) => startInputs(definition, { ...ownPlace(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
@@ -242,17 +241,23 @@ export class Bridge {
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
-    const { env } = process
-    const input = await this.#inputs.forServer(definition, env)
-    return expandTransport(definition, { env, home: homedir(), workspaceFolder: process.cwd(), input })
+    const place = ownPlace()
+    return expandTransport(definition, { ...place, input: await this.#inputs.forServer(definition, place.env) })
   }
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
+    // Before its servers are ended: that is no failure of theirs.
+    this.catalog.stopIndexing()
     await Promise.allSettled([...this.#sessions].map((session) => session.close()))
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }
+}
+
+/** Where placeholders of definitions get their values. */
+function ownPlace(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
+  return { env: process.env, home: homedir(), workspaceFolder: process.cwd() }
 }
 
 /** Undefined where no keychain is, or is wanted. */

@@ -15,6 +15,10 @@ The functions that cells have kept, as with \`sandbridge saved\`:
 const program = new Command('sandbridge')
   .description('One MCP tool, run_python, whose sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
+  .option('-v, --verbose', 'log what happens to stderr')
+  .hook('preAction', () => {
+    if (program.opts<{ verbose?: boolean }>().verbose) process.env['MCP_BRIDGE_LOG_LEVEL'] ||= 'info'
+  })
 
 program
   .command('run', { isDefault: true })
@@ -117,7 +121,11 @@ saved
 program
   .command('index')
   .description('ask every server for its tools now, so that no cell waits for it')
-  .action(async () => (await import('./commands/index-servers.ts')).indexServers())
+  .argument('[names...]', 'only these servers')
+  .option('--json', 'print JSON')
+  .action(async (names: string[], options: object) =>
+    (await import('./commands/index-servers.ts')).indexServers(names, options),
+  )
 
 program
   .command('trust')

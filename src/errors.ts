@@ -94,6 +94,8 @@ export interface BridgeErrorOptions {
   hint?: string
   data?: unknown
   cause?: unknown
+  /** What a server wrote last, redacted: for the person who asks for it. */
+  log?: string
 }
 
 /** An error of the bridge's own. `message` says what happened, `hint` what to do next; neither ever holds a secret. */
@@ -102,12 +104,14 @@ export class BridgeError extends Error {
   readonly code: ErrorCode
   readonly hint: string
   readonly data: unknown
+  readonly log: string | undefined
 
   constructor(code: ErrorCode, message: string, options: BridgeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.hint = options.hint ?? ERROR_CODES[code].hint
     this.data = options.data
+    this.log = options.log
   }
 
   static isInstance(error: unknown): error is BridgeError {

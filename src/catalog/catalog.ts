@@ -37,6 +37,8 @@ export interface CatalogOptions {
   learnTypes?: boolean
   /** Search by meaning as well as by words. */
   embeddings?: Embeddings
+  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by the definition alone. */
+  startInputs?: (definition: ServerDefinition) => string
   /** Longest wait of a search for servers that were never seen, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -82,7 +84,7 @@ export class Catalog {
 
   constructor(options: CatalogOptions) {
     this.#options = options
-    const { definitions, cacheDir, log } = options
+    const { definitions, cacheDir, log, startInputs } = options
     this.#search = new CatalogSearch(this.#records, options.embeddings)
     const cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
     const aliases = pythonNames(
@@ -93,7 +95,10 @@ export class Catalog {
     for (const definition of definitions) {
       const alias = aliases.get(definition.name)!
       this.#aliases.set(alias, definition.name)
-      this.#records.set(definition.name, new ServerRecord(definition, alias, cache, options.now ?? Date.now))
+      this.#records.set(
+        definition.name,
+        new ServerRecord(definition, alias, cache, options.now ?? Date.now, () => startInputs?.(definition)),
+      )
     }
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
@@ -113,18 +118,7 @@ export class Catalog {
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
   servers(): ServerEntry[] {
-    return [...this.#records.values()].map((record) => {
-      const count = record.tools?.length
-      const problem = record.failure?.reason
-      return {
-        name: record.name,
-        alias: record.alias,
-        description: record.description,
-        state: this.#options.state?.(record.name) ?? 'not-started',
-        ...(count === undefined ? {} : { toolCount: count }),
-        ...(problem === undefined ? {} : { problem }),
-      }
-    })
+    return [...this.#records.values()].map((record) => this.#entry(record))
   }
 
   /** What the configuration itself says of a server, in one line; may be empty. */
@@ -264,9 +258,23 @@ export class Catalog {
     this.#search.setOtherTools(tools)
   }
 
-  /** Index all servers that were never seen, a few at a time, and wait for the end of it. Failures are in `servers()`. */
-  async indexAll(signal?: AbortSignal): Promise<void> {
-    await this.#indexing.inBackground([...this.#records.values()], undefined, signal)
+  /**
+   * Ask servers for their tools now, whatever is known of them and however they failed before. Failures are in `servers()`.
+   * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
+  async index(
+    servers: readonly string[],
+    { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: ServerEntry) => void } = {},
+  ): Promise<void> {
+    await this.#indexing.everyOne(
+      servers.map((name) => this.#record(name)),
+      { onStart: ({ name }) => onStart?.(name), onEnd: (record) => onEnd?.(this.#entry(record)) },
+    )
+  }
+
+  /** What a server wrote when it last failed, redacted; undefined when it did not fail or said nothing. */
+  failureLog(server: string): string | undefined {
+    return this.#record(server).failure?.log
   }
 
   /** The `await mcp_…` line of a tool. */
@@ -305,10 +313,28 @@ export class Catalog {
     else this.#search.forget()
   }
 
+  /** Stop asking servers for their tools. */
+  stopIndexing(): void {
+    this.#indexing.close()
+  }
+
   /** Write what is not yet written, and stop indexing. */
   close(): void {
-    this.#indexing.close()
+    this.stopIndexing()
     for (const record of this.#records.values()) record.flush()
+  }
+
+  #entry(record: ServerRecord): ServerEntry {
+    const count = record.tools?.length
+    const problem = record.failure?.reason
+    return {
+      name: record.name,
+      alias: record.alias,
+      description: record.description,
+      state: this.#options.state?.(record.name) ?? 'not-started',
+      ...(count === undefined ? {} : { toolCount: count }),
+      ...(problem === undefined ? {} : { problem }),
+    }
   }
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {

@@ -4,6 +4,8 @@ import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */
 export function reportFailure(error: unknown): number {
+  // Who pressed Ctrl-C knows.
+  if (BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')) return 130
   const hint = BridgeError.isInstance(error) && error.hint ? `\n${error.hint}` : ''
   process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint}\n`))
   return BridgeError.isInstance(error) ? 2 : 1
