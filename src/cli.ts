@@ -38,10 +38,14 @@ program
 
 program
   .command('servers')
-  .description('list the MCP servers that are configured; starts none')
+  .description('list the MCP servers that are configured, or show all of one; starts none')
+  .argument('[name]', 'the server to show')
+  .option('--log', 'print what the server wrote when it last failed')
   .option('--sources', 'show which file each comes from, and what was skipped and why')
   .option('--json', 'print JSON, without secrets')
-  .action(async (options: object) => (await import('./commands/servers.ts')).servers(options))
+  .action(async (name: string | undefined, options: object) =>
+    (await import('./commands/servers.ts')).servers(name, options),
+  )
 
 program
   .command('search')
@@ -131,8 +135,9 @@ program
   .command('trust')
   .description('allow the servers that the config files of this project define')
   .option('-y, --yes', 'without being asked')
-  .option('--remove <file>', 'take trust in a file back')
+  .option('--remove <file>', 'stop trusting a file')
   .option('--list', 'list the trusted files')
+  .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
 
 program

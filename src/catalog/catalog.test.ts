@@ -246,7 +246,7 @@ describe('search', () => {
     const known = catalog(options)
     await known.search('read')
     expect(known.servers()[0]?.problem).toBe('no key')
-    expect(catalog(options).failureLog('GitHub')).toBe('KeyError')
+    expect(catalog(options).details('GitHub').failure?.log).toBe('KeyError')
     inputs = 'with a key'
     expect(known.servers()[0]?.problem).toBeUndefined()
     await catalog({ startInputs: () => inputs }).search('read')

@@ -10,7 +10,7 @@ import type { CatalogOffering, Offerings } from './catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './catalog-tool.ts'
 import { checkArguments, type SeenCall } from './signature/check-arguments.ts'
-import { DiskCache } from './disk-cache.ts'
+import { DiskCache, type Failure } from './disk-cache.ts'
 import type { Embeddings } from './search/embeddings.ts'
 import { after, Indexing } from './indexing.ts'
 import { foldName, pythonNames, serverAlias } from './signature/python-name.ts'
@@ -57,6 +57,14 @@ export interface ServerEntry {
   toolCount?: number
   /** Why it could not be indexed the last time. */
   problem?: string
+}
+
+export interface ServerDetails extends ServerEntry {
+  tools: CatalogTool[]
+  instructions: string | undefined
+  /** When the tools were read, in milliseconds since 1970. */
+  fetchedAt: number | undefined
+  failure: Failure | undefined
 }
 
 export interface SearchOptions {
@@ -272,9 +280,11 @@ export class Catalog {
     )
   }
 
-  /** What a server wrote when it last failed, redacted; undefined when it did not fail or said nothing. */
-  failureLog(server: string): string | undefined {
-    return this.#record(server).failure?.log
+  /** All that is known of one server. Starts nothing. */
+  details(server: string): ServerDetails {
+    const record = this.#record(server)
+    const { tools, instructions, fetchedAt, failure } = record
+    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure }
   }
 
   /** The `await mcp_…` line of a tool. */

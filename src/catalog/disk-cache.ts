@@ -25,6 +25,8 @@ export interface LearnedType {
 export interface Failure {
   /** For people; no secrets. */
   reason: string
+  /** What its user can do about it. */
+  hint?: string
   /** What the server wrote last, redacted. */
   log?: string
   /** What the start depended on, see start-inputs.ts: once that changes, the failure is over. */
@@ -144,9 +146,10 @@ function parse(value: Record<string, unknown>): CachedServer {
     result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
   }
   if (isRecord(failure) && typeof failure['at'] === 'number' && typeof failure['count'] === 'number') {
-    const { log, inputs } = failure
+    const { hint, log, inputs } = failure
     result.failure = {
       reason: String(failure['reason']),
+      ...(typeof hint === 'string' && { hint }),
       ...(typeof log === 'string' && { log }),
       ...(typeof inputs === 'string' && { inputs }),
       at: failure['at'],

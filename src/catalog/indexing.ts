@@ -2,6 +2,7 @@
 // Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Failure } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from './search/text.ts'
 
@@ -99,7 +100,7 @@ export class Indexing {
       const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
       if (isServers) {
         const reason = limit.aborted ? LATE : reasonOf(error)
-        record.fail(reason, BridgeError.isInstance(error) ? error.log : undefined)
+        record.fail({ reason, ...detailsOf(error) })
         this.#log?.info('The tools of a server could not be listed', { server: record.name, reason })
       }
       throw error
@@ -108,6 +109,12 @@ export class Indexing {
       this.#waiting.shift()?.()
     }
   }
+}
+
+function detailsOf(error: unknown): Pick<Failure, 'hint' | 'log'> {
+  if (!BridgeError.isInstance(error)) return {}
+  const { userHint: hint, log } = error
+  return { ...(hint && { hint }), ...(log && { log }) }
 }
 
 function isCancellation(error: unknown): boolean {

@@ -65,6 +65,16 @@ export class ServerRecord {
     return failure && failure.inputs === this.#inputs() ? failure : undefined
   }
 
+  /** The server's own words; undefined when there are none. */
+  get instructions(): string | undefined {
+    return this.#load().instructions
+  }
+
+  /** When the tools were read, in milliseconds since 1970. */
+  get fetchedAt(): number | undefined {
+    return this.#load().fetchedAt
+  }
+
   get isOld(): boolean {
     const { fetchedAt } = this.#load()
     return !this.isFresh && fetchedAt !== undefined && this.#now() - fetchedAt > MAX_AGE_MS
@@ -141,10 +151,10 @@ export class ServerRecord {
   }
 
   /** Remember that the server could not be read. */
-  fail(reason: string, log?: string): void {
+  fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
     const inputs = this.#inputs()
     const count = (this.failure?.count ?? 0) + 1
-    this.#load().failure = { reason, ...(log && { log }), ...(inputs && { inputs }), at: this.#now(), count }
+    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#now(), count }
     this.#save()
   }
 

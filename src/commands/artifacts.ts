@@ -2,12 +2,17 @@
 import { BridgeError } from '../errors.ts'
 import { readSettings } from '../config/settings.ts'
 import { ArtifactStore } from '../state/artifact-store.ts'
-import { print, printJson, printTable } from './print.ts'
+import { count } from '../text/count.ts'
+import { print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+
+const NO_ARTIFACTS =
+  'No artifacts yet. A cell keeps a file with runtime.save_artifact(name, data):\n' +
+  `  sandbridge exec -c 'runtime.save_artifact("note.txt", "hello")'`
 
 export async function listArtifacts({ json }: { json?: boolean }): Promise<void> {
   const all = await openStore().versions()
   if (json) return printJson(all)
-  if (all.length === 0) return print('There are no artifacts. A cell makes one with runtime.save_artifact(name, data).')
+  if (all.length === 0) return printEmpty(NO_ARTIFACTS)
   const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
   printTable(
     newest.map(({ name, version, sizeBytes, contentType, createdAt }) => [
@@ -17,7 +22,11 @@ export async function listArtifacts({ json }: { json?: boolean }): Promise<void>
       contentType,
       createdAt.slice(0, 16).replace('T', ' '),
     ]),
+    { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] },
   )
+  const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
+  printSummary(`${what}. Get one: sandbridge artifacts show ${newest[0]!.name} > FILE`)
 }
 
 /** Writes the bytes to stdout, so that they can be piped into a file. */

@@ -5,7 +5,7 @@ import { LiveLines } from './live-lines.ts'
 import { namedServer } from './named-server.ts'
 import { withBridge } from './open-bridge.ts'
 import { type Cell, printEmpty, printJson, printSummary, printTable } from './print.ts'
-import { NO_SERVERS, untrustedNote } from './server-notes.ts'
+import { NO_SERVERS, shortReason, untrustedNote } from './server-notes.ts'
 
 const REDRAW_MS = 1000
 
@@ -73,7 +73,7 @@ type Index = (
 ) => Promise<void>
 
 function rowOf({ name, toolCount = 0, problem, seconds }: Indexed): Cell[] {
-  if (problem !== undefined) return [name, { text: `failed: ${problem}`, style: 'red' }]
+  if (problem !== undefined) return [name, { text: `failed: ${shortReason(name, problem)}`, style: 'red' }]
   return [name, { text: `${count(toolCount, 'tool')}  ${seconds} s`, style: 'green' }]
 }
 
@@ -86,7 +86,7 @@ function summaryOf(finished: readonly Indexed[], failed: readonly Indexed[], sec
   const ready = `${count(finished.length - failed.length, 'server')} ready with ${count(tools, 'tool')}`
   const [first] = failed
   if (first === undefined) return `${ready}, in ${seconds} s.`
-  return `${ready}, ${failed.length} failed, in ${seconds} s. What a server wrote: sandbridge servers ${first.name} --log`
+  return `${ready}, ${failed.length} failed, in ${seconds} s. Why: sandbridge servers ${first.name}`
 }
 
 function secondsSince(started: number): number {

@@ -15,3 +15,18 @@ export function untrustedNote({ discovered: { untrusted } }: Pick<Bridge, 'disco
     `${count(untrusted.length, 'server')} of this project may not be started yet: ${names}. Allow: sandbridge trust`,
   ]
 }
+
+/** What a search did not look into, and how that is mended; no lines where it looked everywhere. */
+export function unsearchedLines(unsearched: readonly { name: string; reason: string }[]): string[] {
+  if (unsearched.length === 0) return []
+  const lines = unsearched.map(({ name, reason }) => `Not searched: ${name}: ${shortReason(name, reason)}`)
+  return [...lines, 'Ask them now with `sandbridge index`.']
+}
+
+/** Why a server failed, where its name stands beside it. */
+export function shortReason(name: string, reason: string): string {
+  const start = [`Server '${name}' could not be started: `, `Server '${name}' `, `${name}: `].find((text) =>
+    reason.startsWith(text),
+  )
+  return reason.slice(start?.length ?? 0)
+}

@@ -42,7 +42,7 @@ describe('the inputs of a start', () => {
   })
 
   it('stay the same whatever else the environment holds, and hold no value', () => {
-    expect(inputs({ UNRELATED: '1' })).toBe(inputs())
+    expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())
     expect(inputs({ API_KEY: 'a-secret-value' })).toMatch(/^[0-9a-f]{32}$/)
   })
 })

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { VERSION } from '../version.ts'
 import { inputVariable } from './inputs.ts'
-import { PASSED_VARIABLES } from './passed-variables.ts'
+import { NETWORK_VARIABLES } from './passed-variables.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 export interface StartPlace {
@@ -41,7 +41,7 @@ function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
 }
 
 function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
-  return [...inheritEnv, ...PASSED_VARIABLES]
+  return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
 }
 
 /** `${NAME}`, `${env:NAME:-default}` and `${input:ID}`. */
