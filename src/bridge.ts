@@ -16,6 +16,7 @@ import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
+import { refuseUntrusted, withTrustHint } from './proxy/trust-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './cell/cell-result.ts'
@@ -191,6 +192,8 @@ export class Bridge {
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+    const { untrusted } = this.discovered
+    refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, upstreams, questions, artifacts, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
@@ -220,6 +223,7 @@ export class Bridge {
     })
     result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
+    if (result.error && !servers) result.error = withTrustHint(result.error, untrusted)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
     return {
       ...result,

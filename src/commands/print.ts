@@ -10,6 +10,11 @@ export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`)
 }
 
+/** A text of others in a colour of ours. */
+export function printStyled(style: Style, text: string): void {
+  process.stdout.write(`${styled(style, visible(text))}\n`)
+}
+
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2))
 }

@@ -2,6 +2,7 @@
 
 /** Lines of at most `width` characters, broken at spaces; a longer word keeps a line of its own. */
 export function wrapped(text: string, width: number): string[] {
+  if (text.length <= width) return [text]
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines.at(-1)!

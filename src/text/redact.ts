@@ -70,15 +70,15 @@ function valuesOf(transport: StdioServer | RemoteServer): string[] {
   const { secrets = [] } = transport
   if (transport.type === 'stdio') {
     const { args, env } = transport
-    const values = Object.values(env).filter((value) => !isPlainPlace(value))
+    const values = Object.values(env).filter((value) => !isPlainPlace(value) && isNoPlaceholder(value))
     const places = [...args, ...Object.values(env), ...Object.values(passedEnvironment())].map(valueOf)
     return [...[...secretArguments(args), ...values, ...secrets].flatMap(partsOf), ...places.flatMap(credentialsIn)]
   }
   const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   const client = clientSecret === undefined ? [] : [clientSecret, basic]
-  const values = [...Object.values(transport.headers), ...client, ...secrets]
-  return [...values.flatMap(partsOf), ...credentialsIn(transport.url)]
+  const values = [...Object.values(transport.headers), ...client].filter(isNoPlaceholder)
+  return [...[...values, ...secrets].flatMap(partsOf), ...credentialsIn(transport.url)]
 }
 
 /** What an option or a variable on a command line is set to. */
@@ -107,7 +107,10 @@ function credentialsIn(address: string): string[] {
   return [...parts, ...values, ...values.map((value) => encodeURIComponent(value))].filter(isNoPlaceholder)
 }
 
-const isNoPlaceholder = (text: string): boolean => !/^(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
+/** As a definition is written: what stands for a secret is none. A default value may be one. */
+function isNoPlaceholder(text: string): boolean {
+  return text.includes(':-') || !/^(\w+ )?(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
+}
 
 const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))
 

@@ -75,6 +75,23 @@ describe('a server of a project that is not trusted', () => {
   })
 })
 
+describe('a cell that uses a server of a project that is not trusted', () => {
+  it.each(['await mcp_theirs.read()', 'mcp_servers["theirs"]', 'await runtime.list_tools("theirs")'])(
+    'is told so: %s',
+    async (code) => {
+      const { stdout } = await run(['exec', '-c', code], project)
+      expect(stdout).toMatch(/Server 'theirs' comes with the project and is not trusted\..*`sandbridge trust`/)
+    },
+  )
+
+  it('is not run where the call names it', async () => {
+    const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
+    expect(code).toBe(2)
+    expect(stderr).toContain("Server 'theirs' comes with a project and is not trusted")
+    expect(stderr).toContain('allow its servers with `sandbridge trust`')
+  })
+})
+
 describe('in a terminal', () => {
   it('lists servers with a head, colours and what to do next', async () => {
     const screen = await shown(['servers'], project)
