@@ -1,9 +1,12 @@
-// Takes a server's secrets out of text that may be shown: its command's arguments, environment, headers and URL, by value.
+// Takes a server's secrets out of text that may be shown, by value: of its variables, headers and secret arguments, and the credentials in its URL.
+// Commands, paths, package names and plain addresses stay: without them nobody can tell what failed.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
 import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
+import { passedEnvironment } from '../config/passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from './server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
+import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
 
 /** Shorter values ("1", "yes") are no secrets, and replacing them everywhere would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
@@ -40,7 +43,7 @@ interface Forms {
 function formsOf(transport: StdioServer | RemoteServer): Forms {
   const plain = new Set<string>()
   const written = new Set<string>()
-  for (const part of valuesOf(transport).flatMap(partsOf)) {
+  for (const part of valuesOf(transport)) {
     if (part.length < MIN_SECRET_LENGTH || plain.has(part)) continue
     plain.add(part)
     // A space in an address may be a plus sign.
@@ -79,35 +82,47 @@ export function redactStart(redact: Redactor, text: string, maxLength: number): 
 function valuesOf(transport: StdioServer | RemoteServer): string[] {
   const { secrets = [] } = transport
   if (transport.type === 'stdio') {
-    const { command, args, env, cwd = '' } = transport
-    return [command, ...args, ...Object.values(env), cwd, ...secrets]
+    const { args, env } = transport
+    const values = Object.values(env).filter((value) => !isPlainPlace(value) && isNoPlaceholder(value))
+    const places = [...args, ...Object.values(env), ...Object.values(passedEnvironment())].map(valueOf)
+    return [...[...secretArguments(args), ...values, ...secrets].flatMap(partsOf), ...places.flatMap(credentialsIn)]
   }
-  const host = URL.canParse(transport.url) ? [new URL(transport.url).host, new URL(transport.url).hostname] : []
   const { clientId, clientSecret } = transport.oauth ?? transport.signIn ?? {}
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   const client = clientSecret === undefined ? [] : [clientSecret, basic]
-  return [transport.url, ...host, ...Object.values(transport.headers), ...client, ...secrets]
+  const values = [...Object.values(transport.headers), ...client].filter(isNoPlaceholder)
+  return [...[...values, ...secrets].flatMap(partsOf), ...credentialsIn(transport.url)]
+}
+
+/** What an option or a variable on a command line is set to. */
+function valueOf(arg: string): string {
+  return /^-{0,2}[\w.-]+=(.+)$/s.exec(arg)?.[1] ?? arg
 }
 
 /** The value itself and the parts of it that programs print alone. */
 function partsOf(value: string): string[] {
   const parts = [value, ...value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH)]
-  const option = /^--?[\w-]+=(.+)$/s.exec(value)
-  if (option) parts.push(option[1]!)
   const scheme = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)
   if (scheme) parts.push(scheme[1]!)
-  const address = option?.[1] ?? value
-  if (URL.canParse(address)) {
-    const url = new URL(address)
-    const { username, password, pathname } = url
-    // Many services hand out addresses with a token in their path, and servers quote the path of a request that fails.
-    const segments = pathname.split('/').filter((segment) => segment.length >= MIN_LINE_LENGTH)
-    for (const part of [username, password, ...segments]) parts.push(part, decoded(part))
-    // What the name and the password become in an Authorization header, RFC 7617.
-    if (username || password) parts.push(Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64'))
-    parts.push(...url.searchParams.values())
-  }
-  return parts
+  return [...parts, ...credentialsIn(value)]
+}
+
+/** The parts of an address that only its owner knows; none of what is no address. */
+function credentialsIn(address: string): string[] {
+  if (!address.includes('://') || !URL.canParse(address)) return []
+  const { username, password, pathname, searchParams } = new URL(address)
+  // Many services hand out addresses with a token in their path, and servers quote the path of a request that fails.
+  const segments = pathname.split('/').filter((part) => part.length >= MIN_LINE_LENGTH && hasRandomRun(decoded(part)))
+  const parts = [username, password, ...segments].flatMap((part) => [part, decoded(part)])
+  // What the name and the password become in an Authorization header, RFC 7617.
+  if (username || password) parts.push(Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64'))
+  const values = [...searchParams.values()]
+  return [...parts, ...values, ...values.map((value) => encodeURIComponent(value))].filter(isNoPlaceholder)
+}
+
+/** As a definition is written: what stands for a secret is none. A default value may be one. */
+function isNoPlaceholder(text: string): boolean {
+  return text.includes(':-') || !/^(\w+ )?(\$\{|%7B|\$%7B)[^{}]*(\}|%7D)$/i.test(text)
 }
 
 const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))

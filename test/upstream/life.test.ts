@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
+import { expandTransport } from '../../src/config/expand.ts'
 import { rawRemote, remote } from './remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
 
@@ -94,10 +95,8 @@ describe('limits of a definition', () => {
   test('placeholders are filled in at the start, and what they stood for is redacted', async () => {
     const definition = raw('exit', '${SECRET}')
     const upstreams = open([definition], {
-      resolveTransport: ({ transport }) =>
-        transport.type === 'stdio'
-          ? { ...transport, args: transport.args.map((arg) => arg.replace('${SECRET}', 'wizard')) }
-          : transport,
+      resolveTransport: (one) =>
+        expandTransport(one, { env: { SECRET: 'wizard' }, home: '/home/ann', workspaceFolder: '/project' }),
     })
     await expect(upstreams.listTools('exit')).rejects.toThrow('(args [redacted])')
   })

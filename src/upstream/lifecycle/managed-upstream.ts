@@ -223,7 +223,8 @@ export class ManagedUpstream {
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
       throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
-        hint: 'Ask the user to run `sandbridge servers` in the project, and to trust it there.',
+        hint: 'Ask the user to run `sandbridge trust` in the project.',
+        userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
     }
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
