@@ -7,8 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const TABLE = 'scripts/layers.txt'
-/** What a pure file may take from Node: no I/O, no process, no clock. */
-const PURE_MODULES = new Set(['node:buffer', 'node:path', 'node:path/posix', 'node:util'])
+/** What a pure file may take from Node, by module: no I/O, no process, no clock. */
+const PURE_NAMES = {
+  'node:buffer': true,
+  'node:crypto': ['createHash'],
+  'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'],
+  'node:os': ['constants'],
+  'node:path': true,
+  'node:path/posix': true,
+  'node:util': true,
+  'node:zlib': true,
+}
 
 /** @returns {Map<string, { pure: boolean, may: Set<string>, packages: Set<string>, private: boolean }>} by folder or file */
 export function readTable(text) {
@@ -34,18 +43,21 @@ export function violations(files, layers) {
   const used = new Map()
   const names = [...layers.keys()].toSorted((a, b) => b.length - a.length)
   const layerOf = (file) => names.find((name) => file === name || file.startsWith(`${name}/`))
-  const isPure = (file) => layers.get(layerOf(file))?.pure || /^(?:\/\/.*\n)*?\/\/.*\bPure\.$/m.test(head(files.get(file)))
+  const isPure = (file) =>
+    layers.get(layerOf(file))?.pure || /^(?:\/\/.*\n)*?\/\/.*\bPure\.$/m.test(head(files.get(file)))
   for (const [file, text] of files) {
     const own = layerOf(file)
     if (own === undefined) {
       found.push(`${file}: no row of ${TABLE} names its folder`)
       continue
     }
-    for (const { from, isType } of imports(text)) {
+    for (const { from, isType, names: taken } of imports(text)) {
       if (!from.startsWith('.')) {
         const name = [...owned].find((owner) => from === owner || from.startsWith(`${owner}/`))
         if (name && !isType && !layers.get(own).packages.has(name)) found.push(`${file}: ${own} does not use ${name}`)
-        if (isPure(file) && from.startsWith('node:') && !isType && !PURE_MODULES.has(from)) {
+        const allowed = PURE_NAMES[from] ?? []
+        const isAllowed = allowed === true || (taken.length > 0 && taken.every((one) => allowed.includes(one)))
+        if (isPure(file) && from.startsWith('node:') && !isType && !isAllowed) {
           found.push(`${file}: is pure and imports ${from}`)
         }
         continue
@@ -74,11 +86,23 @@ export function violations(files, layers) {
 const head = (text) => /^(?:\/\/.*\n)*/.exec(text)[0]
 
 function* imports(text) {
-  for (const [, type, names, from] of text.matchAll(/^(?:import|export)( type)?\s+(?:([^'"]*?)\s+from\s+)?'([^']+)'/gm)) {
-    const all = names?.startsWith('{') ? names.slice(1, -1).split(',').filter((name) => name.trim() !== '') : []
-    yield { from, isType: type !== undefined || (all.length > 0 && all.every((name) => /^\s*type\s/.test(name))) }
+  for (const [, type, names, from] of text.matchAll(
+    /^(?:import|export)( type)?\s+(?:([^'"]*?)\s+from\s+)?'([^']+)'/gm,
+  )) {
+    const all = names?.startsWith('{')
+      ? names
+          .slice(1, -1)
+          .split(',')
+          .filter((name) => name.trim() !== '')
+      : []
+    const isType = type !== undefined || (all.length > 0 && all.every((name) => /^\s*type\s/.test(name)))
+    yield {
+      from,
+      isType,
+      names: all.filter((name) => !/^\s*type\s/.test(name)).map((name) => name.trim().split(/\s/)[0]),
+    }
   }
-  for (const [, from] of text.matchAll(/\bimport\('([^']+)'\)/g)) yield { from, isType: false }
+  for (const [, from] of text.matchAll(/\bimport\('([^']+)'\)/g)) yield { from, isType: false, names: [] }
 }
 
 function cycles(layers) {
@@ -99,8 +123,11 @@ function fail(message) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], { cwd: root, encoding: 'utf8' })
-  const names = listed.split('\n').filter((file) => /\.ts$/.test(file) && !file.endsWith('.test.ts'))
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const names = listed.split('\n').filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   const files = new Map(names.map((file) => [file.slice('src/'.length), readFileSync(path.join(root, file), 'utf8')]))
   const found = violations(files, readTable(readFileSync(path.join(root, TABLE), 'utf8')))
   for (const line of found) process.stderr.write(`${line}\n`)

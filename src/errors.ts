@@ -1,8 +1,8 @@
 // Every error the bridge itself raises, in one table: who acts on it, whether trying again can help, and what to do next.
-// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult.
+// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult. Pure.
 
 /** Who can do something about an error. */
-export type Actor = 'model' | 'user' | 'operator' | 'us'
+type Actor = 'model' | 'user' | 'operator' | 'us'
 
 interface ErrorKind {
   actor: Actor

@@ -5,20 +5,20 @@ import { BridgeError } from '../errors.ts'
 import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
-import { bindArguments } from './signature/bind.ts'
-import type { CatalogOffering, Offerings } from './catalog-offering.ts'
+import { bindArguments } from './calls/bind.ts'
+import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
-import type { CatalogTool } from './catalog-tool.ts'
-import { checkArguments, type SeenCall } from './signature/check-arguments.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
+import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
 import { DiskCache, type Failure } from './disk-cache.ts'
-import type { Embeddings } from './search/embeddings.ts'
+import type { Embeddings } from './embeddings.ts'
 import { after, Indexing } from './indexing.ts'
-import { foldName, serverAliases } from './signature/python-name.ts'
+import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
-import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
+import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
-export interface ListedTools {
+interface ListedTools {
   tools: UpstreamTool[]
   instructions?: string
 }

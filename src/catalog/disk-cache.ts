@@ -8,9 +8,9 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
-import { keptPrompts, keptResources } from './catalog-offering.ts'
+import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { isShape, mergeShapes, type Shape } from './learned-types.ts'
+import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../storage/private-folder.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */

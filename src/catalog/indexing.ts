@@ -4,7 +4,7 @@ import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Failure } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
-import { oneLine } from './search/text.ts'
+import { oneLine } from '../text/one-line.ts'
 
 const AT_ONCE = 4
 /** When a person waits for all of them. More would have servers run into their time limit for want of a processor. */

@@ -10,12 +10,12 @@ import {
   keptResources,
   type CatalogOffering,
   type Offerings,
-} from './catalog-offering.ts'
-import { catalogTools, type CatalogTool } from './catalog-tool.ts'
+} from './model/catalog-offering.ts'
+import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { oneLine } from './search/text.ts'
+import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { oneLine } from '../text/one-line.ts'
 import { serverPurpose } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

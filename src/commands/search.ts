@@ -1,6 +1,6 @@
 // `sandbridge search`: what a cell's search_tool_docs would find.
-import { firstSentence } from '../catalog/search/text.ts'
-import type { ToolDoc } from '../catalog/tool-doc.ts'
+import { firstSentence } from '../text/one-line.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { searchWithSaved } from '../proxy/search-with-saved.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'

@@ -1,6 +1,6 @@
 // `sandbridge tools SERVER [TOOL]`: the tools of a server as lines to call them by; one tool in full.
-import { firstSentence } from '../catalog/search/text.ts'
-import type { ToolDoc } from '../catalog/tool-doc.ts'
+import { firstSentence } from '../text/one-line.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'

@@ -2,7 +2,7 @@
 import { placeholdersIn } from '../config/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
-import { shellWord } from '../text/command-line.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import { isPlainPlace } from '../text/secret-arguments.ts'
+import { isPlainPlace } from './secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import type {
   ClientCredentials,

@@ -29,7 +29,7 @@ function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '))
 }
 
-export const PASSED_VARIABLES: readonly string[] = [...words(BASICS), ...Object.values(NETWORK_VARIABLES).flat()]
+const PASSED_VARIABLES: readonly string[] = [...words(BASICS), ...Object.values(NETWORK_VARIABLES).flat()]
 
 /** The values of those that are set. */
 export function passedEnvironment(env: Record<string, string | undefined> = process.env): Record<string, string> {

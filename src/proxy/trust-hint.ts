@@ -1,6 +1,6 @@
 // What a cell, and a caller of one, is told of a server that the project brings along and its owner has not trusted: its name, and who can allow it.
 // Its name is all that is told, and only to who named it.
-import { serverAlias } from '../catalog/signature/python-name.ts'
+import { serverAlias } from '../text/python-name.ts'
 import type { CellError } from '../cell/cell-result.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'

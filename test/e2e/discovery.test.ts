@@ -201,7 +201,9 @@ describe('a server that cannot start', () => {
     })
     const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
     const first = await fresh.run(search)
-    expect(first).toMatch(/broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/)
+    expect(first).toMatch(
+      /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
+    )
     expect(await fresh.run(search)).not.toContain('broken')
     expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
   })

@@ -1,5 +1,5 @@
 // Loaded only when JSON is edited. Every byte but those of the edited property and its commas stays as it is: the library's own edits
-// format what stands beside them.
+// format what stands beside them. Pure.
 import { applyEdits, createScanner, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 
 /** Set the value at a path of keys, or remove it when there is no value. */

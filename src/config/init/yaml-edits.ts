@@ -1,4 +1,4 @@
-// Loaded only when YAML is edited. Only the lines of the edit change; the whole document is written anew where that cannot be done.
+// Loaded only when YAML is edited. Only the lines of the edit change; the whole document is written anew where that cannot be done. Pure.
 import { isMap, isScalar, parseDocument, stringify, type Document, type Pair, type YAMLMap } from 'yaml'
 
 type Ranged = { range?: [number, number, number] | null } | null

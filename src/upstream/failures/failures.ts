@@ -3,7 +3,7 @@
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyTooLongError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
-import { redactStart, type Redactor } from '../../text/redact.ts'
+import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { plainText } from '../../text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'

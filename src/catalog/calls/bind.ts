@@ -1,12 +1,12 @@
 // Turns the arguments of a Python call into the arguments of a tool: positions and Python names become true names.
 // It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
 import { BridgeError } from '../../errors.ts'
-import type { CatalogTool } from '../catalog-tool.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
-import { foldName } from './python-name.ts'
-import type { Parameter, Signature } from './signature.ts'
-import { toolLine } from '../tool-doc.ts'
-import { violation } from './violation.ts'
+import { foldName } from '../../text/python-name.ts'
+import type { Parameter, Signature } from '../signature/signature.ts'
+import { toolLine } from './tool-doc.ts'
+import { violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
 

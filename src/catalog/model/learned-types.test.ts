@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isShape, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { typeText } from './signature/schema-type.ts'
+import { typeText } from '../signature/schema-type.ts'
 
 const typeOf = (shape: Shape | undefined): string | undefined => shape && typeText(shape, shape, 300)
 const json = (value: unknown): Shape | undefined => shapeOfResult({ structuredContent: value })

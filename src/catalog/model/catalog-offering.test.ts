@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { catalogOfferings, keptPrompts, keptResources } from './catalog-offering.ts'
-import { FULL } from './signature/signature.ts'
-import type { UpstreamPrompt, UpstreamResource } from '../upstream/upstream.ts'
+import { FULL } from '../signature/signature.ts'
+import type { UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 
 const lines = (resources: unknown[], prompts: unknown[] = []): string[] =>
   catalogOfferings('docs', 'docs', {

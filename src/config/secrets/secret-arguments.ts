@@ -35,7 +35,7 @@ function secretsOf(arg: string, before = ''): string[] {
 }
 
 /** Is a text random characters? What has the form of a path, a package or an address is judged by its parts elsewhere. */
-export function looksLikeToken(text: string): boolean {
+function looksLikeToken(text: string): boolean {
   if (/^(~|\.{1,2})?[/\\]|^[A-Za-z]:[/\\]|^@?[\w.-]+\/|:\/\//.test(text)) return false
   if (PREFIX.test(text) && text.length >= MIN_TOKEN_LENGTH) return true
   return hasRandomRun(text)

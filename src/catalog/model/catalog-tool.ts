@@ -1,9 +1,9 @@
 // One tool of one server, with its Python name; its signature is worked out when it is first asked for. Pure.
-import type { UpstreamTool } from '../upstream/upstream.ts'
-import { isRecord } from './signature/json-schema.ts'
-import { pythonNames } from './signature/python-name.ts'
-import { signatureOf, type Signature } from './signature/signature.ts'
-import { DESCRIPTION_LIMIT, oneLine } from './search/text.ts'
+import type { UpstreamTool } from '../../upstream/upstream.ts'
+import { isRecord } from '../signature/json-schema.ts'
+import { pythonNames } from '../../text/python-name.ts'
+import { signatureOf, type Signature } from '../signature/signature.ts'
+import { DESCRIPTION_LIMIT, oneLine } from '../../text/one-line.ts'
 
 /** What any server can be asked beside its own tools: see server-methods.ts. */
 export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'

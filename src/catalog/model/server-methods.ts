@@ -1,7 +1,7 @@
 // What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`, `get_prompt(name, …)`
 // and `list_tools()`.
 // They look like tools, so that they have signatures, docs and checked arguments; a tool of the same name wins, and `_resources` and so on always mean these. Pure.
-import type { UpstreamTool } from '../upstream/upstream.ts'
+import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
 
 const listOf = (properties: Record<string, unknown>, required: string[]) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { catalogTools } from './catalog-tool.ts'
-import { shapeOfResult } from './learned-types.ts'
+import { catalogTools } from '../model/catalog-tool.ts'
+import { shapeOfResult } from '../model/learned-types.ts'
 import { toolDoc, toolLine } from './tool-doc.ts'
 
 const tool = (definition: Record<string, unknown>) =>

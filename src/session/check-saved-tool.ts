@@ -2,9 +2,9 @@
 import { BridgeError } from '../errors.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { KernelPool } from '../session/kernel-pool.ts'
-import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent } from './saved-tool.ts'
-import type { SavedToolStore } from './saved-tool-store.ts'
+import type { KernelPool } from './kernel-pool.ts'
+import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent } from '../state/saved-tool.ts'
+import type { SavedToolStore } from '../state/saved-tool-store.ts'
 
 const CHECK_TIMEOUT_MS = 15_000
 const MAX_PROBLEM_CHARS = 2_000

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import { bindArguments } from './bind.ts'
-import { CatalogTool } from '../catalog-tool.ts'
-import { violation } from './violation.ts'
+import { CatalogTool } from '../model/catalog-tool.ts'
+import { violation } from '../signature/violation.ts'
 
 function tool(inputSchema: unknown): CatalogTool {
   return new CatalogTool('github', 'github', 'create_issue', {

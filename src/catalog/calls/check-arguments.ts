@@ -1,9 +1,9 @@
 // Judges a call by what a cell's source says of it, before the cell runs: the same rules as for a call that is sent, with unknown values allowed. Pure.
 import { BridgeError } from '../../errors.ts'
 import { bindArguments } from './bind.ts'
-import { promptTexts, type CatalogOffering } from '../catalog-offering.ts'
-import type { CatalogTool } from '../catalog-tool.ts'
-import { splitPrompt } from '../server-methods.ts'
+import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { splitPrompt } from '../model/server-methods.ts'
 
 /** A call as it stands in a source. An argument that is no literal is UNKNOWN. */
 export interface SeenCall {

@@ -1,7 +1,7 @@
-// A server's command line as its definition has it, for people: quoted where need be, without secrets. Pure.
-import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
+// A server's command line as its definition has it, for people: quoted where need be, without secrets.
+import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { createRedactor } from './redact.ts'
-import { visibleInline } from './visible.ts'
+import { visibleInline } from '../../text/visible.ts'
 
 const MAX_WORD_CHARS = 120
 const MAX_LINE_CHARS = 400

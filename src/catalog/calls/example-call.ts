@@ -1,9 +1,17 @@
 // A call that a tool's schema allows, with its required arguments filled in: what the server gives as an example or a default, else
 // something of the right kind. Pure.
-import type { CatalogTool } from '../catalog-tool.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
 import { bindArguments } from './bind.ts'
-import { flattened, isRecord, members, propertiesOf, requiredNames, typesOf, type Schema } from './json-schema.ts'
-import { pythonLiteral } from './python-literal.ts'
+import {
+  flattened,
+  isRecord,
+  members,
+  propertiesOf,
+  requiredNames,
+  typesOf,
+  type Schema,
+} from '../signature/json-schema.ts'
+import { pythonLiteral } from '../signature/python-literal.ts'
 
 const MAX_EXAMPLE = 1000
 const MAX_DEPTH = 5

@@ -1,10 +1,10 @@
 // Takes a server's secrets out of text that may be shown, by value: of its variables, headers and secret arguments, and the credentials in its URL.
 // Commands, paths, package names and plain addresses stay: without them nobody can tell what failed.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
-import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
-import { passedEnvironment } from '../config/passed-variables.ts'
+import type { RemoteServer, StdioServer } from '../server-definition.ts'
+import { passedEnvironment } from '../passed-variables.ts'
 import { Pieces } from './redact-pieces.ts'
-import { cleanWords } from './server-words.ts'
+import { cleanWords } from '../../text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
 

@@ -1,7 +1,7 @@
 // What a server lists — tools, resources, prompts, instructions — as it is kept and shown: its words cleaned, and no value of its own definition in them.
-import type { RemoteServer, StdioServer } from '../config/server-definition.ts'
+import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { createRedactor } from './redact.ts'
-import { cleanWords } from './server-words.ts'
+import { cleanWords } from '../../text/server-words.ts'
 
 export type ListingCleaner = <T>(listed: T) => T
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { UNKNOWN } from './bind.ts'
-import { catalogOfferings } from '../catalog-offering.ts'
-import { CatalogTool } from '../catalog-tool.ts'
+import { catalogOfferings } from '../model/catalog-offering.ts'
+import { CatalogTool } from '../model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './check-arguments.ts'
-import { serverMethod } from '../server-methods.ts'
+import { serverMethod } from '../model/server-methods.ts'
 
 const TOOL = new CatalogTool('s', 's', 'send', {
   name: 'send',

@@ -24,7 +24,7 @@ const ORDINARY: Record<string, string> = {
   English:
     'Nobody had expected the committee to publish its findings before winter, and yet there it was: a short report that explained everything. ',
   Markdown: source('../../ARCHITECTURE.md'),
-  TypeScript: source('./render-result.ts'),
+  TypeScript: source('../render/render-result.ts'),
   Python: source('../../python/sandbridge_kernel/channel.py'),
   JSON: JSON.stringify(records),
   'pretty JSON': JSON.stringify(records, null, 2),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { catalogTools } from '../catalog-tool.ts'
+import { catalogTools } from '../model/catalog-tool.ts'
 import { exampleCall } from './example-call.ts'
 
 const example = (inputSchema: unknown) => exampleCall(catalogTools('x', 'x', [{ name: 'do', inputSchema }])[0]!)

@@ -1,18 +1,18 @@
 // What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
-import { isRecord, propertiesOf, resolve } from './signature/json-schema.ts'
-import { CatalogOffering, type OfferingKind } from './catalog-offering.ts'
-import type { CatalogTool } from './catalog-tool.ts'
-import { FULL, parametersText, SHORT } from './signature/signature.ts'
-import { isTextBox } from './learned-types.ts'
-import { typeText } from './signature/schema-type.ts'
-import { deprecationNote } from './search/deprecation.ts'
-import { firstSentence, paragraphs } from './search/text.ts'
-import { exampleCall } from './signature/example-call.ts'
+import { isRecord, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { CatalogOffering, type OfferingKind } from '../model/catalog-offering.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { FULL, parametersText, SHORT } from '../signature/signature.ts'
+import { isTextBox } from '../model/learned-types.ts'
+import { typeText } from '../signature/schema-type.ts'
+import { deprecationNote } from '../search/deprecation.ts'
+import { firstSentence, paragraphs } from '../../text/one-line.ts'
+import { exampleCall } from './example-call.ts'
 
 export type Detail = 'summary' | 'full'
 
 /** One parameter, as `detail: "full"` shows it. */
-export interface ParameterDoc {
+interface ParameterDoc {
   name: string
   type: string
   required: boolean
@@ -106,7 +106,7 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
 }
 
 /** The type of the value that Python gets: from the output schema, else from what was observed, else unknown. */
-export function returnType(
+function returnType(
   tool: CatalogTool,
   detail: Detail,
   observed?: unknown,

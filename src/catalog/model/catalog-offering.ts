@@ -1,10 +1,10 @@
 // A resource, a template of resources or a prompt of a server, as search finds it and a line of Python reaches it. Pure.
-import type { UpstreamPrompt, UpstreamResource } from '../upstream/upstream.ts'
+import type { UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import { CatalogTool } from './catalog-tool.ts'
-import { isRecord } from './signature/json-schema.ts'
-import { pythonString } from './signature/python-literal.ts'
-import { parametersText, type SignatureLimits } from './signature/signature.ts'
-import { firstSentence, oneLine } from './search/text.ts'
+import { isRecord } from '../signature/json-schema.ts'
+import { pythonString } from '../signature/python-literal.ts'
+import { parametersText, type SignatureLimits } from '../signature/signature.ts'
+import { firstSentence, oneLine } from '../../text/one-line.ts'
 
 export type OfferingKind = 'resource' | 'resource template' | 'prompt'
 
