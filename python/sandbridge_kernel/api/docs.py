@@ -175,6 +175,11 @@ def _params(doc: dict[str, Any]) -> list[dict[str, Any]]:
     return params if isinstance(params, list) else []
 
 
+# Where a cell finds them, and what help() should call them.
+for _kind in (ToolDoc, ToolDocs, ServerDoc, ServerDocs, GroupedDocs):
+    _kind.__module__ = "mcp.runtime"
+
+
 class _Annotation(str):
     """A type as text that prints without quotes."""
 

@@ -15,7 +15,15 @@ from typing import Any, Literal
 from ..values import Record, native
 from . import bridge, compat
 from .artifacts import artifacts, open_artifact, save_artifact
-from .docs import GroupedDocs, ServerDocs, ToolDoc, ToolDocs, server_docs, tool_docs
+from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
+    GroupedDocs,
+    ServerDoc,
+    ServerDocs,
+    ToolDoc,
+    ToolDocs,
+    server_docs,
+    tool_docs,
+)
 from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .memories import (
     delete_memory,
@@ -150,7 +158,11 @@ async def query_tool_docs(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    """The docs of a server's tools, or of those named in `tool` or `tools`.
+
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
@@ -160,7 +172,11 @@ def query_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     tools: str | list[str] | None = None,
 ) -> ToolDocs:
-    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+    """The docs of a server's tools, or of those named in `tool` or `tools`.
+
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
@@ -170,7 +186,12 @@ async def search_tool_docs(
     detail: Literal["summary", "full"] = "summary",
     servers: str | list[str] | None = None,
 ) -> ToolDocs | GroupedDocs:
-    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
+
+    limit: at most so many for each query, up to 100. servers: search only these.
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
     return _found(query, await bridge.ask("search_tool_docs", **params))
@@ -182,7 +203,12 @@ def search_tool_docs_sync(
     detail: Literal["summary", "full"] = "summary",
     servers: str | list[str] | None = None,
 ) -> ToolDocs | GroupedDocs:
-    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
+
+    limit: at most so many for each query, up to 100. servers: search only these.
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
     return _found(query, bridge.ask_sync("search_tool_docs", **params))
