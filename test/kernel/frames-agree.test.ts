@@ -69,7 +69,7 @@ function kindOf({ type, enum: values, items }: Schema): string {
 
 /** The frames that the bridge sends are interfaces only: it does not parse what it writes itself. */
 function ofInterface(source: string, name: string, prefix = ''): Fields {
-  const body = new RegExp(`export interface ${name} \\{\\n(.*?)\\n\\}`, 's').exec(source)?.[1]
+  const body = new RegExp(`interface ${name} \\{\\n(.*?)\\n\\}`, 's').exec(source)?.[1]
   const fields: Fields = {}
   for (const [, field, optional, type] of body?.matchAll(/^ {2}(\w+)(\??): (.+)$/gm) ?? [])
     if (field !== 'type' || prefix !== '') addMember(fields, source, `${prefix}${field}`, optional!, type!)
@@ -85,7 +85,7 @@ function addMember(fields: Fields, source: string, field: string, optional: stri
 }
 
 function ofReply(source: string): Fields {
-  const variants = /export type ReplyFrame =((?:\s*\| \{.*\})+)/.exec(source)![1]!.trim().split('\n')
+  const variants = /type ReplyFrame =((?:\s*\| \{.*\})+)/.exec(source)![1]!.trim().split('\n')
   const fields: Fields = {}
   for (const variant of variants)
     for (const [, field, type] of variant.matchAll(/(\w+): ([\w'[\]]+)/g))
