@@ -166,7 +166,8 @@ it('docs/protocol.md and the types of the Python kernel agree on all frames', (c
 })
 
 it('docs/protocol.md lists the methods that the proxy serves, with their params', async () => {
-  const methods = Object.fromEntries(rows(section('Methods')).map(([name, params]) => [name, paramsOf(params!)]))
+  const entries = section('Methods').matchAll(/^- \*\*`(\w+)`\*\*:(.*(?:\n  .*)*)/gm)
+  const methods = Object.fromEntries([...entries].map(([, name, text]) => [name!, paramsOf(text!)]))
   const unknown = await serveCall({ method: '?', params: {} }, {} as CallContext).catch((error: unknown) => error)
   const served = (unknown as { hint: string }).hint.replace('Methods: ', '').split(', ')
   expect(Object.keys(methods).toSorted()).toEqual(served.toSorted())
@@ -178,10 +179,11 @@ it('docs/protocol.md lists the methods that the proxy serves, with their params'
   }
 })
 
-/** The params in a row of the table. What stands in brackets, or behind a colon up to the next name, explains one. */
-function paramsOf(cell: string): Record<string, 'required' | 'optional'> {
-  const bare = cell.replaceAll(/\([^)]*\)/g, '')
-  const names = [...bare.matchAll(/`(\w+)(\??)`/g)]
+/** The params of an entry: the names in the first sentence after `Params:`. What stands in brackets explains one. */
+function paramsOf(entry: string): Record<string, 'required' | 'optional'> {
+  const bare = entry.replaceAll(/\s+/g, ' ').replaceAll(/\([^)]*\)/g, '')
+  const sentence = /Params: (.*?)(?:\.(?: |$))/.exec(bare)?.[1] ?? ''
+  const names = [...sentence.matchAll(/`(\w+)(\??)`/g)]
   return Object.fromEntries(names.map(([, name, optional]) => [name!, optional ? 'optional' : 'required']))
 }
 
