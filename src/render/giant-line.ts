@@ -3,6 +3,7 @@
 import { betweenCharacters, type GapLine } from '../text/cut-middle.ts'
 import { lineCost } from '../protocol/line-cost.ts'
 import { headWithin } from '../text/estimate-tokens.ts'
+import { parseJson } from '../text/json.ts'
 
 /** What is shown of it, in tokens. */
 const MAX_TOKENS = 600
@@ -28,11 +29,8 @@ export function cutGiantLine(text: string, maxTokens: number, gapLine: GapLine):
 function shapeOf(text: string): string | undefined {
   if (text.length > MAX_PARSED_CHARS || !/^\s*[[{]/.test(text)) return undefined
   if (lineCost(Buffer.from(text)).tooCostly !== undefined) return undefined
-  try {
-    return described(JSON.parse(text), 0)
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return value === undefined ? undefined : described(value, 0)
 }
 
 function described(value: unknown, depth: number): string {

@@ -1,5 +1,6 @@
 // What the search reads of a tool's parameters, at any depth. Pure.
-import { isRecord, members, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { members, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 
 export interface ParameterWords {
   /** Names of the parameters themselves. */

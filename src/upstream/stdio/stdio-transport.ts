@@ -11,6 +11,7 @@ import { writeBatched } from '../../process/write-batched.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../process/byte-tail.ts'
 import { createLineSplitter } from '../../process/line-splitter.ts'
+import { parseJson } from '../../text/json.ts'
 import { endGroup, trackGroup } from '../../process/process-group.ts'
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
@@ -154,12 +155,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
-    let value: unknown
-    try {
-      value = JSON.parse(line)
-    } catch {
-      value = undefined
-    }
+    const value = parseJson(line)
     // Protocol revision 2025-03-26 allowed batches.
     for (const message of Array.isArray(value) ? value : [value]) {
       if (isMessage(message)) this.onmessage?.(message)
