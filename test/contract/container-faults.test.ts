@@ -205,7 +205,7 @@ describe('engines', () => {
     cut()
     const { status, exit } = await running
     expect([status, exit?.reason]).toEqual(['died', 'engine-gone'])
-    expect(describeExit(exit!)).toBe('the container engine that ran it stopped, or the connection to it broke')
+    expect(describeExit(exit!)).toBe('the container engine that ran it stopped, or the channel to it broke')
     await expect(provider.start({ memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'SANDBOX_ENGINE_MISSING',
       message: expect.stringContaining('daemon is not running'),
