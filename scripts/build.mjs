@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
-/** Not bundled: src/render/common-tokens.json is a selection of its data. */
+/** Not bundled: src/text/common-tokens.json is a selection of its data. */
 const TOKENS_FROM = 'node_modules/gpt-tokenizer/package.json'
 
 rmSync(dist, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// Chooses the tokens of o200k_base by which src/render/estimate-tokens.ts estimates, and writes them to src/render/common-tokens.json.
+// Chooses the tokens of o200k_base by which src/text/estimate-tokens.ts estimates, and writes them to src/text/common-tokens.json.
 // Run by hand when the choice changes: node scripts/choose-tokens.mjs
 import { writeFileSync } from 'node:fs'
 import ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
@@ -25,6 +25,6 @@ const chosen = [
   ...commonest(ASCII, isAscii),
   ...commonest(OTHER, (token) => !isAscii(token) && !isSingle(token)),
 ]
-const file = new URL('../src/render/common-tokens.json', import.meta.url)
+const file = new URL('../src/text/common-tokens.json', import.meta.url)
 // One string, since a module with a list of so many would take its time to load. DEL is in none of them.
 writeFileSync(file, `${JSON.stringify(chosen.join('\x7f'))}\n`)

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
-import { Embeddings } from './catalog/search/embeddings.ts'
+import { Embeddings } from './catalog/embeddings.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
@@ -14,6 +14,7 @@ import type {
   StdioServer,
 } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
+import { startInputs } from './config/start-inputs.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
@@ -21,6 +22,7 @@ import { namedServers } from './proxy/named-servers.ts'
 import { serveCall } from './proxy/proxy.ts'
 import { type Scope, scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
+import { refuseUntrusted, withTrustHint } from './proxy/trust-hint.ts'
 import { wholeText } from './render/render-result.ts'
 import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './cell/cell-result.ts'
@@ -30,7 +32,7 @@ import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
-import { checkSavedTool, findProblems } from './state/check-saved-tool.ts'
+import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import { MemoryStore } from './state/memory-store.ts'
@@ -121,11 +123,8 @@ export class Bridge {
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
     this.savedTools = new SavedToolStore(settings.stateDir)
-    this.tokenStore = createTokenStore(
-      path.join(settings.stateDir, '.sandbridge', 'tokens.json'),
-      vaultOf(settings, log),
-      log,
-    )
+    const tokensFile = path.join(settings.stateDir, '.sandbridge', 'tokens.json')
+    this.tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
@@ -151,6 +150,7 @@ export class Bridge {
         return { ...(resources && { resources }), ...(prompts && { prompts }) }
       },
       state: (server) => this.upstreams.state(server),
+      startInputs: (definition) => startInputs(definition, { ...ownPlace(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
@@ -233,6 +233,8 @@ export class Bridge {
    */
   async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
     await this.#refreshServers()
+    const { untrusted } = this.discovered
+    refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const {
       catalog,
@@ -281,6 +283,7 @@ export class Bridge {
       .finally(() => over.abort())
     result.notes.push(...notes)
     if (result.error) result.error = await withToolHint(result.error, catalog, scope)
+    if (result.error && !servers) result.error = withTrustHint(result.error, untrusted)
     const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
     return {
       ...result,
@@ -356,18 +359,24 @@ export class Bridge {
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
-    const { env } = process
-    const input = await this.#inputs.forServer(definition, env)
-    return expandTransport(definition, { env, home: homedir(), workspaceFolder: process.cwd(), input })
+    const place = ownPlace()
+    return expandTransport(definition, { ...place, input: await this.#inputs.forServer(definition, place.env) })
   }
 
   /** End every session, sandbox and upstream. */
   async close(): Promise<void> {
+    // Before its servers are ended: that is no failure of theirs.
+    this.catalog.stopIndexing()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
   }
+}
+
+/** Where placeholders of definitions get their values. */
+function ownPlace(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
+  return { env: process.env, home: homedir(), workspaceFolder: process.cwd() }
 }
 
 /** Undefined where no keychain is, or is wanted. */

@@ -22,6 +22,10 @@ const program = new Command('sandbridge')
   // Commands inherit these: one exit code, and one way to say what is wrong.
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')) })
+  .option('-v, --verbose', 'log what happens to stderr')
+  .hook('preAction', () => {
+    if (program.opts<{ verbose?: boolean }>().verbose) process.env['MCP_BRIDGE_LOG_LEVEL'] ||= 'info'
+  })
 
 program
   .command('run', { isDefault: true })
@@ -48,10 +52,14 @@ program
 
 program
   .command('servers')
-  .description('list the MCP servers that are configured; starts none')
+  .description('list the MCP servers that are configured, or show all of one; starts none')
+  .argument('[name]', 'the server to show')
+  .option('--log', 'print what the server wrote when it last failed')
   .option('--sources', 'show which file each comes from, and what was skipped and why')
   .option('--json', 'print JSON, without secrets')
-  .action(async (options: object) => (await import('./commands/servers.ts')).servers(options))
+  .action(async (name: string | undefined, options: object) =>
+    (await import('./commands/servers.ts')).servers(name, options),
+  )
 
 program
   .command('search')
@@ -131,14 +139,19 @@ saved
 program
   .command('index')
   .description('ask every server for its tools now, so that no cell waits for it')
-  .action(async () => (await import('./commands/index-servers.ts')).indexServers())
+  .argument('[names...]', 'only these servers')
+  .option('--json', 'print JSON')
+  .action(async (names: string[], options: object) =>
+    (await import('./commands/index-servers.ts')).indexServers(names, options),
+  )
 
 program
   .command('trust')
   .description('allow the servers that the config files of this project define')
   .option('-y, --yes', 'without being asked')
-  .option('--remove <file>', 'take trust in a file back')
+  .option('--remove <file>', 'stop trusting a file')
   .option('--list', 'list the trusted files')
+  .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
 
 program

@@ -1,8 +1,8 @@
 // Every error the bridge itself raises, in one table: who acts on it, whether trying again can help, and what to do next.
-// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult.
+// docs/errors.md documents each code and a test compares the two in both directions. A cell that fails is not an error: it is a CellResult. Pure.
 
 /** Who can do something about an error. */
-export type Actor = 'model' | 'user' | 'operator' | 'us'
+type Actor = 'model' | 'user' | 'operator' | 'us'
 
 interface ErrorKind {
   actor: Actor
@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   UPSTREAM_UNREACHABLE: {
     actor: 'user',
     retryable: true,
-    hint: 'The server is started again on the next use. Check its command with `sandbridge servers`.',
+    hint: 'The server is started again on its next use. Its state: `sandbridge servers NAME`.',
   },
   UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Try again, or ask for less.' },
   UPSTREAM_PROTOCOL: {
@@ -93,8 +93,12 @@ export type ErrorCode = keyof typeof ERROR_CODES
 
 export interface BridgeErrorOptions {
   hint?: string
+  /** What to do next for the user of a terminal, where `hint` tells a model to ask them. */
+  userHint?: string
   data?: unknown
   cause?: unknown
+  /** What a server wrote last, redacted: for the person who asks for it. */
+  log?: string
 }
 
 /** An error of the bridge's own. `message` says what happened, `hint` what to do next; neither ever holds a secret. */
@@ -102,13 +106,17 @@ export class BridgeError extends Error {
   override readonly name = 'BridgeError'
   readonly code: ErrorCode
   readonly hint: string
+  readonly userHint: string | undefined
   readonly data: unknown
+  readonly log: string | undefined
 
   constructor(code: ErrorCode, message: string, options: BridgeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.hint = options.hint ?? ERROR_CODES[code].hint
+    this.userHint = options.userHint
     this.data = options.data
+    this.log = options.log
   }
 
   static isInstance(error: unknown): error is BridgeError {

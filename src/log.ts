@@ -20,6 +20,9 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') }
 }
 
+/** Says nothing. */
+export const SILENT: Log = { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} }
+
 /** On one line and without control characters, so that text from outside cannot forge a log line. */
 function formatField(value: unknown): string {
   return JSON.stringify(value instanceof Error ? messageOf(value) : value) ?? 'undefined'

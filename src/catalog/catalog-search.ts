@@ -1,10 +1,10 @@
 // The search over everything that is known: tools of servers, what they offer beside tools, and what others add. It keeps one index, made when it is
 // first asked for. It reads no server; what is known is the records' business, and how words are ranked the index's.
-import type { CatalogTool } from './catalog-tool.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { isOffering } from './look-up.ts'
 import { isRecord, propertiesOf } from './signature/json-schema.ts'
-import type { Embeddings } from './search/embeddings.ts'
+import type { Embeddings } from './embeddings.ts'
 import { searchDocument } from './search/search-document.ts'
 import { SearchIndex, type Hit, type Likeness } from './search/search-index.ts'
 import { wordVectors } from './word-vectors-file.ts'

@@ -235,6 +235,55 @@ describe('search', () => {
     expect(attempts).toBe(2)
   })
 
+  test.each(['CANCELLED', 'SHUTTING_DOWN'] as const)('a server whose start was %s has not failed', async (code) => {
+    const known = catalog({ listTools: () => Promise.reject(new BridgeError(code, 'ended')) })
+    await known.search('read')
+    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+    expect(
+      catalog()
+        .servers()
+        .map(({ problem }) => problem),
+    ).toEqual([undefined, undefined])
+  })
+
+  test('a failure is over once what the start depends on has changed, in this bridge and in the next', async () => {
+    let inputs = 'without a key'
+    const options: Partial<CatalogOptions> = {
+      startInputs: () => inputs,
+      listTools: () => Promise.reject(new BridgeError('UPSTREAM_UNREACHABLE', 'no key', { log: 'KeyError' })),
+    }
+    const known = catalog(options)
+    await known.search('read')
+    expect(known.servers()[0]?.problem).toBe('no key')
+    expect(catalog(options).details('GitHub').failure?.log).toBe('KeyError')
+    inputs = 'with a key'
+    expect(known.servers()[0]?.problem).toBeUndefined()
+    await catalog({ startInputs: () => inputs }).search('read')
+    expect(asked).toEqual(['GitHub', 'files'])
+  })
+
+  test('index asks every server, or the named ones, however they failed before', async () => {
+    await catalog({ listTools: () => Promise.reject(new Error('no')) }).search('read')
+    const heard: string[] = []
+    const known = catalog()
+    await known.index(['files'], {
+      onStart: (name) => heard.push(`${name} starts`),
+      onEnd: ({ name, toolCount }) => heard.push(`${name} has ${toolCount}`),
+    })
+    expect([asked, heard]).toEqual([['files'], ['files starts', 'files has 1']])
+    await known.index(['GitHub', 'files'])
+    expect(asked).toEqual(['files', 'GitHub', 'files'])
+    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+  })
+
+  test('index ends with the catalog, and stores nothing false', async () => {
+    const known = catalog({ listTools: () => new Promise(() => {}) })
+    const indexing = codeOf(known.index(['GitHub', 'files']))
+    known.close()
+    expect((await indexing).code).toBe('CANCELLED')
+    expect(catalog().servers()[0]?.problem).toBeUndefined()
+  })
+
   test('a server that hangs is not waited for longer than told', async () => {
     const known = catalog({
       firstIndexingWaitMs: 20,
@@ -257,7 +306,7 @@ describe('search', () => {
         return { tools: FILES }
       },
     })
-    await known.indexAll()
+    await known.search('anything')
     expect(most).toBe(4)
     expect(known.servers().every((server) => server.toolCount === 1)).toBe(true)
   })

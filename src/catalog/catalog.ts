@@ -5,20 +5,20 @@ import { BridgeError } from '../errors.ts'
 import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
-import { bindArguments } from './signature/bind.ts'
-import type { CatalogOffering, Offerings } from './catalog-offering.ts'
+import { bindArguments } from './calls/bind.ts'
+import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
-import type { CatalogTool } from './catalog-tool.ts'
-import { checkArguments, type SeenCall } from './signature/check-arguments.ts'
-import { DiskCache } from './disk-cache.ts'
-import type { Embeddings } from './search/embeddings.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
+import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
+import { DiskCache, type Failure } from './disk-cache.ts'
+import type { Embeddings } from './embeddings.ts'
 import { after, Indexing } from './indexing.ts'
-import { foldName, serverAliases } from './signature/python-name.ts'
+import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
-import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './tool-doc.ts'
+import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
-export interface ListedTools {
+interface ListedTools {
   tools: UpstreamTool[]
   instructions?: string
 }
@@ -37,6 +37,8 @@ export interface CatalogOptions {
   learnTypes?: boolean
   /** Search by meaning as well as by words. */
   embeddings?: Embeddings
+  /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by the definition alone. */
+  startInputs?: (definition: ServerDefinition) => string
   /** Longest wait of a search for servers that were never seen, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -63,6 +65,14 @@ export interface Unsearched {
   reason: string
   /** It has failed; otherwise it may answer any moment. */
   isBroken: boolean
+}
+
+export interface ServerDetails extends ServerEntry {
+  tools: CatalogTool[]
+  instructions: string | undefined
+  /** When the tools were read, in milliseconds since 1970. */
+  fetchedAt: number | undefined
+  failure: Failure | undefined
 }
 
 export interface SearchOptions {
@@ -115,7 +125,9 @@ export class Catalog {
       const known = before.get(definition.name)
       const record = known?.isOf(definition, alias)
         ? known
-        : new ServerRecord(definition, alias, this.#cache, this.#options.now ?? Date.now)
+        : new ServerRecord(definition, alias, this.#cache, this.#options.now ?? Date.now, () =>
+            this.#options.startInputs?.(definition),
+          )
       this.#aliases.set(alias, definition.name)
       this.#records.set(definition.name, record)
       if (record !== known) known?.flush()
@@ -133,18 +145,7 @@ export class Catalog {
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
   servers(): ServerEntry[] {
-    return [...this.#records.values()].map((record) => {
-      const count = record.tools?.length
-      const problem = record.failure?.reason
-      return {
-        name: record.name,
-        alias: record.alias,
-        description: record.description,
-        state: this.#options.state?.(record.name) ?? 'not-started',
-        ...(count === undefined ? {} : { toolCount: count }),
-        ...(problem === undefined ? {} : { problem }),
-      }
-    })
+    return [...this.#records.values()].map((record) => this.#entry(record))
   }
 
   /** What the configuration itself says of a server, in one line; may be empty. */
@@ -298,9 +299,25 @@ export class Catalog {
     this.#search.setOtherTools(tools)
   }
 
-  /** Index all servers that were never seen, a few at a time, and wait for the end of it. Failures are in `servers()`. */
-  async indexAll(signal?: AbortSignal): Promise<void> {
-    await this.#indexing.inBackground([...this.#records.values()], undefined, signal)
+  /**
+   * Ask servers for their tools now, whatever is known of them and however they failed before. Failures are in `servers()`.
+   * @throws BridgeError CANCELLED when the catalog is closed, PROXY_SERVER_UNAVAILABLE for an unknown name
+   */
+  async index(
+    servers: readonly string[],
+    { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: ServerEntry) => void } = {},
+  ): Promise<void> {
+    await this.#indexing.everyOne(
+      servers.map((name) => this.#record(name)),
+      { onStart: ({ name }) => onStart?.(name), onEnd: (record) => onEnd?.(this.#entry(record)) },
+    )
+  }
+
+  /** All that is known of one server. Starts nothing. */
+  details(server: string): ServerDetails {
+    const record = this.#record(server)
+    const { tools, instructions, fetchedAt, failure } = record
+    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure }
   }
 
   /** The `await mcp_…` line of a tool. */
@@ -339,10 +356,28 @@ export class Catalog {
     else this.#search.forget()
   }
 
+  /** Stop asking servers for their tools. */
+  stopIndexing(): void {
+    this.#indexing.close()
+  }
+
   /** Write what is not yet written, and stop indexing. */
   close(): void {
-    this.#indexing.close()
+    this.stopIndexing()
     for (const record of this.#records.values()) record.flush()
+  }
+
+  #entry(record: ServerRecord): ServerEntry {
+    const count = record.tools?.length
+    const problem = record.failure?.reason
+    return {
+      name: record.name,
+      alias: record.alias,
+      description: record.description,
+      state: this.#options.state?.(record.name) ?? 'not-started',
+      ...(count === undefined ? {} : { toolCount: count }),
+      ...(problem === undefined ? {} : { problem }),
+    }
   }
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {

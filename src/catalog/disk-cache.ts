@@ -8,9 +8,9 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
-import { keptPrompts, keptResources } from './catalog-offering.ts'
+import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { isShape, mergeShapes, type Shape } from './learned-types.ts'
+import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../storage/private-folder.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */
@@ -26,6 +26,12 @@ export interface LearnedType {
 export interface Failure {
   /** For people; no secrets. */
   reason: string
+  /** What its user can do about it. */
+  hint?: string
+  /** What the server wrote last, redacted. */
+  log?: string
+  /** What the start depended on, see start-inputs.ts: once that changes, the failure is over. */
+  inputs?: string
   /** Milliseconds since 1970. */
   at: number
   /** How many times in a row. */
@@ -141,7 +147,15 @@ function parse(value: Record<string, unknown>): CachedServer {
     result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
   }
   if (isRecord(failure) && typeof failure['at'] === 'number' && typeof failure['count'] === 'number') {
-    result.failure = { reason: String(failure['reason']), at: failure['at'], count: failure['count'] }
+    const { hint, log, inputs } = failure
+    result.failure = {
+      reason: String(failure['reason']),
+      ...(typeof hint === 'string' && { hint }),
+      ...(typeof log === 'string' && { log }),
+      ...(typeof inputs === 'string' && { inputs }),
+      at: failure['at'],
+      count: failure['count'],
+    }
   }
   return result
 }

@@ -2,14 +2,23 @@
 // Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Failure } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
-import { oneLine } from './search/text.ts'
-import { isRecord } from './signature/json-schema.ts'
+import { oneLine } from '../text/one-line.ts'
 
 const AT_ONCE = 4
+/** When a person waits for all of them. More would have servers run into their time limit for want of a processor. */
+const ALL_AT_ONCE = 8
 /** Many servers are downloaded by their package manager when they are started for the first time. */
 const TIME_LIMIT_MS = 60_000
-const REASON_LIMIT = 200
+const REASON_LIMIT = 400
+const LATE = `No answer within ${TIME_LIMIT_MS / 1000} s`
+
+/** Hears which server is being read, and which has been. */
+export interface IndexingWatch {
+  onStart?: (record: ServerRecord) => void
+  onEnd?: (record: ServerRecord) => void
+}
 
 export class Indexing {
   readonly #read: (record: ServerRecord, signal: AbortSignal) => Promise<void>
@@ -24,27 +33,40 @@ export class Indexing {
     this.#log = log
   }
 
+  /**
+   * Read all of `records`, whatever happened before, a few at a time. Never fails because of a server.
+   * @throws BridgeError CANCELLED
+   */
+  async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
+    const queue = [...records]
+    const work = async (): Promise<void> => {
+      for (let record = queue.shift(); record !== undefined; record = queue.shift()) {
+        watch.onStart?.(record)
+        await this.now(record).catch((error: unknown) => {
+          if (isCancellation(error)) throw error
+        })
+        watch.onEnd?.(record)
+      }
+    }
+    await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
+  }
+
   /** Read one server now, whatever happened before. @throws what reading it throws, or CANCELLED */
   now(record: ServerRecord, signal?: AbortSignal): Promise<void> {
     return until(this.#start(record, false), signal)
   }
 
   /**
-   * Read all of `records` that nothing is known of, except those that failed lately, and wait for them for up to `waitMs`;
-   * without it, to the end. Never fails because of a server: the reasons are with the records.
+   * Read all of `records` that nothing is known of, except those that failed lately, and wait for them for up to `waitMs`.
+   * Never fails because of a server: the reasons are with the records.
    * @throws BridgeError CANCELLED
    */
-  async inBackground(
-    records: readonly ServerRecord[],
-    waitMs: number | undefined,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async inBackground(records: readonly ServerRecord[], waitMs: number, signal?: AbortSignal): Promise<void> {
     const unseen = records.filter((record) => record.tools === undefined && record.mayRetry)
     // Old ones are read again, but nobody waits for them.
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
     if (unseen.length === 0) return
     const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
-    if (waitMs === undefined) return until(all.then(ignore), signal)
     const { promise: late, cancel } = after(waitMs)
     try {
       await until(Promise.race([all.then(ignore), late]), signal)
@@ -68,15 +90,18 @@ export class Indexing {
   async #readOne(record: ServerRecord, isQueued: boolean): Promise<void> {
     if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#active += 1
+    const limit = AbortSignal.timeout(TIME_LIMIT_MS)
     try {
-      const limit = AbortSignal.timeout(TIME_LIMIT_MS)
       const signal = AbortSignal.any([this.#closed.signal, limit])
       signal.throwIfAborted()
       await until(this.#read(record, signal), signal)
     } catch (error) {
-      if (!this.#closed.signal.aborted) {
-        record.fail(reasonOf(error))
-        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason: reasonOf(error) })
+      // Whoever stops us says nothing about the server.
+      const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
+      if (isServers) {
+        const reason = limit.aborted ? LATE : reasonOf(error)
+        record.fail({ reason, ...detailsOf(error) })
+        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason })
       }
       throw error
     } finally {
@@ -86,19 +111,20 @@ export class Indexing {
   }
 }
 
-/** Only our own errors are known to hold no secrets. */
-function reasonOf(error: unknown): string {
-  if (BridgeError.isInstance(error)) return oneLine(shortly(error), REASON_LIMIT)
-  if (error instanceof DOMException && error.name === 'TimeoutError')
-    return `No answer within ${TIME_LIMIT_MS / 1000} s`
-  return 'Its tools could not be listed'
+function detailsOf(error: unknown): Pick<Failure, 'hint' | 'log'> {
+  if (!BridgeError.isInstance(error)) return {}
+  const { userHint: hint, log } = error
+  return { ...(hint && { hint }), ...(log && { log }) }
 }
 
-/** Of a failed start, why it failed and the last line that the server wrote. */
-function shortly({ message, data }: BridgeError): string {
-  const { why, lastLine } = isRecord(data) ? data : {}
-  if (typeof why !== 'string') return message
-  return typeof lastLine === 'string' && lastLine !== '' ? `${why}: ${lastLine}` : why
+function isCancellation(error: unknown): boolean {
+  return BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')
+}
+
+/** Only our own errors are known to hold no secrets. */
+function reasonOf(error: unknown): string {
+  if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
+  return 'Its tools could not be listed'
 }
 
 /** `promise`, or CANCELLED as soon as `signal` says so. The work behind the promise is not stopped. */
@@ -115,7 +141,7 @@ async function until(promise: Promise<void>, signal: AbortSignal | undefined): P
     promise.catch(ignore)
     const reason: unknown = signal.reason
     if (reason instanceof DOMException && reason.name === 'TimeoutError') throw reason
-    throw new BridgeError('CANCELLED', 'Nobody waits for the list of tools any more', { cause: reason })
+    throw new BridgeError('CANCELLED', 'Listing the tools was cancelled', { cause: reason })
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

@@ -1,10 +1,10 @@
 // Finding a tool by the name that a cell used, and the error for a name that is nobody's. Pure.
 import { BridgeError } from '../errors.ts'
-import { CatalogOffering } from './catalog-offering.ts'
-import type { CatalogTool } from './catalog-tool.ts'
-import { serverMethod } from './server-methods.ts'
+import { CatalogOffering } from './model/catalog-offering.ts'
+import type { CatalogTool } from './model/catalog-tool.ts'
+import { serverMethod } from './model/server-methods.ts'
 import type { ServerRecord } from './server-record.ts'
-import { foldName } from './signature/python-name.ts'
+import { foldName } from '../text/python-name.ts'
 
 /** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
 export function lookUp(record: ServerRecord, tools: readonly CatalogTool[], name: string): CatalogTool | undefined {

@@ -1,5 +1,5 @@
 // What a server is for, in one phrase: from its instructions, where these say so, else made from the names of its tools. Pure.
-import { firstSentence, oneLine } from './search/text.ts'
+import { firstSentence, oneLine } from '../text/one-line.ts'
 
 /** Paragraphs of instructions that are looked at: what comes later is about details. */
 const MAX_PARAGRAPHS = 4

@@ -10,12 +10,12 @@ import {
   keptResources,
   type CatalogOffering,
   type Offerings,
-} from './catalog-offering.ts'
-import { catalogTools, type CatalogTool } from './catalog-tool.ts'
+} from './model/catalog-offering.ts'
+import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
 import { isRecord } from './signature/json-schema.ts'
-import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { oneLine } from './search/text.ts'
+import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { oneLine } from '../text/one-line.ts'
 import { serverPurpose } from './server-purpose.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -33,18 +33,27 @@ export class ServerRecord {
   readonly #definition: ServerDefinition
   readonly #cache: DiskCache | undefined
   readonly #now: () => number
+  readonly #inputs: () => string | undefined
   #key: string | undefined
   #known: CachedServer | undefined
   #tools: CatalogTool[] | undefined
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
-  constructor(definition: ServerDefinition, alias: string, cache: DiskCache | undefined, now: () => number) {
+  /** @param inputs what the start of the server depends on, see `Failure` */
+  constructor(
+    definition: ServerDefinition,
+    alias: string,
+    cache: DiskCache | undefined,
+    now: () => number,
+    inputs: () => string | undefined = () => undefined,
+  ) {
     this.name = definition.name
     this.alias = alias
     this.#definition = definition
     this.#cache = cache
     this.#now = now
+    this.#inputs = inputs
   }
 
   /** Whether it is the record of this definition under this name. */
@@ -64,8 +73,20 @@ export class ServerRecord {
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
   }
 
+  /** The last one, unless what it depended on has changed since. */
   get failure(): Failure | undefined {
-    return this.#load().failure
+    const { failure } = this.#load()
+    return failure && failure.inputs === this.#inputs() ? failure : undefined
+  }
+
+  /** The server's own words; undefined when there are none. */
+  get instructions(): string | undefined {
+    return this.#load().instructions
+  }
+
+  /** When the tools were read, in milliseconds since 1970. */
+  get fetchedAt(): number | undefined {
+    return this.#load().fetchedAt
   }
 
   get isOld(): boolean {
@@ -75,7 +96,7 @@ export class ServerRecord {
 
   /** May the server be asked again, after it failed? Each failure in a row doubles the pause, from a minute to a day. */
   get mayRetry(): boolean {
-    const { failure } = this.#load()
+    const { failure } = this
     if (failure === undefined) return true
     const pause = Math.min(DAY_MS, 60_000 * 2 ** Math.min(failure.count - 1, 20))
     const waited = this.#now() - failure.at
@@ -147,9 +168,10 @@ export class ServerRecord {
   }
 
   /** Remember that the server could not be read. */
-  fail(reason: string): void {
-    const known = this.#load()
-    known.failure = { reason, at: this.#now(), count: (known.failure?.count ?? 0) + 1 }
+  fail(failure: Pick<Failure, 'reason' | 'hint' | 'log'>): void {
+    const inputs = this.#inputs()
+    const count = (this.failure?.count ?? 0) + 1
+    this.#load().failure = { ...failure, ...(inputs && { inputs }), at: this.#now(), count }
     this.#save()
   }
 

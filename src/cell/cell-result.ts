@@ -8,7 +8,7 @@ import type { Artifact } from '../state/artifact-store.ts'
  * - `interrupted`: the client cancelled it, or it interrupted itself
  * - `killed`: its sandbox ended under it
  */
-export type CellStatus = 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
+type CellStatus = 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
 
 export interface CellError {
   name: string

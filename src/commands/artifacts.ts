@@ -4,7 +4,12 @@ import { BridgeError } from '../errors.ts'
 import { readSettings } from '../config/settings.ts'
 import { ArtifactStore } from '../state/artifact-store.ts'
 import { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '../state/project-store.ts'
-import { print, printJson, printTable } from './print.ts'
+import { count } from '../text/count.ts'
+import { print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+
+const NO_ARTIFACTS =
+  'No artifacts yet. A cell keeps a file with runtime.save_artifact(name, data):\n' +
+  `  sandbridge exec -c 'runtime.save_artifact("note.txt", "hello")'`
 
 /** What names of files in `/projects` begin with; no artifact has a name with a `/`. */
 const PROJECTS = '/projects/'
@@ -14,8 +19,7 @@ export async function listArtifacts({ json }: { json?: boolean }): Promise<void>
   const projects = openProjects()
   const files = projects.list().filter((entry) => !entry.isFolder)
   if (json) return printJson([...all, ...files.map((file) => describeProjectFile(projects, file))])
-  if (all.length + files.length === 0)
-    return print('There are no artifacts. A cell makes one with runtime.save_artifact(name, data).')
+  if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
   const newest = [...new Map(all.map((artifact) => [artifact.name, artifact])).values()]
   printTable(
     newest.map(({ name, version, sizeBytes, contentType, createdAt }) => [
@@ -34,7 +38,11 @@ export async function listArtifacts({ json }: { json?: boolean }): Promise<void>
       `${sizeBytes.toLocaleString('en')} bytes`,
       shortTime(modifiedAt.toISOString()),
     ]),
+    { head: ['NAME', 'VERSION', 'SIZE', 'TYPE', 'SAVED'] },
   )
+  const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
+  printSummary(`${what}. Get one: sandbridge artifacts show ${newest[0]!.name} > FILE`)
 }
 
 function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {

@@ -3,16 +3,18 @@ import type { Bridge } from '../bridge.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { messageOf } from '../errors.ts'
-import { settingsWithoutEffect } from '../config/without-effect.ts'
+import { settingsWithoutEffect } from './without-effect.ts'
+import { count } from '../text/count.ts'
 import { VERSION } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
+import { shortReason } from './server-notes.ts'
 
 /** Sets the exit code to 1 when no cell can be run. */
 export async function doctor(options: { json?: boolean }): Promise<void> {
-  const providers = await probeProviders()
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
+    const providers = await probeProviders(settings.image)
     const started = performance.now()
     const trial = await bridge
       .runCell(bridge.openSession(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
@@ -38,15 +40,24 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
       })
 
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
-    printTable(providers.map(({ name, usable, verdict }) => [usable ? 'usable' : '–', name, verdict]))
+    printTable(
+      providers.map(({ name, usable, verdict }) => [
+        usable ? { text: 'usable', style: 'green' } : { text: '–', style: 'dim' },
+        name,
+        verdict,
+      ]),
+    )
     print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
     if (used) print(`Its sandbox was made by ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     print(
-      `${catalog.servers().length} MCP servers are configured, ${discovered.skipped.length} entries were skipped: see \`sandbridge servers --sources\`.`,
+      `${count(catalog.servers().length, 'MCP server')} configured, ${problems.length} failed: see \`sandbridge servers\`.`,
     )
-    for (const { name, problem } of problems) print(`  ${name}: ${problem}`)
+    if (discovered.skipped.length > 0) {
+      print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
+    }
+    for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
   })
 }
 

@@ -1,6 +1,6 @@
 // The examples below the help of each command, by the words of the command; the program's own have no word.
 
-export const EXAMPLES: Record<string, readonly string[]> = {
+const EXAMPLES: Record<string, readonly string[]> = {
   '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
   run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910'],
   exec: [

@@ -1,18 +1,94 @@
 // `sandbridge index`: ask every server for its tools now, so that no cell has to wait for it.
+import type { ServerEntry } from '../catalog/catalog.ts'
+import { count } from '../text/count.ts'
+import { LiveLines } from './live-lines.ts'
+import { namedServer } from './named-server.ts'
 import { withBridge } from './open-bridge.ts'
-import { printTable } from './print.ts'
+import { type Cell, printEmpty, printJson, printSummary, printTable } from './print.ts'
+import { NO_SERVERS, shortReason, untrustedNote } from './server-notes.ts'
+
+const REDRAW_MS = 1000
+
+interface Indexed extends ServerEntry {
+  seconds: number
+}
 
 /** Sets the exit code to 1 when a server could not be indexed. */
-export async function indexServers(): Promise<void> {
-  await withBridge(async ({ catalog }) => {
-    await catalog.indexAll()
-    const entries = catalog.servers()
-    printTable(
-      entries.map(({ name, toolCount = 0, problem }) => [
-        name,
-        problem === undefined ? `${toolCount} tools` : `failed: ${problem}`,
-      ]),
-    )
-    if (entries.some((entry) => entry.problem !== undefined)) process.exitCode = 1
+export async function indexServers(given: readonly string[], options: { json?: boolean } = {}): Promise<void> {
+  await withBridge(async (bridge) => {
+    const { catalog } = bridge
+    const all = catalog.servers().map(({ name }) => name)
+    const names = given.length === 0 ? all : [...new Set(given.map((name) => namedServer(bridge, name)))]
+    if (names.length === 0 && !options.json) return printEmpty([NO_SERVERS, ...untrustedNote(bridge)].join('\n'))
+
+    const started = performance.now()
+    const finished = await indexShown(catalog, names, options.json === true)
+    const failed = finished.filter(({ problem }) => problem !== undefined)
+    if (failed.length > 0) process.exitCode = 1
+    if (options.json) return printJson(finished)
+    if (!process.stdout.isTTY) printTable(inOrder(finished, names).map(rowOf))
+    printSummary(summaryOf(finished, failed, secondsSince(started)))
+    for (const note of untrustedNote(bridge)) printSummary(note)
   })
+}
+
+/** On a terminal, what is finished is printed at once, and below it what is under way. */
+async function indexShown(catalog: { index: Index }, names: readonly string[], isQuiet: boolean): Promise<Indexed[]> {
+  const live = new LiveLines(isQuiet ? { write: () => {} } : process.stdout)
+  const width = Math.max(...names.map((name) => name.length))
+  const running = new Map<string, number>()
+  const finished: Indexed[] = []
+  const draw = (): void => {
+    const waiting = names.length - finished.length - running.size
+    const lines = [...running].map(([name, since]) => `${name.padEnd(width)}  starting  ${secondsSince(since)} s`)
+    live.show(waiting > 0 ? [...lines, `${count(waiting, 'more server')} to start`] : lines)
+  }
+  const timer = setInterval(draw, REDRAW_MS)
+  try {
+    await catalog.index(names, {
+      onStart: (name) => {
+        running.set(name, performance.now())
+        draw()
+      },
+      onEnd: (entry) => {
+        const indexed = { ...entry, seconds: secondsSince(running.get(entry.name)!) }
+        running.delete(entry.name)
+        finished.push(indexed)
+        live.clear()
+        const [name, ...rest] = rowOf(indexed)
+        if (process.stdout.isTTY && !isQuiet) printTable([[(name as string).padEnd(width), ...rest]])
+        draw()
+      },
+    })
+  } finally {
+    clearInterval(timer)
+    live.clear()
+  }
+  return finished
+}
+
+type Index = (
+  servers: readonly string[],
+  watch: { onStart: (server: string) => void; onEnd: (entry: ServerEntry) => void },
+) => Promise<void>
+
+function rowOf({ name, toolCount = 0, problem, seconds }: Indexed): Cell[] {
+  if (problem !== undefined) return [name, { text: `failed: ${shortReason(name, problem)}`, style: 'red' }]
+  return [name, { text: `${count(toolCount, 'tool')}  ${seconds} s`, style: 'green' }]
+}
+
+function inOrder(finished: readonly Indexed[], names: readonly string[]): Indexed[] {
+  return finished.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+}
+
+function summaryOf(finished: readonly Indexed[], failed: readonly Indexed[], seconds: number): string {
+  const tools = finished.reduce((sum, { toolCount = 0, problem }) => sum + (problem === undefined ? toolCount : 0), 0)
+  const ready = `${count(finished.length - failed.length, 'server')} ready with ${count(tools, 'tool')}`
+  const [first] = failed
+  if (first === undefined) return `${ready}, in ${seconds} s.`
+  return `${ready}, ${failed.length} failed, in ${seconds} s. Why: sandbridge servers ${first.name}`
+}
+
+function secondsSince(started: number): number {
+  return Math.round((performance.now() - started) / 100) / 10
 }

@@ -2,10 +2,14 @@
 import { homedir } from 'node:os'
 import { applyInit, undoInit } from '../config/init/apply-init.ts'
 import { planInit } from '../config/init/plan-init.ts'
-import type { SkippedEntry } from '../config/server-definition.ts'
+import { discoverServers } from '../config/discover.ts'
+import { bridgeCommand } from '../config/init/bridge-command.ts'
+import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
+import { PACKAGE_ROOT } from '../storage/package-root.ts'
 import { readSettings } from '../config/settings.ts'
 import { confirm } from './confirm.ts'
-import { print, visibleInline } from './print.ts'
+import { print, printStyled, visibleInline } from './print.ts'
+import type { Style } from './style.ts'
 
 interface InitOptions {
   yes?: boolean
@@ -14,10 +18,9 @@ interface InitOptions {
   client?: string[]
 }
 
-const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
-
 export async function init(options: InitOptions): Promise<void> {
-  const { stateDir, serversConfig } = readSettings(process.env)
+  const settings = readSettings(process.env)
+  const { stateDir, serversConfig } = settings
   if (options.undo) {
     const { restored, skipped } = await undoInit(stateDir)
     print(restored.map((file) => `restored ${file}`).join('\n') || 'There is nothing to undo.')
@@ -33,7 +36,9 @@ export async function init(options: InitOptions): Promise<void> {
   }
   const plan = await planInit({
     place,
-    command: COMMAND,
+    command: bridgeCommand(PACKAGE_ROOT, process.execPath),
+    ownPaths: process.argv.slice(1, 2),
+    nameOf: namesIn(await discoverServers({ settings })),
     move: options.move ?? false,
     ...(options.client && { clients: options.client }),
   })
@@ -41,13 +46,28 @@ export async function init(options: InitOptions): Promise<void> {
   for (const client of plan.registered) print(`${client}: registered already`)
   if (plan.changes.length === 0) return print('There is nothing to change.')
   for (const { client, file, diff } of plan.changes) {
-    print(`\n${client}: ${visibleInline(file)}\n${diff.map(visibleInline).join('\n')}`)
+    print(`\n${client}: ${visibleInline(file)}`)
+    for (const line of diff) printStyled(styleOf(line), line.replace(/\r$/, ''))
   }
   if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   print(written.map((file) => `wrote ${file}`).join('\n'))
   printSkipped(skipped)
   print('Take it back with `sandbridge init --undo`.')
+}
+
+/** What servers are called now: a server that is moved keeps the name that its user knows. */
+function namesIn({ found }: DiscoveredServers): (client: string, file: string, name: string) => string {
+  return (client, file, name) => {
+    const isIt = ({ source, name: own }: ServerDefinition): boolean =>
+      own === name && source.client === client && source.file === file
+    return found.find(({ definition }) => isIt(definition))?.name ?? name
+  }
+}
+
+function styleOf(line: string): Style {
+  if (line.startsWith('+')) return 'green'
+  return line.startsWith('-') ? 'red' : 'dim'
 }
 
 function printSkipped(skipped: SkippedEntry[]): void {

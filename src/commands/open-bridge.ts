@@ -1,10 +1,11 @@
-// What every command that needs a bridge does first: settings from the environment, a log, the bridge.
+// What every command that needs a bridge does first: settings from the environment, a log for who asks for one, the bridge.
 import { Bridge } from '../bridge.ts'
 import type { AskInput } from '../config/input-answers.ts'
 import { readSettings } from '../config/settings.ts'
-import { createLog } from '../log.ts'
+import { createLog, SILENT } from '../log.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
+import { visible } from './print.ts'
 
 /**
  * @param poolCount how many sandboxes to keep waiting; missing means as set
@@ -12,7 +13,9 @@ import { askInTerminal } from './ask-in-terminal.ts'
  */
 export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Bridge> {
   const settings = readSettings(process.env)
-  const log = createLog(settings.logLevel)
+  // A person is told what matters by the command itself.
+  const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
+  if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
   return Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, ask ? { ask } : {})
 }
 

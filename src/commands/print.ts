@@ -1,42 +1,83 @@
 // What commands write for people and for other programs: stdout is theirs, except under `run`.
 // Much of it was written by others: nothing leaves here that steers a terminal, or that shows as something else than it is.
+import { type Style, styled } from './style.ts'
+import { visible, visibleInline } from '../text/visible.ts'
+import { wrapped } from './wrapped.ts'
 
-/** Controls of a terminal (C0, C1), of the direction of writing, and characters without any width. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-/** A text with everything that cannot be seen written as JSON would: `\u001b`. Lines stay lines. */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)))
-}
-
-/** The same on one line: what was written by others cannot pass for a line of ours. */
-export function visibleInline(text: string): string {
-  return text.replace(UNSEEN, escaped)
-}
-
-function escaped(character: string): string {
-  const unit = (index: number): string => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
-  return Array.from({ length: character.length }, (_, index) => unit(index)).join('')
-}
+export { visible, visibleInline } from '../text/visible.ts'
 
 export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`)
+}
+
+/** A text of others in a colour of ours. */
+export function printStyled(style: Style, text: string): void {
+  process.stdout.write(`${styled(style, visible(text))}\n`)
 }
 
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2))
 }
 
-/** Columns padded to their widest cell; the last one is as long as it is. */
-export function printTable(table: readonly (readonly string[])[]): void {
-  const rows = table.map((row) => row.map(visibleInline))
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  for (const row of rows) {
-    print(
-      row
-        .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!)))
-        .join('  ')
-        .trimEnd(),
-    )
-  }
+/** A part of a table: plain text, or text in a style that only a terminal shows. */
+export type Cell = string | { text: string; style: Style }
+
+interface TableOptions {
+  /** Names of the columns. Only a terminal shows them: in a pipe every line is a row. */
+  head?: readonly string[]
+}
+
+const GAP = '  '
+/** A last column narrower than this is not wrapped: the terminal does that as well. */
+const MIN_WRAPPED_WIDTH = 20
+
+/** Columns padded to their widest cell. On a terminal, a last cell that is too long goes on below itself. */
+export function printTable(table: readonly (readonly Cell[])[], { head }: TableOptions = {}): void {
+  if (table.length === 0) return
+  const isShownHead = head !== undefined && isTerminal()
+  const titles = isShownHead ? [head.map((text): Cell => ({ text, style: 'dim' }))] : []
+  const rows = [...titles, ...table].map((row) => row.map(partOf))
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]?.text.length ?? 0)))
+  for (const row of rows) process.stdout.write(`${lineOf(row, widths)}\n`)
+}
+
+/** What a list comes to, or what to do next: for a person at a terminal, and nobody else. */
+export function printSummary(text: string): void {
+  if (isTerminal()) process.stdout.write(`\n${styled('dim', visible(text))}\n`)
+}
+
+/** A list that is empty says so to a person; a program that reads it gets no lines at all. */
+export function printEmpty(text: string): void {
+  if (isTerminal()) print(text)
+  else process.stderr.write(`${visible(text)}\n`)
+}
+
+const isTerminal = (): boolean => process.stdout.isTTY
+
+interface Part {
+  text: string
+  style?: Style
+}
+
+function partOf(cell: Cell): Part {
+  return typeof cell === 'string'
+    ? { text: visibleInline(cell) }
+    : { text: visibleInline(cell.text), style: cell.style }
+}
+
+function lineOf(row: readonly Part[], widths: readonly number[]): string {
+  const cells = row.slice(0, -1).map(({ text, style }, column) => {
+    const gap = ' '.repeat(widths[column]! - text.length)
+    return inStyle(style, text) + gap
+  })
+  const last = row.at(-1)!
+  const indent = widths.slice(0, row.length - 1).reduce((sum, width) => sum + width + GAP.length, 0)
+  const room = isTerminal() ? (process.stdout.columns || 80) - indent : Infinity
+  const lines = room < MIN_WRAPPED_WIDTH ? [last.text] : wrapped(last.text, room)
+  const ends = lines.map((line) => inStyle(last.style, line)).join(`\n${' '.repeat(indent)}`)
+  return [...cells, ends].join(GAP).trimEnd()
+}
+
+function inStyle(style: Style | undefined, text: string): string {
+  return style === undefined ? text : styled(style, text)
 }

@@ -1,10 +1,13 @@
 // How a command that failed says so to a person: what happened and what to do, no stack.
 import { BridgeError, messageOf } from '../errors.ts'
+import { personHint } from './person-hint.ts'
 import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */
 export function reportFailure(error: unknown): number {
-  const hint = BridgeError.isInstance(error) && error.hint ? `\n${error.hint}` : ''
-  process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint}\n`))
+  // Who pressed Ctrl-C knows.
+  if (BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')) return 130
+  const hint = BridgeError.isInstance(error) ? personHint(error) : ''
+  process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint && `\n${hint}`}\n`))
   return BridgeError.isInstance(error) ? 2 : 1
 }

@@ -7,12 +7,15 @@ import { savedToolContent, savedToolLine } from '../state/saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from '../state/saved-tool-store.ts'
 import { parseVersion } from './artifacts.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, printJson } from './print.ts'
+import { count } from '../text/count.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 interface SavedOptions {
   json?: boolean
 }
 
+const NO_SAVED =
+  'No saved functions yet. A cell keeps one with runtime.save_tool(func), and other cells import it from user_tools.'
 const MAX_FILE_CHARS = 64 * 1024 * 1024
 const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
 
@@ -21,11 +24,14 @@ export async function listSaved({ json }: SavedOptions): Promise<void> {
   const { tools, broken } = await withBridge((bridge) => bridge.loadableTools.list())
   if (broken.length > 0) process.exitCode = 1
   if (json) return printJson([...tools, ...broken])
-  const lines = [
-    ...tools.map((tool) => `${savedToolLine(tool)} (version ${tool.version})`),
-    ...broken.map((tool) => `${tool.name} is broken: ${tool.problem}`),
+  if (tools.length + broken.length === 0) return printEmpty(NO_SAVED)
+  const rows: Cell[][] = [
+    ...tools.map((tool) => [`version ${tool.version}`, savedToolLine(tool)]),
+    ...broken.map((tool) => [{ text: 'broken', style: 'red' as const }, `${tool.name}: ${tool.problem}`]),
   ]
-  print(lines.join('\n') || 'There are no saved tools. A cell makes one with runtime.save_tool(func).')
+  printTable(rows, { head: ['STATE', 'FUNCTION'] })
+  const [first] = [...tools, ...broken]
+  printSummary(`${count(rows.length, 'saved function')}. The source of one: sandbridge saved show ${first!.name}`)
 }
 
 export async function showSaved(name: string, version: string | undefined, { json }: SavedOptions): Promise<void> {

@@ -1,9 +1,12 @@
 // `sandbridge search`: what a cell's search_tool_docs would find.
+import { firstSentence } from '../text/one-line.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { searchWithSaved } from '../proxy/search-with-saved.ts'
-import { unsearchedNote } from '../proxy/unsearched-note.ts'
-import { safeForTerminal } from '../text/terminal-text.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, printJson } from './print.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
+import { NO_SERVERS, unsearchedLines, untrustedNote } from './server-notes.ts'
+
+const DESCRIPTION_CHARS = 100
 
 interface SearchOptions {
   json?: boolean
@@ -11,15 +14,33 @@ interface SearchOptions {
 }
 
 export async function search(query: string, options: SearchOptions): Promise<void> {
-  await withBridge(async ({ catalog, loadableTools }) => {
+  await withBridge(async (bridge) => {
+    const { catalog, loadableTools } = bridge
     const limit = options.limit === undefined ? {} : { limit: Number(options.limit) }
     const { docs, broken } = await searchWithSaved(query, limit, catalog, loadableTools)
-    const note = unsearchedNote(catalog.unsearched(catalog.servers().map(({ name }) => name)), [])
-    if (note) process.stderr.write(`${safeForTerminal(note)}\n`)
     for (const { name, problem } of broken) {
-      process.stderr.write(`${safeForTerminal(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
+      process.stderr.write(`${visible(`Not searched: the saved tool ${name} is broken: ${problem}`)}\n`)
     }
     if (options.json) printJson(docs)
-    else print(docs.map((doc) => doc.line).join('\n') || 'There are no tools. See `sandbridge servers`.')
+    else printFound(docs)
+    const servers = catalog.servers().map(({ name }) => name)
+    for (const line of unsearchedLines(catalog.unsearched(servers))) process.stderr.write(`${visible(line)}\n`)
+    for (const line of untrustedNote(bridge)) process.stderr.write(`${visible(line)}\n`)
+    if (servers.length === 0 && !options.json) printEmpty(NO_SERVERS)
   })
+}
+
+/** For a person what it is and does; for a program the line to call it by. */
+function printFound(docs: readonly ToolDoc[]): void {
+  if (!process.stdout.isTTY) return docs.forEach(({ line }) => print(line))
+  printTable(
+    docs.map(({ server, toolAlias, description }) => [
+      server,
+      { text: toolAlias, style: 'cyan' },
+      firstSentence(description, DESCRIPTION_CHARS),
+    ]),
+    { head: ['SERVER', 'TOOL', 'WHAT IT DOES'] },
+  )
+  const [best] = docs
+  if (best) printSummary(`How to call one: sandbridge tools ${best.server} ${best.toolAlias}`)
 }

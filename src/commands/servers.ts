@@ -2,16 +2,25 @@
 import type { Bridge } from '../bridge.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { FoundServer } from '../config/server-definition.ts'
+import { BridgeError } from '../errors.ts'
+import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, printJson, printTable, visibleInline } from './print.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
+import { NO_SERVERS, shortReason } from './server-notes.ts'
+import { printLog, showServer } from './show-server.ts'
 
 interface ServersOptions {
   json?: boolean
   sources?: boolean
+  log?: boolean
 }
 
-export async function servers(options: ServersOptions): Promise<void> {
+export async function servers(name: string | undefined, options: ServersOptions): Promise<void> {
   await withBridge(async (bridge) => {
+    if (name !== undefined) return options.log ? printLog(bridge, name) : showServer(bridge, name, options)
+    if (options.log) {
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server: sandbridge servers NAME --log')
+    }
     if (options.json) printJson(listing(bridge))
     else if (options.sources) printSources(bridge)
     else printServers(bridge)
@@ -27,28 +36,46 @@ function listing({ catalog, discovered }: Bridge) {
   }
 }
 
-function printServers({ catalog, discovered }: Bridge): void {
+function printServers(bridge: Bridge): void {
+  const { catalog, discovered } = bridge
+  const entries = catalog.servers()
   const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
-  const rows = catalog.servers().map(({ name, alias, toolCount, problem, description }) => {
-    const tools = toolCount === undefined ? 'not indexed' : `${toolCount} tools`
+  const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
     const from = renamed.get(name)?.definition
     const note = from ? `is ${from.name} in ${from.source.file}: that name is taken. ` : ''
-    return [name, `mcp_${alias}`, problem === undefined ? tools : 'failed', note + (problem ?? description)]
+    if (problem !== undefined)
+      return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
+    if (toolCount === undefined)
+      return [name, `mcp_${alias}`, { text: 'not asked yet', style: 'dim' }, note + description]
+    return [name, `mcp_${alias}`, { text: count(toolCount, 'tool'), style: 'green' }, note + description]
   })
   for (const { name, source } of discovered.untrusted) {
-    rows.push([name, '–', 'not trusted', `from ${source.file}: allow it with \`sandbridge trust\``])
+    const state: Cell = { text: 'not trusted', style: 'yellow' }
+    rows.push([name, '–', state, `from ${source.file}: allow it with \`sandbridge trust\``])
   }
-  if (rows.length === 0)
-    print(
-      'No MCP server is configured. Put some under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json.',
-    )
-  printTable(rows)
+  if (rows.length === 0) printEmpty(NO_SERVERS)
+  printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'WHAT IT IS FOR'] })
+  if (entries.length > 0) printSummary(summaryOf(bridge))
+  const { skipped } = discovered
+  if (skipped.length > 0)
+    printSummary(`${count(skipped.length, 'entry', 'entries')} skipped: sandbridge servers --sources`)
+}
+
+function summaryOf({ catalog }: Bridge): string {
+  const entries = catalog.servers()
+  const failed = entries.filter(({ problem }) => problem !== undefined)
+  const unasked = entries.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined)
+  const tools = entries.reduce((sum, { toolCount = 0 }) => sum + toolCount, 0)
+  const parts = [count(entries.length, 'server') + (tools > 0 ? ` with ${count(tools, 'tool')}` : '')]
+  if (failed.length > 0) parts.push(`${failed.length} failed. Why: sandbridge servers ${failed[0]!.name}`)
+  if (unasked.length > 0) parts.push(`${unasked.length} not asked yet. Ask them: sandbridge index`)
+  return parts.join('. ')
 }
 
 function printSources({ discovered }: Bridge): void {
+  if (discovered.files.length === 0 && discovered.skipped.length === 0) return printEmpty(NO_SERVERS)
   for (const { client, file, serverCount, trusted } of discovered.files) {
-    const count = `${serverCount} ${serverCount === 1 ? 'server' : 'servers'}`
-    print(`${client}  ${count}${trusted ? '' : ', not trusted'}  ${visibleInline(file)}`)
+    print(`${client}  ${count(serverCount, 'server')}${trusted ? '' : ', not trusted'}  ${visibleInline(file)}`)
     const own = discovered.found.filter(
       ({ definition: { source } }) => source.file === file && source.client === client,
     )

@@ -1,21 +1,24 @@
 // `sandbridge tools SERVER [TOOL]`: the tools of a server as lines to call them by; one tool in full.
-import type { ToolDoc } from '../catalog/tool-doc.ts'
+import { firstSentence } from '../text/one-line.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import { BridgeError } from '../errors.ts'
+import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, printJson } from './print.ts'
+import { namedServer } from './named-server.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+
+const DESCRIPTION_CHARS = 100
 
 export async function tools(server: string, tool: string | undefined, options: { json?: boolean }): Promise<void> {
-  const isServer = await withBridge(async ({ catalog }) => {
-    const name = catalog.resolveServer(server)
-    if (name === undefined) {
-      if (SAVED_WORDS.has(server)) return false
-      const names = catalog.servers().map((entry) => entry.name)
-      const hint = names.length > 0 ? `There are: ${names.join(', ')}` : 'No MCP server is configured.'
-      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`, { hint })
-    }
+  const isServer = await withBridge(async (bridge) => {
+    const { catalog } = bridge
+    if (catalog.resolveServer(server) === undefined && SAVED_WORDS.has(server)) return false
+    const name = namedServer(bridge, server)
     const docs = await catalog.docs(name, tool === undefined ? {} : { tools: [tool], detail: 'full' })
     if (options.json) printJson(docs)
-    else print(docs.map(asText).join('\n') || `Server '${name}' has no tools.`)
+    else if (docs.length === 0) printEmpty(`Server '${name}' has no tools.`)
+    else if (tool === undefined && process.stdout.isTTY) printList(name, docs)
+    else print(docs.map(asText).join('\n'))
     return true
   })
   if (!isServer) await savedTools(server, tool, options)
@@ -31,6 +34,15 @@ async function savedTools(word: string, file: string | undefined, options: { jso
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Pass a file: sandbridge tools ${word} FILE`, { hint: '' })
   }
   return word === 'export' ? exportSaved(file, []) : importSaved(file)
+}
+
+function printList(server: string, docs: readonly ToolDoc[]): void {
+  const rows = docs.map(({ toolAlias, description }): Cell[] => [
+    { text: toolAlias, style: 'cyan' },
+    firstSentence(description, DESCRIPTION_CHARS),
+  ])
+  printTable(rows, { head: ['TOOL', 'WHAT IT DOES'] })
+  printSummary(`${count(docs.length, 'tool')}. How to call one: sandbridge tools ${server} ${docs[0]!.toolAlias}`)
 }
 
 /** The line to call it by, and below it what `detail: "full"` says of the tool and of each parameter. */

@@ -2,14 +2,16 @@
 import { placeholdersIn } from '../config/placeholders.ts'
 import type { RemoteServer, ServerDefinition, SignInClient } from '../config/server-definition.ts'
 import { createTrustStore } from '../config/trust.ts'
+import { shellWord } from '../config/secrets/command-line.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
-import { print, visibleInline } from './print.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
 
 interface TrustOptions {
   yes?: boolean
   remove?: string
   list?: boolean
+  json?: boolean
 }
 
 /** Of one argument. */
@@ -18,13 +20,14 @@ const MAX_SHOWN_CHARS = 500
 export async function trust(options: TrustOptions): Promise<void> {
   await withBridge(async ({ settings, discovered }) => {
     const store = createTrustStore(settings.stateDir)
-    if (options.list) return print((await store.list()).join('\n') || 'No project file is trusted.')
+    if (options.list) return printTrusted(await store.list(), options)
     if (options.remove !== undefined) {
       const had = await store.untrust(options.remove)
       return print(had ? `${options.remove} is no longer trusted.` : `${options.remove} was not trusted.`)
     }
     const files = discovered.files.filter(({ trusted, serverCount }) => !trusted && serverCount > 0)
-    if (files.length === 0) return print('There is nothing here to trust.')
+    if (files.length === 0)
+      return print('Nothing to trust here: no config file of this project defines servers that wait for it.')
     for (const { file, hash } of files) {
       print(`${visibleInline(file)} defines:`)
       for (const { definition } of discovered.found.filter((one) => one.definition.source.file === file)) {
@@ -40,6 +43,17 @@ export async function trust(options: TrustOptions): Promise<void> {
       }
     }
   })
+}
+
+function printTrusted(files: readonly string[], { json }: TrustOptions): void {
+  if (json) return printJson(files)
+  if (files.length === 0)
+    return printEmpty('No project file is trusted. Trust one with `sandbridge trust` in its project.')
+  printTable(
+    files.map((file) => [file]),
+    { head: ['TRUSTED FILE'] },
+  )
+  printSummary('Stop trusting one: sandbridge trust --remove FILE')
 }
 
 /** All that decides what is run or reached, as it was written: placeholders are not filled in. Of variables and headers, the names. */
@@ -88,8 +102,6 @@ function named(what: string, names: string[]): string[] {
   return names.length === 0 ? [] : [`  ${what} ${names.map(shown).join(' ')}`]
 }
 
-/** One word of the file, told from its neighbours, on one line and not the whole screen. */
 function shown(text: string): string {
-  const cut = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters)` : text
-  return /^[\w@%+=:,./${}-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
+  return shellWord(text, MAX_SHOWN_CHARS)
 }

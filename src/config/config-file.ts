@@ -17,7 +17,7 @@ export type FileText = { text: string } | { reason: string } | { absent: true }
 export const MAX_CONFIG_FILE_BYTES = 5 * 2 ** 20
 
 /** Reading was refused for a reason of ours. Its message is fit for the file's owner. */
-export class FileRefused extends Error {
+class FileRefused extends Error {
   override readonly name = 'FileRefused'
 }
 

@@ -5,7 +5,7 @@ import { expandTransport, parseEnvFile } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 const context: ExpandContext = {
-  env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f' },
+  env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f', PLACE: '/srv/data' },
   home: '/home/ann',
   workspaceFolder: '/project',
   readFile: (file) => {
@@ -82,6 +82,7 @@ describe('expandTransport', () => {
       args: [],
       env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
       cwd: '/home/ann/d',
+      secrets: ['s3cret'],
     })
   })
 
@@ -99,6 +100,7 @@ describe('expandTransport', () => {
       url: 'https://example.com',
       headers: {},
       oauth: { ...oauth, clientSecret: 's3cret' },
+      secrets: ['s3cret'],
     }
     expect(expandTransport(remote({ oauth }), context)).toEqual(filled)
     expect(errorOf(remote({ oauth: { ...oauth, clientSecret: '${MISSING}' } })).message).toBe(
@@ -116,15 +118,16 @@ describe('expandTransport', () => {
       type: 'sse',
       url: 'https://s3cret.example.com/',
       headers: { Authorization: 'Bearer s3cret' },
+      secrets: ['s3cret'],
     })
   })
 
-  it('tells what inputs were filled in with, since they are secrets in the middle of any text', () => {
+  it('tells what inputs and variables were filled in with, since they are secrets in the middle of any text', () => {
     const { secrets } = expandTransport(
-      stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}'] }),
+      stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}', '${userHome}/x', '${PLACE}'] }),
       context,
     )
-    expect(secrets).toEqual(['from-env'])
+    expect(secrets).toEqual(['from-env', 's3cret'])
   })
 
   it('asks for an input before it looks into the environment', () => {

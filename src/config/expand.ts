@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { isPlainPlace } from './secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
 import type {
   ClientCredentials,
@@ -24,8 +25,8 @@ export interface ExpandContext {
 }
 
 interface FillContext extends ExpandContext {
-  /** Told what was filled in for an input. */
-  onInput: (value: string) => void
+  /** Told what was filled in that may be a secret. */
+  onValue: (value: string) => void
 }
 
 /** RFC 9110, sections 5.1 and 5.5. Blanks and line ends around a value are not part of it. */
@@ -40,7 +41,7 @@ const HEADER_VALUE = /^[\t\r\n ]*[\t\x20-\x7e\x80-\xff]*[\t\r\n ]*$/
 export function expandTransport(definition: ServerDefinition, given: ExpandContext): StdioServer | RemoteServer {
   const { transport } = definition
   const secrets = new Set<string>()
-  const context = { ...given, onInput: (value: string) => secrets.add(value) }
+  const context = { ...given, onValue: (value: string) => secrets.add(value) }
   const fill = (text: string, field: string): string => expandText(text, context, `${definition.name}: its ${field}`)
   const table = (texts: Record<string, string>, field: string): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text, `${field} ${name}`)]))
@@ -128,7 +129,7 @@ function valueOf(inner: string, context: FillContext, where: string): string {
   if (kind === 'file') return orDefaultFile(name, standard, context, where)
   if (kind === 'input') {
     const answer = context.input?.(name) ?? variable(context, inputVariable(name))
-    if (answer) context.onInput(answer)
+    if (answer) context.onValue(answer)
     const value = orDefault(answer)
     if (value !== undefined) return value
     throw invalid(`${where} needs the input "${name}".`, `Set the environment variable ${inputVariable(name)}.`)
@@ -141,11 +142,13 @@ function valueOf(inner: string, context: FillContext, where: string): string {
       'Write ${$} for a dollar sign.',
     )
   }
-  const value = orDefault(variable(context, name))
+  const set = variable(context, name)
+  if (set && !isPlainPlace(set)) context.onValue(set)
+  const value = orDefault(set)
   if (value !== undefined) return value
   throw invalid(
     `${where} needs the environment variable ${name}, which is not set.`,
-    `Set ${name} for the bridge, or write \${${name}:-default}.`,
+    `Set ${name} where the bridge is started, or write \${${name}:-default}.`,
   )
 }
 
@@ -154,9 +157,11 @@ function variable({ env }: ExpandContext, name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined
 }
 
-function orDefaultFile(name: string, standard: string | undefined, context: ExpandContext, where: string): string {
+function orDefaultFile(name: string, standard: string | undefined, context: FillContext, where: string): string {
   try {
-    return read(inHome(name, context), context, where).trimEnd()
+    const text = read(inHome(name, context), context, where).trimEnd()
+    if (text !== '') context.onValue(text)
+    return text
   } catch (error) {
     if (standard !== undefined) return standard
     throw error
@@ -206,5 +211,5 @@ export function parseEnvFile(text: string): Record<string, string> {
 }
 
 function invalid(message: string, hint: string): BridgeError {
-  return new BridgeError('CONFIG_INVALID', message, { hint })
+  return new BridgeError('CONFIG_INVALID', message, { hint, userHint: hint })
 }

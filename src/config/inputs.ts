@@ -1,4 +1,4 @@
-// The inputs of a definition: what VS Code asks its user for, `${input:ID}` in our texts. Says which there are and which are missing; asks nobody.
+// The inputs of a definition: what VS Code asks its user for, `${input:ID}` in our texts. Says which there are and which are missing; asks nobody. Pure.
 import { isObject } from './config-document.ts'
 import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
 

@@ -1,6 +1,6 @@
 // Many definitions, one name each: the same server found twice is one, and different servers with one name are both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
-import { foldName, serverAlias } from '../catalog/signature/python-name.ts'
+import { foldName, serverAlias } from '../text/python-name.ts'
 import { type FoundServer, type ServerDefinition, trustRank } from './server-definition.ts'
 
 /** Those that are no doubles, under the names they have in this bridge. */

@@ -25,7 +25,7 @@ export interface PlaceholderSyntax {
   curly?: boolean
 }
 
-export const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot', 'userHome', 'pathSeparator', '/']
+const FOLDERS = ['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot', 'userHome', 'pathSeparator', '/']
 
 /** What our own files may hold: everything. */
 export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: true, inputs: {}, folders: true }

@@ -1,6 +1,6 @@
 // What we know about an upstream before it is started: how to start it, and where that was written.
-// Its command, environment, headers and URL are secrets of the user: they never enter a sandbox, a frame, a log line or an error message.
-// Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before.
+// The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
+// Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before. Pure.
 
 /** How to reach an upstream that is a process of ours. */
 export interface StdioServer {

@@ -23,7 +23,7 @@ import {
 const DAY_S = 86_400
 
 /** A host folder given to cells. */
-export interface Mount {
+interface Mount {
   path: string
   mode: 'ro' | 'rw'
 }

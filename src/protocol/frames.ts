@@ -8,9 +8,6 @@ export const PROTOCOL_VERSION = 1
 /** The longest frame, its LF included. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024
 
-/** Bridge to kernel, outside of any frame: raise KeyboardInterrupt in the running cell. */
-export const INTERRUPT_BYTE = 0x03
-
 // ---------------------------------------------------------------- bridge to kernel
 
 /** An upstream as a cell sees it: `mcp_<alias>`. */
@@ -22,7 +19,7 @@ export interface VisibleServer {
   loaded?: false
 }
 
-export interface RunFrame {
+interface RunFrame {
   type: 'run'
   cell: number
   code: string
@@ -129,7 +126,6 @@ export const kernelFrame = z.discriminatedUnion('type', [
 
 export type KernelFrame = z.infer<typeof kernelFrame>
 export type ReadyFrame = z.infer<typeof readyFrame>
-export type OutputFrame = z.infer<typeof outputFrame>
 export type CallFrame = z.infer<typeof callFrame>
 export type ProgressFrame = z.infer<typeof progressFrame>
 export type DoneFrame = z.infer<typeof doneFrame>

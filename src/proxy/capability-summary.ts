@@ -1,6 +1,6 @@
 // What a model should know about run_python beyond its one-paragraph definition: `runtime.capability_summary()` and the capabilities resource. Pure.
 import type { Catalog } from '../catalog/catalog.ts'
-import { oneLine, SERVER_WORDS_NOTE } from '../catalog/search/text.ts'
+import { oneLine, SERVER_WORDS_NOTE } from '../text/one-line.ts'
 import type { Scope } from './scope.ts'
 
 const GUIDE = `Find: print(await runtime.search_tool_docs("create an issue")) gives lines to paste. ${SERVER_WORDS_NOTE}

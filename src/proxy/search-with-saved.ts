@@ -1,7 +1,7 @@
 // One ranking of the tools of servers and the functions that cells have saved, for cells and for the terminal.
-import { CatalogTool } from '../catalog/catalog-tool.ts'
+import { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { Catalog, SearchOptions } from '../catalog/catalog.ts'
-import type { ToolDoc } from '../catalog/tool-doc.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import type { LoadableTools } from '../state/loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../state/saved-tool.ts'
 import type { BrokenTool } from '../state/saved-tool-store.ts'

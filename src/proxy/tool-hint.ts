@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../catalog/catalog.ts'
 import { stems } from '../catalog/search/tokenize.ts'
-import type { ToolDoc } from '../catalog/tool-doc.ts'
+import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
 import type { CellError } from '../cell/cell-result.ts'
 import type { Scope } from './scope.ts'
 

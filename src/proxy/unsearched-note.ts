@@ -1,6 +1,6 @@
 // What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/catalog.ts'
-import { oneLine } from '../catalog/search/text.ts'
+import { oneLine } from '../text/one-line.ts'
 import { ONLY_NAMED } from './scope.ts'
 
 const MAX_SHOWN = 5

@@ -1,7 +1,7 @@
 // What a cell has saved, as links that a client can offer to its user. They take a share of the output budget and never the room of the text:
 // a name in another script costs hundreds of tokens in an address. Pure.
 import type { Artifact } from '../state/artifact-store.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens } from '../text/estimate-tokens.ts'
 
 export interface ResourceLink {
   type: 'resource_link'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens } from '../text/estimate-tokens.ts'
 import { renderResult } from './render-result.ts'
 
 const rendered = (stdout: string) => {

@@ -2,7 +2,7 @@
 // its head and its tail; here those would be repetition. Pure.
 import { betweenCharacters, type GapLine } from '../text/cut-middle.ts'
 import { lineCost } from '../protocol/line-cost.ts'
-import { headWithin } from './estimate-tokens.ts'
+import { headWithin } from '../text/estimate-tokens.ts'
 
 /** What is shown of it, in tokens. */
 const MAX_TOKENS = 600

@@ -3,7 +3,7 @@
 import type { CellError, CellResult } from '../cell/cell-result.ts'
 import { textOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
-import { estimateTokens, surelyFits } from './estimate-tokens.ts'
+import { estimateTokens, surelyFits } from '../text/estimate-tokens.ts'
 import { cutGiantLine } from './giant-line.ts'
 import { wasPrintedLast } from './printed-last.ts'
 import { plainText } from '../text/terminal-text.ts'

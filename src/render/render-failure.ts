@@ -1,7 +1,7 @@
 // An error of the bridge's own → the MCP tool result that the model reads, within its budget: a message may quote what the model had sent, at any length. Pure.
 import { BridgeError, messageOf } from '../errors.ts'
 import { cutMiddle } from '../text/cut-middle.ts'
-import { fitsTokens } from './estimate-tokens.ts'
+import { fitsTokens } from '../text/estimate-tokens.ts'
 import { type RenderedResult, type RenderOptions, written } from './render-result.ts'
 
 /** Of a message and of a hint: each is a sentence or two, and more is somebody's data. */

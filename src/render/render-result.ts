@@ -4,14 +4,14 @@ import type { CellResult } from '../cell/cell-result.ts'
 import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
-import { estimateTokens, fitsTokens } from './estimate-tokens.ts'
+import { estimateTokens, fitsTokens } from '../text/estimate-tokens.ts'
 import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
 import { PythonPositions } from './python-positions.ts'
 import { plainText } from '../text/terminal-text.ts'
 
-export type OutputMode = 'compact' | 'toon' | 'json'
+type OutputMode = 'compact' | 'toon' | 'json'
 
-export type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
+type ContentBlock = { type: 'text'; text: string } | MediaBlock | ResourceLink
 
 export interface RenderedResult {
   content: ContentBlock[]

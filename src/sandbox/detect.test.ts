@@ -42,6 +42,11 @@ it('ends at the embedded sandbox', async () => {
   expect((await firstUsable([no('podman'), no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('pyodide')
 })
 
+it('no engine is usable without an image that is here or can be pulled', async () => {
+  const candidates = await probeProviders('localhost/there-is-no-such-image:none')
+  for (const { name, usable, verdict } of candidates.slice(0, 2)) expect(usable, `${name}: ${verdict}`).toBe(false)
+})
+
 it('every provider of this machine has a verdict in words', async () => {
   const candidates = await probeProviders()
   expect(candidates.map(({ name }) => name)).toEqual(['podman', 'docker', 'bubblewrap', 'pyodide'])

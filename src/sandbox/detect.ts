@@ -46,9 +46,14 @@ const PROBES: Record<ProviderName, Probe> = {
   }),
 }
 
-/** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
-export function probeProviders(): Promise<Candidate[]> {
-  return Promise.all(Object.values(PROBES).map((probe) => probe()))
+/**
+ * Every provider with its verdict, in the order of `auto`. Starts nothing that stays.
+ * @param image without which a container engine is of no use
+ */
+export function probeProviders(image?: string): Promise<Candidate[]> {
+  const engine = (name: 'podman' | 'docker') => () => probeContainerEngine(name, image)
+  const probes = { ...PROBES, podman: engine('podman'), docker: engine('docker') }
+  return Promise.all(Object.values(probes).map((probe) => probe()))
 }
 
 /**
@@ -150,13 +155,21 @@ async function createProvider(
   return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, projects, packages, cacheDir })
 }
 
-async function probeContainerEngine(name: 'podman' | 'docker'): Promise<Candidate> {
+const IMAGE_WORDS = {
+  pullable: (image: string) => `the image ${image} is pulled at the first use`,
+  missing: (image: string) =>
+    `the image ${image} is not on this machine and cannot be pulled: build one with \`sandbridge image build slim\``,
+}
+
+async function probeContainerEngine(name: 'podman' | 'docker', image?: string): Promise<Candidate> {
   const { probeEngine } = await import('./container/probe-engine.ts')
   const { engine, verdict, stoppedMachine } = await probeEngine(name)
+  const { findImage } = await import('./container/image.ts')
+  const state = engine && image !== undefined ? await findImage(engine, image) : undefined
   return {
     name,
-    usable: engine !== undefined,
-    verdict,
+    usable: engine !== undefined && state !== 'missing',
+    verdict: state === undefined || state === 'here' ? verdict : `${verdict}; ${IMAGE_WORDS[state](image!)}`,
     ...(stoppedMachine && { asleep: true }),
     ...(engine && !engine.rootless && { rootful: true }),
   }

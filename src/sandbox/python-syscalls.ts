@@ -2,7 +2,7 @@
 // The one list behind podman's and docker's seccomp profile and bubblewrap's filter. Left out on purpose, beyond what needs privileges:
 // ptrace and process_vm_* (other processes), keyctl, bpf, io_uring, userfaultfd, perf (kernel attack surface), unshare and setns
 // (namespaces), memfd_create (memory outside every limit, and a way around noexec), System V shared memory (the same), execveat,
-// inotify (events that are not read are kernel memory that no limit of a process covers).
+// inotify (events that are not read are kernel memory that no limit of a process covers). Pure.
 
 const TABLE = `
   read:0:63 write:1:64 readv:19:65 writev:20:66 pread64:17:67 pwrite64:18:68 preadv:295:69 pwritev:296:70

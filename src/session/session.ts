@@ -30,7 +30,7 @@ interface SessionOptions {
   limits?: SessionLimits
 }
 
-export interface SessionLimits {
+interface SessionLimits {
   memoryBytes: number
   maxTimeoutSeconds: number
   outputTokenCount: number

@@ -15,7 +15,7 @@ export interface MemoryLimits {
   count: number
 }
 
-export const MEMORY_LIMITS: MemoryLimits = {
+const MEMORY_LIMITS: MemoryLimits = {
   keyChars: 200,
   memoryBytes: 256 << 10,
   totalBytes: 4 << 20,

@@ -1,11 +1,11 @@
 // A saved tool: a Python function with what it needs, as the sandbox hands it over and as it is kept and shared. Pure.
 // All of it is the sandbox's own words. It is data here and is only ever run inside a sandbox.
 import * as z from 'zod'
-import { firstSentence, oneLine } from '../catalog/search/text.ts'
+import { firstSentence, oneLine } from '../text/one-line.ts'
 import { boundedList } from '../protocol/bounded-schema.ts'
 
 /** A Python name that is a file name everywhere, too. Whether it is a keyword shows when it is loaded. */
-export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 export const MAX_SOURCE_CHARS = 256 * 1024
 
 const pythonName = z

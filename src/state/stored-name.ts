@@ -1,7 +1,7 @@
 // Which names may become a folder on this machine. They come out of the sandbox, so they are checked here and nowhere trusted. Pure.
 import { BridgeError } from '../errors.ts'
 
-export const MAX_NAME_CHARS = 128
+const MAX_NAME_CHARS = 128
 /** A folder's name has at most 255 bytes on common file systems, and one character takes up to four of them. */
 const MAX_NAME_BYTES = 200
 /** Names of devices, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */

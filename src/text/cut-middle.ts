@@ -1,5 +1,5 @@
 // Text that fits a number of tokens: head and tail stay, and a line between says what is missing. Pure.
-import { estimateTokens, fitsTokens, headWithin, tailWithin } from '../render/estimate-tokens.ts'
+import { estimateTokens, fitsTokens, headWithin, tailWithin } from './estimate-tokens.ts'
 
 /** A cut moves to the end of a line when that costs at most this share of the piece. */
 const LINE_SHARE = 0.2

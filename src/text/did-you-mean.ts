@@ -1,6 +1,6 @@
 // The known names that come closest to a mistaken one. Pure.
 import { editDistance } from './edit-distance.ts'
-import { byCodeUnit, foldName } from '../catalog/signature/python-name.ts'
+import { byCodeUnit, foldName } from './python-name.ts'
 
 const MAX_LENGTH = 80
 

@@ -60,7 +60,7 @@ export interface CallOptions {
 }
 
 /** Someone who can sign in to a server in a browser. */
-export interface SignInOptions {
+interface SignInOptions {
   /** Shows the page to sign in at. @throws when the user does not want to */
   showPage: (url: URL) => Promise<void>
   /** More permissions than the stored sign-in has. */

@@ -2,15 +2,7 @@
 // The same list runs against every provider; each attack must fail there and must have worked once where nothing protects.
 
 /** The kinds of attack, as docs/security.md lists them. */
-export type AttackKind =
-  | 'javascript'
-  | 'native'
-  | 'network'
-  | 'host'
-  | 'kernel'
-  | 'frames'
-  | 'exhaustion'
-  | 'separation'
+type AttackKind = 'javascript' | 'native' | 'network' | 'host' | 'kernel' | 'frames' | 'exhaustion' | 'separation'
 
 export interface Attack {
   name: string

@@ -67,7 +67,7 @@ function whyNoControl({ root, route, machine }: Attack): string | undefined {
 }
 
 let python: boolean | undefined
-export function hasPython(): boolean {
+function hasPython(): boolean {
   python ??= spawnSync('python3', ['--version']).status === 0
   return python
 }

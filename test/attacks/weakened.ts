@@ -8,7 +8,7 @@ import { readSnapshot } from '../../src/sandbox/pyodide/snapshot.ts'
 import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
-export interface Change {
+interface Change {
   file: string
   find: string
   put: string
@@ -25,7 +25,7 @@ export interface Weakening {
 const memory = planMemory(512 << 20)
 
 /** A copy of a bundle with changes. Throws when there is nothing to change, so that a test cannot pass by accident. */
-export async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Weakening): Promise<string> {
+async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Weakening): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weakened-'))
   await cp(bundle, folder, { recursive: true })
   for (const { file, find, put } of changes) {

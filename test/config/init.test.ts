@@ -77,7 +77,18 @@ describe.each(CLIENTS)('in %s (%s)', (client, fixture, file) => {
     const first = await plan()
     expect(first.skipped).toEqual([])
     expect(first.changes.map((change) => [change.client, change.file])).toEqual([[client, at(file)]])
-    expect(first.changes[0]?.diff).toEqual([expect.stringMatching(/^\+ .*\bsandbridge: \{.*"npx".*\}$/)])
+    const diff = first.changes[0]!.diff
+    expect(diff.join('\n')).toMatch(/^\+.*sandbridge/m)
+    expect(diff.join('\n')).toMatch(/^\+.*npx/m)
+    // Applied to the text it shows, it makes the text that is written: nothing else changes.
+    const removed = diff.filter((line) => line.startsWith('-')).map((line) => line.slice(1))
+    const added = diff.filter((line) => line.startsWith('+')).map((line) => line.slice(1))
+    const { after } = first.changes[0]!
+    expect(after.split('\n').length - before.split('\n').length).toBe(added.length - removed.length)
+    for (const line of added) expect(after).toContain(line)
+    for (const line of removed) expect(before).toContain(line)
+    // A comma behind the last neighbour, and no more.
+    expect(removed.length).toBeLessThanOrEqual(1)
     expect(await text(file)).toBe(before)
 
     expect(await applyInit(first.changes, stateDir)).toEqual({ written: [at(file)], skipped: [] })
@@ -202,13 +213,53 @@ describe('planInit', () => {
   })
 
   it('tells no secret', async () => {
-    const secret = { command: 'CANARY', args: ['CANARY'], env: { KEY: 'CANARY' } }
-    const remote = { url: 'https://CANARY.example/CANARY', headers: { A: 'CANARY' } }
+    const secret = { command: 'serve', args: ['--key=CANARY'], env: { KEY: 'CANARY' } }
+    const remote = { url: 'https://web.example/mcp?key=CANARY', headers: { A: 'CANARY' } }
     await write('.cursor/mcp.json', JSON.stringify({ mcpServers: { secret, remote } }))
     const { changes, skipped, registered } = await plan(true)
-    expect(changes.flatMap(({ diff }) => diff)).toHaveLength(5)
+    expect(changes.flatMap(({ diff }) => diff).length).toBeGreaterThan(4)
     expect(JSON.stringify([changes.map(({ diff }) => diff), skipped, registered])).not.toContain('CANARY')
     expect(changes.map(({ after }) => after).join('')).toContain('CANARY')
+  })
+})
+
+describe('a move', () => {
+  it('keeps the names that servers of the same name have in this bridge', async () => {
+    await write('.cursor/mcp.json', '{"mcpServers": {"git": {"command": "first"}}}')
+    await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
+    const before = await discovered()
+    expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
+    const place: Place = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+    const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
+    const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
+    await applyInit(changes, stateDir)
+    expect(await discovered()).toEqual(before)
+  })
+})
+
+describe('editDocument', () => {
+  const NEIGHBOURS = {
+    yaml: `# mine\nextensions:\n    one:   {cmd: "x",  args: [ 1,2 ]}   # keep\n\n    two:\n        cmd:  'y'\nother:   "z"\n`,
+    toml: `a   = 1 # keep\n\n[t.one]\ncommand =   "x"\n\n# about two\n[t.two]\ncommand = 'y'\n`,
+    jsonc: '{ "t": { "one": { "a":1,   "b": [1,2] }, // keep\n  "two": {"c":   2} } }\n',
+  }
+
+  it.each([
+    ['yaml', 'extensions'],
+    ['toml', 't'],
+    ['jsonc', 't'],
+  ] as const)('keeps the formatting of neighbours in %s when something is added and removed', async (format, table) => {
+    const original = NEIGHBOURS[format]
+    const added = await editDocument(original, format, [{ path: [table, 'new'], value: { command: 'c', args: ['d'] } }])
+    const after = 'text' in added ? added.text : added.reason
+    for (const part of original.match(/\S+(?: +\S+)*/g)!)
+      expect(after.replaceAll('\n', ' ')).toContain(part.split(' }')[0])
+    const removed = await editDocument(after, format, [{ path: [table, 'one'] }])
+    const left = 'text' in removed ? removed.text : removed.reason
+    expect(left).not.toContain('one')
+    expect(left).toMatch(/cmd: {2}'y'|command = 'y'|"c": {3}2/)
+    if (format === 'toml') expect(left).toContain('# about two\n[t.two]')
+    if (format === 'yaml') expect(left).toContain('other:   "z"')
   })
 })
 

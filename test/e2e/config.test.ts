@@ -15,7 +15,7 @@ it('reads every JSON file in ~/MCPs, loads the good ones and tells why the other
   write('comments.json', '{\n  // mine\n  "mcpServers": {"commented": {"command": "x",},},\n}')
   write('binary.json', Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x01]))
   write('self.json', JSON.stringify({ mcpServers: { itself: { command: 'npx', args: ['-y', 'sandbridge'] } } }))
-  const { stdout, stderr, code } = await runProgram(process.execPath, [CLI, 'exec', '-c', names], bridgeEnv(home))
+  const { stdout, stderr, code } = await runProgram(process.execPath, [CLI, '-v', 'exec', '-c', names], bridgeEnv(home))
   expect(code).toBe(0)
   expect(stdout.trim()).toBe("['commented', 'good']")
   expect(stderr).toMatch(/broken\.json/)

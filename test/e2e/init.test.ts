@@ -7,13 +7,16 @@ import { parseDocument } from '../../src/config/config-document.ts'
 import { bridgeEnv, CLI, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
+/** What works from where the program under test lies. */
+const COMMAND = { command: process.execPath, args: [CLI] }
+
 const FORMATS: Record<string, 'toml' | 'yaml'> = { '.toml': 'toml', '.yaml': 'yaml' }
 
 /** Registers a server in every client it knows, as a program of its own: it looks for the home folder once, when it is loaded. */
 const LIBRARY = `
 import { getAgentTypes, upsertServer } from 'add-mcp'
 for (const agent of getAgentTypes()) {
-  const { success, path, error } = upsertServer(agent, 'sandbridge', { command: 'npx', args: ['-y', 'sandbridge'] })
+  const { success, path, error } = upsertServer(agent, 'sandbridge', JSON.parse(process.env.COMMAND))
   if (!success) throw new Error(agent + ': ' + error)
   console.log(path)
 }`
@@ -39,7 +42,7 @@ async function libraryHome(): Promise<string> {
   const { code, stderr } = await runProgram(
     process.execPath,
     ['--input-type=module', '--eval', LIBRARY],
-    bridgeEnv(home),
+    bridgeEnv(home, { COMMAND: JSON.stringify(COMMAND) }),
     { cwd: ROOT },
   )
   expect(stderr).toBe('')
@@ -78,7 +81,7 @@ describe('on a machine with every client', () => {
     const { stdout } = await runProgram(process.execPath, [CLI, 'init', '--yes', '--move'], bridgeEnv(home))
     expect(stdout).toContain(`kimi-code: ${file}`)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-      mcpServers: { other: { command: 'x' }, sandbridge: { command: 'npx', args: ['-y', 'sandbridge'] } },
+      mcpServers: { other: { command: 'x' }, sandbridge: COMMAND },
     })
   })
 })

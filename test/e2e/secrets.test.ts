@@ -1,4 +1,4 @@
-// This file verifies that no field of a server's definition shows up in anything that the bridge says or keeps, however the server fails.
+// This file verifies that no secret of a server's definition shows up in anything that the bridge says or keeps, however the server fails.
 // What a server returns as the result of a call that succeeded is its own business, and is not looked at.
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -19,7 +19,7 @@ import { runProgram } from '../support/run-program.ts'
 const fixture = (name: string) => path.join(ROOT, 'test/fixtures/servers', name)
 
 /** One for every field, so that a leak names where it comes from. */
-const FIELDS = ['env', 'arg', 'option', 'command', 'cwd', 'envfile', 'placeholder', 'input', 'file']
+const FIELDS = ['env', 'arg', 'option', 'envfile', 'placeholder', 'input', 'file']
 const REMOTE_FIELDS = ['header', 'bearer', 'query', 'user', 'password', 'urlpath']
 const canaryOf = (field: string) => `canary-${field}-7Qz9xK2mWv`
 const canaries = [...FIELDS, ...REMOTE_FIELDS].map(canaryOf)
@@ -134,8 +134,8 @@ afterAll(async () => {
 })
 
 function writeDefinitions(home: string, address: string): void {
-  const secretFolder = path.join(home, canaryOf('cwd'))
-  const programFolder = path.join(home, canaryOf('command'))
+  const secretFolder = path.join(home, 'the-cwd')
+  const programFolder = path.join(home, 'the-command')
   mkdirSync(secretFolder)
   mkdirSync(programFolder)
   symlinkSync(process.execPath, path.join(programFolder, 'node'))
@@ -172,7 +172,7 @@ function writeDefinitions(home: string, address: string): void {
 function keptFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const file = path.join(folder, entry.name)
-    if (entry.isSymbolicLink() || /^(MCPs|vars\.env|key\.txt|canary-.*)$/.test(entry.name)) return []
+    if (entry.isSymbolicLink() || /^(MCPs|vars\.env|key\.txt)$/.test(entry.name)) return []
     return entry.isDirectory() ? keptFiles(file) : [file]
   })
 }
@@ -195,8 +195,9 @@ describe('the search for canaries', () => {
   it('looks at outputs that tell of every server', () => {
     const seen = outputs.get('what Python sees')!
     for (const name of NAMES) expect(seen).toContain(name)
-    expect(seen).toContain('Its last words')
+    expect(seen).toContain('Last output: ')
     expect(outputs.get('servers --json')).toContain('"SECRET"')
+    expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
   })
 })
 

@@ -1,7 +1,7 @@
 // A server whose definition has a client id and secret: the bridge gets its tokens by itself, and shows the secret to nobody else.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ClientCredentials } from '../../src/config/server-definition.ts'
-import { createRedactor } from '../../src/text/redact.ts'
+import { createRedactor } from '../../src/config/secrets/redact.ts'
 import { CLIENT, protectedServer, type Protected } from './authorization-server.ts'
 import { remote } from './remote-server.ts'
 import { open, textOf } from './support.ts'

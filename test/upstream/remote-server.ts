@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'
 
-export interface Received {
+interface Received {
   method: string
   path: string
   headers: IncomingMessage['headers']

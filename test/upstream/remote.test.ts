@@ -212,7 +212,7 @@ describe('requests', () => {
 
 describe('failures', () => {
   const cases: [string, number, Record<string, string>, string, { code: string; text: string }][] = [
-    ['401', 401, {}, 'no', { code: 'UPSTREAM_AUTH_REQUIRED', text: 'wants to know who is asking' }],
+    ['401', 401, {}, 'no', { code: 'UPSTREAM_AUTH_REQUIRED', text: 'requires authentication' }],
     ['403', 403, {}, 'no', { code: 'UPSTREAM_UNREACHABLE', text: 'denied access (HTTP 403)' }],
     ['404', 404, {}, 'no', { code: 'UPSTREAM_UNREACHABLE', text: 'no MCP server at its address (HTTP 404)' }],
     [
@@ -505,7 +505,7 @@ describe('a dead server', () => {
     busy = false
     now = 29_000
     await expect(echo(upstreams, 'x')).rejects.toThrow(
-      "Server 'r' is not tried again for another 1 s. It failed before:",
+      "Server 'r' is paused for 1 s after repeated failures. Last one:",
     )
     expect(server.received).toHaveLength(before)
     now = 30_001

@@ -6,6 +6,8 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
 
+const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
+
 async function temporaryFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -57,45 +59,53 @@ describe('starting', () => {
     expect(error).toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message:
-        "Server 'exit' could not be started: it exited with code 3 before it answered. " +
-        'Its last words: fatal: cannot log in with [redacted] (args [redacted])',
+        `Server 'exit' could not be started: \`${process.execPath} ${RAW} exit --password=[redacted]\` exited with code 3. ` +
+        'Last output: fatal: cannot log in with [redacted] (args --password=[redacted])',
+      userHint: 'All that it wrote: `sandbridge servers exit --log`',
+      log: 'fatal: cannot log in with [redacted] (args --password=[redacted])',
     })
     expect(upstreams.state('exit')).toBe('failed')
-    expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t|raw\.mjs/)
+    expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t/)
   })
 
   test('a server that closes its input before it exits is reported in the same way', async () => {
     await expect(open([raw('deaf-then-exit')]).listTools('deaf-then-exit')).rejects.toThrow(
-      'it exited with code 5 before it answered. Its last words: cannot hear',
+      'deaf-then-exit` exited with code 5. Last output: cannot hear',
     )
   })
 
   test('words on stdout serve when stderr is empty', async () => {
     const upstreams = open([raw('exit-words-on-stdout')])
-    await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow(
-      'Its last words: Error: no license',
-    )
+    await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow('Last output: Error: no license')
   })
 
   test('a server that never answers is given up on, and its process ended', async () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
-      message: "Server 'hang' did not answer after its start within 0.7 s. Its last words: loading a very large model",
+      message: "Server 'hang' did not answer after its start within 0.7 s. Last output: loading a very large model",
     })
     expect(upstreams.state('hang')).toBe('failed')
   })
 
   test.each([
-    ['a program that does not exist', { command: '/no/such/program' }, 'its command was not found'],
-    ['a file that is no program', { command: import.meta.dirname }, 'its command may not be executed'],
-    ['a directory that does not exist', { cwd: '/no/such/place' }, 'its working directory does not exist'],
+    ['a program that does not exist', { command: '/no/such/program' }, 'the command `/no/such/program` was not found'],
+    [
+      'a file that is no program',
+      { command: import.meta.dirname },
+      `the command \`${import.meta.dirname}\` may not be executed`,
+    ],
+    [
+      'a directory that does not exist',
+      { cwd: '/no/such/place' },
+      'its working directory does not exist: /no/such/place',
+    ],
     [
       'a character that no argument can have',
       { args: ['a\0b'] },
       'its definition holds a character that no command can have',
     ],
-  ])('%s is named without quoting the definition', async (_what, change, reason) => {
+  ])('%s is named, and where to correct it', async (_what, change, reason) => {
     const definition = raw('good')
     Object.assign(definition.transport, change)
     const error = await open([definition])
@@ -104,8 +114,8 @@ describe('starting', () => {
     expect(error).toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message: `Server 'good' could not be started: ${reason}.`,
+      userHint: expect.stringMatching(/test\.json$/),
     })
-    expect(JSON.stringify(error)).not.toContain('/no/such')
   })
 
   test('a program that is no MCP server at all is given up on', async () => {
@@ -296,7 +306,7 @@ describe('calls', () => {
         code: 'UPSTREAM_UNREACHABLE',
         message:
           "Server 'dies' exited with code 9 during the call of 'pid', whose effect is unknown. " +
-          'Its last words: out of luck',
+          'Last output: out of luck',
       })
       expect(upstreams.state('dies')).toBe('failed')
     }

@@ -1,6 +1,6 @@
 // Whether a server advises against a tool, and in which words. Pure.
 import type { UpstreamTool } from '../../upstream/upstream.ts'
-import { oneLine } from './text.ts'
+import { oneLine } from '../../text/one-line.ts'
 import { words } from './tokenize.ts'
 
 /** As much of a description as is looked at, in characters. */

@@ -7,7 +7,7 @@ import {
   type SearchDocument,
   type TextField,
 } from './fields.ts'
-import { byCodeUnit } from '../signature/python-name.ts'
+import { byCodeUnit } from '../../text/python-name.ts'
 import { stem, tokens, type Chunk, type Token } from './tokenize.ts'
 
 /** Where a term is, and how much it weighs there. */

@@ -1,7 +1,7 @@
 // What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
 import { editDistance } from '../../text/edit-distance.ts'
 import type { Postings } from './postings.ts'
-import { byCodeUnit } from '../signature/python-name.ts'
+import { byCodeUnit } from '../../text/python-name.ts'
 import { requestIn } from './request.ts'
 import type { Alternative, Thesaurus } from './thesaurus.ts'
 import { chunkOf, chunks, isStopWord, stem, stems } from './tokenize.ts'

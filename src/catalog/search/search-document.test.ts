@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CatalogTool } from '../catalog-tool.ts'
+import { CatalogTool } from '../model/catalog-tool.ts'
 import { searchDocument } from './search-document.ts'
 
 const read = (inputSchema: unknown) => searchDocument(new CatalogTool('s', 's', 't', { name: 't', inputSchema }))

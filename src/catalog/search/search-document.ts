@@ -1,5 +1,5 @@
 // What the search reads of a tool. Pure.
-import type { CatalogTool } from '../catalog-tool.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
 import { isDeprecated } from './deprecation.ts'
 import type { SearchDocument } from './fields.ts'
 import { parameterWords } from './parameter-words.ts'

@@ -3,7 +3,7 @@
 // The same documents and the same query give the same answer, in whatever order the documents came. Pure.
 import { readTexts, type SearchDocument } from './fields.ts'
 import { Postings, type Posting } from './postings.ts'
-import { byCodeUnit, foldName } from '../signature/python-name.ts'
+import { byCodeUnit, foldName } from '../../text/python-name.ts'
 import { QueryReader, type Concept } from './query-concepts.ts'
 import { Thesaurus, type Alternative } from './thesaurus.ts'
 import { ToolVectors } from './tool-vectors.ts'

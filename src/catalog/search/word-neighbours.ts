@@ -1,6 +1,6 @@
 // Which words of the catalog mean nearly the same as a word of a query, by their vectors. Pure.
 import type { Postings } from './postings.ts'
-import { byCodeUnit } from '../signature/python-name.ts'
+import { byCodeUnit } from '../../text/python-name.ts'
 import type { Alternative } from './thesaurus.ts'
 import type { WordVectors } from './word-vectors.ts'
 

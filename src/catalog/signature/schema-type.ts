@@ -13,7 +13,7 @@ import {
   typesOf,
   type Schema,
 } from './json-schema.ts'
-import { isPlainIdentifier } from './python-name.ts'
+import { isPlainIdentifier } from '../../text/python-name.ts'
 import { pythonLiteral, pythonString } from './python-literal.ts'
 
 /** How much of a schema is shown; tried from the most to the least until the text fits. */

@@ -1,10 +1,10 @@
 // A tool's input schema as a Python signature: data to bind a call with, and the text of it.
 // Everything printed here compiles: `signatureSource` is checked with `ast.parse` over generated schemas. Pure.
 import { flattened, isNever, isRecord, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
-import { isPythonKeyword, pythonNames } from './python-name.ts'
+import { isPythonKeyword, pythonNames } from '../../text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
-import { oneLine } from '../search/text.ts'
+import { oneLine } from '../../text/one-line.ts'
 
 /** One parameter of a tool. */
 export interface Parameter {

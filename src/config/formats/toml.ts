@@ -1,4 +1,4 @@
-// TOML, for Codex. Loaded only when there is such a file.
+// TOML, for Codex. Loaded only when there is such a file. Pure.
 import { parse, TomlError } from 'smol-toml'
 import type { Parsed } from './parsed.ts'
 

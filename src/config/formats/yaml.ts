@@ -1,4 +1,4 @@
-// YAML, for Goose. Loaded only when there is such a file.
+// YAML, for Goose. Loaded only when there is such a file. Pure.
 import { parseDocument, visit } from 'yaml'
 import type { Parsed } from './parsed.ts'
 import { placeOf } from './parsed.ts'

@@ -29,24 +29,14 @@ export async function editDocument(
 }
 
 async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {
-  const { applyEdits, modify } = await import('./jsonc-edits.ts')
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
-  const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: eolOf(text) }
-  let edited = text.trim() === '' ? '{}' : text
-  for (const { path, value } of edits) {
-    edited = applyEdits(edited, modify(edited, [...path], value, { formattingOptions }))
-  }
-  return edited
+  const { editJsoncText } = await import('./jsonc-edits.ts')
+  const start = text.trim() === '' ? '{}' : text
+  return edits.reduce((edited, { path, value }) => editJsoncText(edited, path, value), start)
 }
 
 async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
-  const { parseYamlDocument } = await import('./yaml-edits.ts')
-  const document = parseYamlDocument(text)
-  for (const { path, value } of edits) {
-    if (value === undefined) document.deleteIn(path)
-    else document.setIn(path, document.createNode(value))
-  }
-  return document.toString({ lineWidth: 0 })
+  const { editYamlText } = await import('./yaml-edits.ts')
+  return edits.reduce((edited, { path, value }) => editYamlText(edited, path, value), text)
 }
 
 /** TOML is edited by whole tables, which is how every client writes them: one goes by its lines, and one comes at the end. */
@@ -65,12 +55,20 @@ async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
 
 function withoutTable(text: string, path: readonly string[]): string {
   let inside = false
-  const lines = text.split('\n').filter((line) => {
+  const kept: string[] = []
+  // Comments above a header belong to what it opens.
+  let above: string[] = []
+  for (const line of text.split('\n')) {
     const header = /^\s*\[([^[\]]+)\]\s*(?:#.*)?\r?$/.exec(line)?.[1]
-    if (header !== undefined) inside = isDeepStrictEqual(headerKeys(header).slice(0, path.length), path)
-    return !inside
-  })
-  return lines.join('\n')
+    if (header !== undefined) {
+      const wasInside = inside
+      inside = isDeepStrictEqual(headerKeys(header).slice(0, path.length), path)
+      if (wasInside && !inside) kept.push(...above)
+    }
+    if (!inside) kept.push(line)
+    above = inside && /^\s*#/.test(line) ? [...above, line] : []
+  }
+  return kept.join('\n')
 }
 
 /** `a."b c".d` → a, b c, d. What is written in another way is left in place, and found out by the check at the end. */

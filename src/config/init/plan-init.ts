@@ -12,8 +12,10 @@ import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
 import type { ServerBody } from '../server-entry.ts'
 import { toServerBody } from '../server-entry.ts'
 import { BAD_NAME, isServerName, shownName } from '../server-name.ts'
+import { createRedactor } from '../secrets/redact.ts'
 import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
+import { lineDiff } from './line-diff.ts'
 import type { BridgeCommand, Target } from './targets.ts'
 import { BRIDGE_NAME, targetsOf } from './targets.ts'
 
@@ -25,7 +27,7 @@ export interface PlannedChange {
   before: string | undefined
   after: string
   edits: Edit[]
-  /** What is added (`+`) and removed (`-`), a line each. */
+  /** The lines that are removed (`-`) and added (`+`), byte for byte but for secrets. */
   diff: string[]
 }
 
@@ -42,6 +44,10 @@ export interface PlanInitOptions {
   command: BridgeCommand
   /** Move the servers of the clients into the state folder, so that they cost those clients no context any more. */
   move: boolean
+  /** What this bridge calls a server of a client's file, where that is not its name there. A server that is moved keeps it. */
+  nameOf?: (client: string, file: string, name: string) => string
+  /** Paths by which this very bridge is started; the running script's unless given. */
+  ownPaths?: readonly string[]
   /** Only these clients; all that are found unless given. */
   clients?: readonly string[]
   fileSystem?: ConfigFileSystem
@@ -90,8 +96,8 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   const table = target.table(parsed.document)
   const servers = serversOf(target, parsed.document, place)
   const edits: Edit[] = []
-  const diff: string[] = []
-  const isRegistered = [...servers.values()].some((body) => launchesBridge(body.transport, []))
+  const ownPaths = [...(options.ownPaths ?? []), ...command.args]
+  const isRegistered = [...servers.values()].some((body) => launchesBridge(body.transport, ownPaths))
   if (isRegistered) {
     plan.registered.push(client)
   } else if (valueAt(parsed.document, ...table, BRIDGE_NAME) !== undefined) {
@@ -99,16 +105,14 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   } else {
     const entry = target.entry(command, table)
     edits.push({ path: [...table, BRIDGE_NAME], value: entry })
-    diff.push(`+ ${[...table, BRIDGE_NAME].join('.')}: ${JSON.stringify(entry)}`)
   }
 
   // What is not read in its old place is not moved to a new one.
   if (options.move && target.reader !== undefined) {
-    const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, [])))
-    const destination = await planDestination(client, moved, options, plan)
+    const moved = new Map([...servers].filter(([, body]) => !launchesBridge(body.transport, ownPaths)))
+    const destination = await planDestination({ client, file, servers: moved }, options, plan)
     for (const name of destination?.names ?? []) {
       edits.push({ path: [...table, name] })
-      diff.push(`- ${[...table, name].join('.')}  (moved to ${destination?.change.file})`)
     }
     if (destination !== undefined && destination.names.length > 0) plan.changes.push(destination.change)
   }
@@ -119,6 +123,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
     plan.changes = plan.changes.filter((change) => change.client !== destinationClient(client))
     return skip(edited.reason)
   }
+  const diff = shownDiff(before, edited.text, servers.values())
   plan.changes.push({ client, file, format, before, after: edited.text, edits, diff })
 }
 
@@ -153,9 +158,8 @@ const destinationClient = (client: string): string => `mcps:${client}`
 
 /** The file in the state folder that takes a client's servers, and the names of those it takes. */
 async function planDestination(
-  client: string,
-  servers: ReadonlyMap<string, ServerBody>,
-  { place, fileSystem = nodeFileSystem }: PlanInitOptions,
+  { client, file: source, servers }: { client: string; file: string; servers: ReadonlyMap<string, ServerBody> },
+  { place, fileSystem = nodeFileSystem, nameOf = (_client, _file, name) => name }: PlanInitOptions,
   plan: InitPlan,
 ): Promise<{ change: PlannedChange; names: string[] } | undefined> {
   if (servers.size === 0) return undefined
@@ -171,11 +175,12 @@ async function planDestination(
   const edits: Edit[] = []
   for (const [name, body] of servers) {
     const entry = toOwnEntry(body)
-    const reason =
-      valueAt(parsed.document, 'mcpServers', name) === undefined ? whyRefused(name, entry, place) : 'is there already'
+    const newName = nameOf(client, source, name)
+    const isThere = valueAt(parsed.document, 'mcpServers', newName) !== undefined
+    const reason = isThere ? 'is there already' : whyRefused(newName, entry, place)
     if (reason === undefined) {
       names.push(name)
-      edits.push({ path: ['mcpServers', name], value: entry })
+      edits.push({ path: ['mcpServers', newName], value: entry })
     } else {
       plan.skipped.push({ file, name: shownName(name), reason: `${reason}, so the server stays in its client` })
     }
@@ -185,16 +190,9 @@ async function planDestination(
     plan.skipped.push({ file, reason: edited.reason })
     return undefined
   }
-  const diff = names.map((name) => `+ mcpServers.${name}  (from ${client})`)
-  const change: PlannedChange = {
-    client: destinationClient(client),
-    file,
-    format: 'jsonc',
-    before,
-    after: edited.text.endsWith('\n') ? edited.text : `${edited.text}\n`,
-    edits,
-    diff,
-  }
+  const after = edited.text.endsWith('\n') ? edited.text : `${edited.text}\n`
+  const diff = shownDiff(before, after, servers.values())
+  const change = { client: destinationClient(client), file, format: 'jsonc' as const, before, after, edits, diff }
   return { change, names }
 }
 
@@ -232,6 +230,13 @@ function toOwnEntry({
 
 function withOauth({ oauth, signIn, ...fields }: RemoteServer): ConfigObject & { type: string } {
   return { ...fields, oauth: oauth ? { grant: 'client_credentials', ...oauth } : signIn }
+}
+
+/** The values of variables and headers, and what looks like a secret, are left out: they do not change. */
+function shownDiff(before: string | undefined, after: string, servers: Iterable<ServerBody>): string[] {
+  const redactors = Array.from(servers, ({ transport }) => createRedactor(transport))
+  const redact = (line: string): string => redactors.reduce((text, hide) => hide(text), line)
+  return lineDiff(before ?? '', after).map(redact)
 }
 
 async function isFolder(fileSystem: ConfigFileSystem, folder: string | undefined): Promise<boolean> {

@@ -1,2 +1,2 @@
-// Loaded only when TOML is edited.
+// Loaded only when TOML is edited. Pure.
 export { stringify as stringifyToml } from 'smol-toml'

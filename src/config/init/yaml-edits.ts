@@ -1,8 +1,64 @@
-// Loaded only when YAML is edited.
-import type { Document } from 'yaml'
-import { parseDocument } from 'yaml'
+// Loaded only when YAML is edited. Only the lines of the edit change; the whole document is written anew where that cannot be done. Pure.
+import { isMap, isScalar, parseDocument, stringify, type Document, type Pair, type YAMLMap } from 'yaml'
 
-/** Quiet, since a warning would quote the file. */
-export function parseYamlDocument(text: string): Document {
-  return parseDocument(text, { logLevel: 'error' })
+type Ranged = { range?: [number, number, number] | null } | null
+
+/** Set the value at a path of keys, or remove it when there is no value. */
+export function editYamlText(text: string, path: readonly string[], value: unknown): string {
+  // Quiet, since a warning would quote the file.
+  const document = parseDocument(text, { logLevel: 'error' })
+  const edited = value === undefined ? withoutLines(text, document, path) : withLines(text, document, path, value)
+  if (edited !== undefined) return edited
+  if (value === undefined) document.deleteIn(path)
+  else document.setIn(path, document.createNode(value))
+  return document.toString({ lineWidth: 0 })
+}
+
+/** A new key comes last in a map that is written in lines. */
+function withLines(text: string, document: Document, path: readonly string[], value: unknown): string | undefined {
+  const map = blockMapAt(document, path.slice(0, -1))
+  const last = map && rangeOf(map.items.at(-1)!)
+  if (map === undefined || last === undefined || pairOf(map, path.at(-1))) return undefined
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const indent = ' '.repeat(last.start - lineStart(text, last.start))
+  const lines = stringify({ [path.at(-1)!]: value }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n')
+  const end = lineEnd(text, last.end)
+  const gap = text.slice(0, end).endsWith('\n') ? '' : eol
+  return text.slice(0, end) + gap + lines.map((line) => indent + line + eol).join('') + text.slice(end)
+}
+
+function withoutLines(text: string, document: Document, path: readonly string[]): string | undefined {
+  const map = blockMapAt(document, path.slice(0, -1))
+  const pair = map && pairOf(map, path.at(-1))
+  const range = pair && rangeOf(pair)
+  // A map without any key would be another value.
+  if (map === undefined || range === undefined || map.items.length === 1) return undefined
+  return text.slice(0, lineStart(text, range.start)) + text.slice(lineEnd(text, range.end))
+}
+
+function blockMapAt(document: Document, path: readonly string[]): YAMLMap | undefined {
+  const node = path.length === 0 ? document.contents : document.getIn(path, true)
+  return isMap(node) && !node.flow && node.items.length > 0 ? node : undefined
+}
+
+function pairOf(map: YAMLMap, key: string | undefined): Pair | undefined {
+  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
+}
+
+/** From the first character of the key to the end of the value, without comments that follow. */
+function rangeOf({ key, value }: Pair): { start: number; end: number } | undefined {
+  const from = (key as Ranged)?.range
+  const to = (value as Ranged)?.range ?? from
+  return from && to ? { start: from[0], end: to[1] } : undefined
+}
+
+const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1
+
+/** Behind the end of the line that the last character before `at` is on. */
+function lineEnd(text: string, at: number): number {
+  if (text[at - 1] === '\n') return at
+  const end = text.indexOf('\n', at)
+  return end < 0 ? text.length : end + 1
 }

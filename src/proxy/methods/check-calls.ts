@@ -1,6 +1,6 @@
 // The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known; nothing is started.
 import * as z from 'zod'
-import { UNKNOWN } from '../../catalog/signature/bind.ts'
+import { UNKNOWN } from '../../catalog/calls/bind.ts'
 import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { BridgeError } from '../../errors.ts'

@@ -16,7 +16,7 @@ import type { Upstreams } from '../../upstream/upstream.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
 
-export interface ProxyOptions {
+interface ProxyOptions {
   catalog: Catalog
   upstreams: Upstreams
   questions: Questions

@@ -1,8 +1,8 @@
 // Serves what every server can be asked beside its tools: its resources and prompts, and the list of its tools. Results take the form of tool results, so that the
 // kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
-import { promptTexts } from '../../catalog/catalog-offering.ts'
-import type { CatalogTool } from '../../catalog/catalog-tool.ts'
-import { splitPrompt } from '../../catalog/server-methods.ts'
+import { promptTexts } from '../../catalog/model/catalog-offering.ts'
+import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
+import { splitPrompt } from '../../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
 import type { ToolResult } from '../../upstream/upstream.ts'
 import type { CallContext } from './method.ts'

@@ -1,7 +1,7 @@
 // The methods for saved tools: functions that cells keep for later sessions, and their place in the search for tools.
 import * as z from 'zod'
-import type { Detail, ToolDoc } from '../../catalog/tool-doc.ts'
-import { oneLine } from '../../catalog/search/text.ts'
+import type { Detail, ToolDoc } from '../../catalog/calls/tool-doc.ts'
+import { oneLine } from '../../text/one-line.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import { savedToolLine, type SavedTool } from '../../state/saved-tool.ts'
 import { type BrokenTool, parseSavedTool } from '../../state/saved-tool-store.ts'

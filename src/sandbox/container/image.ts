@@ -16,6 +16,27 @@ interface Inspected {
 
 const PULL_TIMEOUT_MS = 30 * 60_000
 
+const lastLine = (text: string): string | undefined => text.split('\n').findLast((line) => line.trim() !== '')
+
+/** Registries that were out of reach a moment ago: the next engine would wait as long to find out the same. */
+const OFFLINE_MS = 30_000
+const OFFLINE =
+  /no such host|lookup .*: |dial tcp|i\/o timeout|timed? ?out|network is unreachable|connection refused|name resolution/i
+
+const registries = {
+  offline: new Map<string, { reason: string; at: number }>(),
+  note(image: string, stderr: string): void {
+    if (!OFFLINE.test(stderr)) return
+    this.offline.set(registryOf(image), { reason: lastLine(stderr) ?? stderr, at: performance.now() })
+  },
+  whyOffline(image: string): string | undefined {
+    const known = this.offline.get(registryOf(image))
+    return known && performance.now() - known.at < OFFLINE_MS ? known.reason : undefined
+  },
+}
+
+const registryOf = (image: string): string => fullImageName(image).split('/')[0]!
+
 /**
  * The image of this name, pulled if need be.
  * @param onProgress hears what the engine says while it pulls
@@ -30,6 +51,8 @@ export async function ensureImage(
   if (present) return present
   // How engines name what was built on this machine.
   if (name.startsWith('localhost/')) throw missing(name, 'it is a name for images built on this machine')
+  const offline = registries.whyOffline(name)
+  if (offline !== undefined) throw missing(name, offline)
   onProgress(`Pulling ${name} with ${engine.command}`)
   const full = engine.dialect === 'podman' ? fullImageName(name) : name
   const { code, stderr } = await runCommand(engine.command, ['pull', full], {
@@ -38,8 +61,22 @@ export async function ensureImage(
   })
   const pulled = code === 0 ? await inspectImage(engine, name) : undefined
   if (pulled) return pulled
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'the engine gave no reason'
-  throw missing(name, reason)
+  registries.note(name, stderr)
+  throw missing(name, lastLine(stderr) ?? 'the engine gave no reason')
+}
+
+/** A registry that does not answer by then is taken to be out of reach. */
+const ASK_TIMEOUT_MS = 5_000
+
+/** Whether the image is on this machine, or its registry says that it could be pulled. Pulls nothing. */
+export async function findImage(engine: Engine, name: string): Promise<'here' | 'pullable' | 'missing'> {
+  if (await inspectImage(engine, name)) return 'here'
+  if (name.startsWith('localhost/')) return 'missing'
+  const full = fullImageName(name)
+  const asked = await runCommand(engine.command, ['manifest', 'inspect', full], { timeoutMs: ASK_TIMEOUT_MS })
+  if (asked.code === 0) return 'pullable'
+  registries.note(name, asked.code === null ? 'timeout' : asked.stderr)
+  return 'missing'
 }
 
 function missing(name: string, reason: string): BridgeError {

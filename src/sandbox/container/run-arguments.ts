@@ -1,4 +1,4 @@
-// The command line of one sandbox container: every hardening option is here and nowhere else. Pure.
+// The command line of one sandbox container: every hardening option is here and nowhere else.
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { MountedFolder } from '../mounted-folder.ts'

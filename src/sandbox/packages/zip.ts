@@ -1,5 +1,5 @@
 // Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels use: stored and deflated entries, no zip64.
-// (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.)
+// (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
 import { inflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {

@@ -33,7 +33,7 @@ const MANIFEST = 'manifest.json'
 const KEPT_UNUSED_MS = 14 * 86_400_000
 
 /** Runs the sandbox process once in the unfinished folder and hands back what it made there. */
-export type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
+type SnapshotMaker = (folder: string) => Promise<{ snapshot: Uint8Array; codeCache: Uint8Array }>
 
 export interface BundleOptions {
   /** The folder that holds all bundles, such as ~/.cache/sandbridge. */

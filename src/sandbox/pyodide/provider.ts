@@ -82,7 +82,7 @@ export class PyodideProvider implements Provider {
 }
 
 /** The innermost command: Node with its flags, reading only the bundle. */
-export function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): string[] {
+function sandboxCommand(node: string, bundle: string, memory: MemoryPlan): string[] {
   return [node, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
 }
 

@@ -2,7 +2,7 @@
 // The MCP client package has no time limit there, takes an outage for a refusal, and writes what it is told of an error to stderr.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
-import type { Redactor } from '../../text/redact.ts'
+import type { Redactor } from '../../config/secrets/redact.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 
 /** Within the time that a server has for its start, so that what is said is not only that it took too long. */

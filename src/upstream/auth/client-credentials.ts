@@ -3,7 +3,7 @@
 import type { AuthProvider, OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client'
 import type { ClientCredentials } from '../../config/server-definition.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
-import { redactStart, type Redactor } from '../../text/redact.ts'
+import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 

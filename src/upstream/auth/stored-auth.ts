@@ -3,7 +3,7 @@ import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
-import type { Redactor } from '../../text/redact.ts'
+import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import type { TokenStore } from './token-store.ts'
 

@@ -17,7 +17,7 @@ export interface Grant {
   port?: number
 }
 
-export interface ServerGrants {
+interface ServerGrants {
   /** The issuer whose tokens were saved last. */
   latest?: string
   byIssuer: Record<string, Grant>

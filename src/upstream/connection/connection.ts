@@ -17,7 +17,7 @@ import { answerRequest, type UpstreamRequests } from './requests.ts'
 import { awaitTask, isTaskHandle } from './task-extension.ts'
 import { runAsTask } from './tasks.ts'
 import type { WordsMark } from '../stdio/stdio-transport.ts'
-import type { ListingCleaner } from '../../text/listing-words.ts'
+import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
 

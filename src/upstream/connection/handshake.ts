@@ -6,7 +6,7 @@ import type { Link } from '../dial.ts'
 import { DirectCalls } from './direct-calls.ts'
 import type { Circumstances } from '../failures/failures.ts'
 import { routeProgress } from './progress.ts'
-import type { ListingCleaner } from '../../text/listing-words.ts'
+import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
@@ -92,7 +92,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   return connection
 }
 
-export async function closeLink(link: Link): Promise<void> {
+async function closeLink(link: Link): Promise<void> {
   await link.transport.close().catch(() => {})
   link.release?.()
 }

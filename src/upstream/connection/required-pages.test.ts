@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from '../../text/redact.ts'
+import { createRedactor } from '../../config/secrets/redact.ts'
 import { FinishedPages, requiredPages } from './required-pages.ts'
 
 const redact = createRedactor({

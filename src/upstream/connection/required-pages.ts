@@ -1,7 +1,7 @@
 // Pages that a server wants the user to open before it does what it was asked (MCP 2025-11-25, Elicitation, URL Mode): what it names in its
 // error, and when it says that the user is done there. It shows nobody anything.
-import { REPLACEMENT } from '../../text/encoded-secrets.ts'
-import { type Redactor, redactStart } from '../../text/redact.ts'
+import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
+import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
 import { isPlainlySeen, onOneLine } from '../../text/server-words.ts'
 
 /** JSON-RPC error code "URL elicitation required". */

@@ -3,14 +3,16 @@
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
 import { BodyTooLongError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
-import { redactEnd, redactStart, type Redactor } from '../../text/redact.ts'
+import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
+import { plainText } from '../../text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
+import { spawnFailure } from './spawn-failure.ts'
+import { tellingLine } from './telling-line.ts'
 import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
 
-/** How much of a server's last words an error carries. */
+/** How much of what a server wrote last an error carries. */
 const SHOWN_CHARS = 4096
-const LAST_LINE_CHARS = 500
 
 const MAX_SCOPE_WORDS = 3
 
@@ -19,6 +21,14 @@ export interface Circumstances {
   server: string
   redact: Redactor
   remote: boolean
+  /** The first word of its command. */
+  program?: string
+  /** Where it is started. */
+  cwd?: string | undefined
+  /** The config file that defines it. */
+  file?: string
+  /** How it is started or where it is reached, as its definition has it and without secrets. */
+  command?: string
   /** Its definition has client credentials. */
   isProgram?: boolean
   exit?: ProcessExit | undefined
@@ -46,15 +56,8 @@ export interface Failure {
   retryAfterMs?: number | undefined
 }
 
-/** A failed start in few words, for lists of servers. */
-export interface StartFailureData {
-  why: string
-  /** The last line that the process wrote to stderr, redacted; empty when it wrote none. A traceback names the error there. */
-  lastLine: string
-}
-
 /** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
-export const REMOTE_HINT = 'It is tried again on the next use. Check its url with `sandbridge servers`.'
+export const REMOTE_HINT = 'It is tried again on its next use.'
 
 /** @param timeoutMs the start timeout, for the message. */
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
@@ -68,6 +71,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const { server, remote } = about
   if (needsLogin(error)) return { error: loginNeeded(about, error) }
   const words = lastWords(about)
+  const log = fullLog(about)
   if (isTimeout(error)) {
     const hint = remote
       ? 'It may be overloaded: try again in a moment.'
@@ -76,19 +80,20 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
     return {
       error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, {
         hint,
-        data: { why: `${what} ${timeoutMs / 1000} s`, lastLine: lastLine(about) } satisfies StartFailureData,
+        ...log,
       }),
     }
   }
+  const spawned = remote ? undefined : spawnFailure(error, about)
+  if (spawned) return { error: spawned }
   const rpcCode = rpcErrorOf(error)?.code
-  const why = about.exit ? `it ${describeExit(about.exit)} before it answered` : reasonOf(error, about)
-  const failure = remote ? 'could not be reached' : 'could not be started'
-  const hint = remote ? REMOTE_HINT : undefined
+  const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)
+  const failure = remote ? `could not be reached${at(about)}` : 'could not be started'
   return {
-    error: unreachable(`Server '${server}' ${failure}: ${why}.${words}`, hint, {
-      why: `${failure}: ${why}`,
-      lastLine: lastLine(about),
-    }),
+    error: unreachable(
+      `Server '${server}' ${failure}: ${why}.${words}`,
+      remote ? { hint: REMOTE_HINT } : logHint(about),
+    ),
     refused: rpcCode !== undefined || isHttpRefusal(error) || isEraRefusal(error),
     retryAfterMs: retryAfterOf(error),
   }
@@ -108,7 +113,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
     const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withLastWords(rpc.message, about)}`
-    return { error: unreachable(text, REMOTE_HINT), isOutage: true }
+    return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc) {
     const text = redactStart(about.redact, rpc.message, SHOWN_CHARS)
@@ -132,7 +137,9 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`),
+    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`, {
+      ...fullLog(about),
+    }),
   }
 }
 
@@ -145,7 +152,7 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
   return {
-    error: unreachable(text, hint),
+    error: unreachable(text, { hint }),
     sessionLost: isSessionLost(error),
     answered: isRefusal,
     // We have closed it ourselves, or the next handshake tells.
@@ -154,11 +161,28 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   }
 }
 
-function unreachable(message: string, hint?: string, data?: StartFailureData): BridgeError {
-  return new BridgeError('UPSTREAM_UNREACHABLE', message, {
-    ...(hint !== undefined && { hint }),
-    ...(data && { data }),
-  })
+function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeError {
+  return new BridgeError('UPSTREAM_UNREACHABLE', message, options)
+}
+
+/** For a process that wrote more than the error shows. */
+function logHint(about: Circumstances): BridgeErrorOptions {
+  const log = fullLog(about)
+  if (log.log === undefined) return {}
+  const command = `\`sandbridge servers ${about.server} --log\``
+  return {
+    ...log,
+    hint: `The user can read all that it wrote with ${command}.`,
+    userHint: `All that it wrote: ${command}`,
+  }
+}
+
+function commandOf({ command }: Circumstances): string {
+  return command === undefined ? 'it' : `\`${command}\``
+}
+
+function at({ command }: Circumstances): string {
+  return command === undefined ? '' : ` at ${command}`
 }
 
 function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
@@ -167,10 +191,12 @@ function loginNeeded({ server, isProgram }: Circumstances, error: unknown): Brid
   if (isProgram) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
+      userHint: 'Correct `oauth` in the definition of the server.',
     })
   }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants to know who is asking (HTTP 401)`, {
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
     hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
+    userHint: `Run \`sandbridge login ${server}\`, or correct the credentials in its headers.`,
   })
 }
 
@@ -189,12 +215,17 @@ function scopeNeeded(server: string, scope: string, isProgram = false): BridgeEr
   const named = shown === undefined ? '' : `: ${shown}`
   const has = isProgram ? 'its client credentials have' : 'the login has'
   let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
-  if (isProgram) hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
-  else if (scope === '') {
+  let userHint = `Run \`sandbridge login ${server}\`: it asks for them.`
+  if (isProgram) {
+    hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
+    userHint = 'Add them to `scope` in the `oauth` of its definition.'
+  } else if (scope === '') {
     hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
+    userHint = `It does not say which. Find out, and run \`sandbridge login ${server} --scope …\` with them.`
   }
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants more permissions than ${has}${named}`, {
     hint,
+    userHint,
     data: { scope: shown ?? '' },
   })
 }
@@ -246,14 +277,16 @@ function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
 }
 
+/** The line of a server's output that says why, and what it logged. */
 function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
-  const written = words ? ` Its last words: ${redactEnd(redact, words, SHOWN_CHARS).trim()}` : ''
+  const line = words ? tellingLine(plainText(redact(words))) : ''
+  const written = line === '' ? '' : ` Last output: ${line}`
   return logged ? `${written} It logged: ${logged}` : written
 }
 
-function lastLine({ lastWords: words, redact }: Circumstances): string {
-  const lines = redact(words ?? '').split('\n')
-  return (lines.findLast((line) => line.trim() !== '') ?? '').trim().slice(0, LAST_LINE_CHARS)
+/** All that is kept of a server's output. */
+function fullLog({ lastWords: words, redact }: Circumstances): { log?: string } {
+  return words ? { log: plainText(redact(words)).slice(-SHOWN_CHARS).trim() } : {}
 }
 
 function withLastWords(reason: string, about: Circumstances): string {
@@ -265,22 +298,7 @@ function withLastWords(reason: string, about: Circumstances): string {
 function reasonOf(error: unknown, about: Circumstances): string {
   const rpc = rpcErrorOf(error)
   if (rpc) return `it refused to initialize: ${wordsOf(error, about)} (${rpc.code})`
-  const words = about.remote
-    ? remoteReason(error)
-    : SPAWN_WORDS[String((error as NodeJS.ErrnoException | undefined)?.code)]
-  return words ?? wordsOf(error, about)
-}
-
-const SPAWN_WORDS: Record<string, string> = {
-  ENOENT: 'its command was not found',
-  EACCES: 'its command may not be executed',
-  EPERM: 'its command may not be executed',
-  ENOTDIR: 'its working directory does not exist',
-  EMFILE: 'this machine is out of file descriptors',
-  ENFILE: 'this machine is out of file descriptors',
-  EAGAIN: 'this machine is out of processes',
-  ERR_INVALID_ARG_VALUE: 'its definition holds a character that no command can have',
-  ERR_INVALID_ARG_TYPE: 'its definition holds something that is no text',
+  return (about.remote ? remoteReason(error) : undefined) ?? wordsOf(error, about)
 }
 
 function wordsOf(error: unknown, { redact }: Circumstances): string {

@@ -34,7 +34,7 @@ export function failureOf(response: Response, now = Date.now()): RemoteFailure |
 }
 
 /** RFC 9110 section 10.2.3: seconds or a date. */
-export function parseRetryAfter(value: string | null, now: number): number | undefined {
+function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (!value) return undefined
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined

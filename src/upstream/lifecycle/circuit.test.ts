@@ -49,7 +49,7 @@ test('jitter spreads a wait by a fifth either way', () => {
 test('says how long, and why', () => {
   const { circuit: c } = circuit()
   for (let i = 0; i < 5; i += 1) fail(c)
-  expect(() => use(c)).toThrow("Server 's' is not tried again for another 4 s. It failed before: it is down")
+  expect(() => use(c)).toThrow("Server 's' is paused for 4 s after repeated failures. Last one: it is down")
 })
 
 test('success closes it again', () => {
@@ -69,7 +69,7 @@ test('what began together and fails together is one failure', () => {
   fail(c)
   use(c)
   fail(c)
-  expect(() => use(c)).toThrow('another 1 s')
+  expect(() => use(c)).toThrow('paused for 1 s')
 })
 
 test('an answer to what began before the failure is no sign that the server is back', () => {
@@ -77,7 +77,7 @@ test('an answer to what began before the failure is no sign that the server is b
   const before = c.moment
   for (let i = 0; i < 5; i += 1) fail(c)
   c.succeeded(before)
-  expect(() => use(c)).toThrow('another 4 s')
+  expect(() => use(c)).toThrow('paused for 4 s')
   c.succeeded(c.moment)
   use(c)
 })
@@ -119,7 +119,7 @@ test('after a wait, the first use is the trial until it is over', async () => {
   leave()
   await trial
   expect(c.trial).toBeUndefined()
-  expect(() => c.enter()).toThrow('another 8 s')
+  expect(() => c.enter()).toThrow('paused for 8 s')
 })
 
 test('a trial that says nothing leaves the next use to be one', async () => {

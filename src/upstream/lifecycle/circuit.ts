@@ -55,8 +55,8 @@ export class Circuit {
     const seconds = Math.ceil(waitMs / 1000)
     throw new BridgeError(
       'UPSTREAM_UNREACHABLE',
-      `Server '${this.#options.server}' is not tried again for another ${seconds} s. It failed before: ${this.#reason}`,
-      { hint: `Wait ${seconds} s, or do without it.`, data: { retryAfterMs: waitMs } },
+      `Server '${this.#options.server}' is paused for ${seconds} s after repeated failures. Last one: ${this.#reason}`,
+      { hint: `Retry in ${seconds} s.`, data: { retryAfterMs: waitMs } },
     )
   }
 

@@ -13,8 +13,8 @@ import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
 import { LastLogged } from './last-logged.ts'
 import { openUpstream, StartFailedError } from './open-upstream.ts'
-import { createListingCleaner } from '../../text/listing-words.ts'
-import { createRedactor, redactEnd, redactStart, type Redactor } from '../../text/redact.ts'
+import { createListingCleaner } from '../../config/secrets/listing-words.ts'
+import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
@@ -223,7 +223,8 @@ export class ManagedUpstream {
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
       throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
-        hint: 'Ask the user to run `sandbridge servers` in the project, and to trust it there.',
+        hint: 'Ask the user to run `sandbridge trust` in the project.',
+        userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
     }
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))

@@ -7,7 +7,8 @@ import { dialProcess, type Link, type Via } from '../dial.ts'
 import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
 import { handshake, type Era, type HandshakeOptions } from '../connection/handshake.ts'
 import type { Callers } from './callers.ts'
-import type { Redactor } from '../../text/redact.ts'
+import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
+import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import type { Verdict, Verdicts } from './negotiated-transports.ts'
 
@@ -34,6 +35,8 @@ interface Approach {
   via: Via
   era: Era
 }
+
+const MAX_PROGRAM_CHARS = 200
 
 /** Nearly all servers know the legacy era, and asking them about another costs a process; a remote one is asked which it knows. */
 const APPROACHES: Record<Via, Approach[]> = {
@@ -93,6 +96,9 @@ async function attempt(
   { via, era }: Approach,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, redact, timeoutMs } = options
+  const written = definition.transport
+  const process =
+    written.type === 'stdio' ? { program: shellWord(written.command, MAX_PROGRAM_CHARS), cwd: written.cwd } : {}
   let link: Link | undefined
   const words = (since: CallStart | undefined): Pick<Circumstances, 'lastWords' | 'logged'> => {
     if (!since) return { lastWords: link?.lastWords?.(), logged: options.logged() }
@@ -104,6 +110,9 @@ async function attempt(
     server: definition.name,
     redact,
     remote: via !== 'stdio',
+    command: commandLine(written),
+    file: definition.source.file,
+    ...process,
     isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
     endedFor: link?.endedFor?.(),

@@ -2,7 +2,7 @@
 // A stream is handed on line by line: the parser looks at an unfinished line again with every chunk, which makes a long one take quadratic time.
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
-export const MAX_BODY_BYTES = 64 * 1024 * 1024
+const MAX_BODY_BYTES = 64 * 1024 * 1024
 
 export class BodyTooLongError extends Error {
   constructor() {

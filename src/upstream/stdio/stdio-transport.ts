@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process'
 import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { passedEnvironment } from '../../config/passed-variables.ts'
 import type { StdioServer } from '../../config/server-definition.ts'
 import { writeBatched } from '../../process/write-batched.ts'
 import { answeredId } from './answered-id.ts'
@@ -25,12 +26,6 @@ const AFTER_BROKEN_PIPE_MS = 2000
 
 /** JSON-RPC error code that stands for a message too long to be read; from the range that is free for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
-
-/** What of our own environment a server gets, beside what its definition says: enough to find programs, a home and a locale, and no credentials. */
-const INHERITED_ENV =
-  process.platform === 'win32'
-    ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR'
-    : 'HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER'
 
 export interface ProcessExit {
   code: number | null
@@ -90,7 +85,7 @@ export class StdioTransport implements Transport {
     }
     return new Promise((resolve, reject) => {
       const child = spawn(this.#server.command, this.#server.args, {
-        env: { ...inheritedEnvironment(), ...this.#server.env },
+        env: { ...passedEnvironment(), ...this.#server.env },
         cwd: this.#cwd,
         detached: process.platform !== 'win32',
         windowsHide: true,
@@ -219,14 +214,4 @@ export class StdioTransport implements Transport {
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value
-}
-
-function inheritedEnvironment(): Record<string, string> {
-  const env: Record<string, string> = {}
-  for (const name of INHERITED_ENV.split(' ')) {
-    const value = process.env[name]
-    // A value that starts so is a shell function of an old bash, which would run in the child.
-    if (value !== undefined && !value.startsWith('()')) env[name] = value
-  }
-  return env
 }

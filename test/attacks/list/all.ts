@@ -12,7 +12,7 @@ import { linuxNetworkAttacks } from './linux-network.ts'
 import { nativeAttacks } from './native.ts'
 import { networkAttacks } from './network.ts'
 
-export const ALL_ATTACKS: Attack[] = [
+const ALL_ATTACKS: Attack[] = [
   ...javascriptAttacks,
   ...nativeAttacks,
   ...networkAttacks,

@@ -1,0 +1,16 @@
+// `npm run check:release [-- v1.2.3]`: package.json, server.json, the bundle's manifest and the tag name one version.
+import { readFileSync } from 'node:fs'
+
+const read = (name) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))
+const server = read('server.json')
+const { version, mcpName } = read('package.json')
+const claims = {
+  'server.json': server.version,
+  'server.json, its package': server.packages[0].version,
+  'packaging/mcpb.json': read('packaging/mcpb.json').version,
+  ...(process.argv[2] && { 'the tag': process.argv[2].replace(/^v/, '') }),
+}
+const wrong = Object.entries(claims).filter(([, claimed]) => claimed !== version)
+for (const [place, claimed] of wrong) process.stderr.write(`package.json has version ${version}, ${place} ${claimed}\n`)
+if (mcpName !== server.name) process.stderr.write(`package.json has mcpName ${mcpName}, server.json ${server.name}\n`)
+process.exitCode = wrong.length > 0 || mcpName !== server.name ? 1 : 0

@@ -1,0 +1,102 @@
+// Turns the arguments of a Python call into the arguments of a tool: positions and Python names become true names.
+// It refuses only what cannot be right by the tool's own schema, and then says everything that is wrong at once. Pure.
+import { BridgeError } from '../../errors.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { didYouMeanText } from '../../text/did-you-mean.ts'
+import { foldName } from '../../text/python-name.ts'
+import type { Parameter, Signature } from '../signature/signature.ts'
+import { toolLine } from './tool-doc.ts'
+import { violation } from '../signature/violation.ts'
+
+const MAX_PROBLEMS = 6
+
+/** Stands for an argument whose value the source of a cell does not tell: it can be any. */
+export const UNKNOWN = Symbol('unknown')
+
+/**
+ * The arguments to send, under their true names.
+ * `None` for a parameter that may be left out and cannot be null leaves it out, as a Python default of `None` does.
+ * @param isPartial may there be arguments beyond these? Then none is missing
+ * @throws BridgeError PROXY_ARGUMENTS_INVALID with every problem found and the tool's signature; `data.problems` lists them
+ */
+export function bindArguments(
+  tool: CatalogTool,
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+  isPartial = false,
+): Record<string, unknown> {
+  const { signature } = tool
+  const problems: string[] = []
+  const bound = new Map<string, unknown>()
+  const used = new Set<Parameter>()
+  if (args.length > signature.parameters.length) {
+    problems.push(`it takes at most ${signature.parameters.length} arguments, ${args.length} were given by position`)
+  }
+  for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
+    used.add(parameter)
+    bound.set(parameter.trueName, args[index])
+  }
+  const find = finderOf(signature)
+  for (const [name, value] of Object.entries(kwargs)) {
+    if (problems.length > MAX_PROBLEMS) break
+    const parameter = find(name)
+    if (parameter === undefined) {
+      if (signature.open) bound.set(name, value)
+      else problems.push(unknownArgument(name, signature))
+    } else if (used.has(parameter)) {
+      problems.push(`${parameter.name} was given twice`)
+    } else {
+      used.add(parameter)
+      bound.set(parameter.trueName, value)
+    }
+  }
+  for (const parameter of signature.parameters) {
+    if (!used.has(parameter)) {
+      if (isPartial) continue
+      if (parameter.required) problems.push(`${parameter.name} is missing`)
+      else if ('fill' in parameter) bound.set(parameter.trueName, parameter.fill)
+      continue
+    }
+    const value = bound.get(parameter.trueName)
+    if (value === UNKNOWN) continue
+    const wrong = violation(value, parameter.schema, signature.root, parameter.name)
+    if (wrong === undefined) continue
+    if (value === null && 'fill' in parameter) bound.set(parameter.trueName, parameter.fill)
+    else if (value === null && !parameter.required) bound.delete(parameter.trueName)
+    else problems.push(wrong)
+  }
+  if (problems.length > 0) throw invalid(tool, problems)
+  // fromEntries defines own properties, so that an argument called `__proto__` is only an argument.
+  return Object.fromEntries(bound)
+}
+
+/** Finds parameters by the names that a call may use for them. Code in the sandbox may pass any number of names, so it has to be quick. */
+function finderOf({ parameters, open }: Signature): (name: string) => Parameter | undefined {
+  const byName = new Map<string, Parameter>()
+  const byFolded = new Map<string, Parameter | undefined>()
+  for (const parameter of parameters) {
+    byName.set(parameter.name, parameter)
+    const folded = foldName(parameter.trueName)
+    // `dry_run` for `dryRun`: the same name to anyone but a computer, as long as only one parameter folds to it.
+    byFolded.set(folded, byFolded.has(folded) ? undefined : parameter)
+  }
+  for (const parameter of parameters) byName.set(parameter.trueName, parameter)
+  return (name) => byName.get(name) ?? (open ? undefined : byFolded.get(foldName(name)))
+}
+
+function unknownArgument(name: string, { parameters }: Signature): string {
+  const near = didYouMeanText(
+    name,
+    parameters.map((parameter) => parameter.name),
+  )
+  return `there is no argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
+}
+
+function invalid(tool: CatalogTool, problems: string[]): BridgeError {
+  const listed = problems.slice(0, MAX_PROBLEMS)
+  if (problems.length > MAX_PROBLEMS) listed.push(`and ${problems.length - MAX_PROBLEMS} more`)
+  const line = toolLine(tool).replace(/^await /, '')
+  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${tool.alias}: ${listed.join('; ')}. Signature: ${line}`, {
+    data: { server: tool.server, tool: tool.name, problems },
+  })
+}

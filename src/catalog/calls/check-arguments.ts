@@ -1,0 +1,45 @@
+// Judges a call by what a cell's source says of it, before the cell runs: the same rules as for a call that is sent, with unknown values allowed. Pure.
+import { BridgeError } from '../../errors.ts'
+import { bindArguments } from './bind.ts'
+import { promptTexts, type CatalogOffering } from '../model/catalog-offering.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { splitPrompt } from '../model/server-methods.ts'
+
+/** A call as it stands in a source. An argument that is no literal is UNKNOWN. */
+export interface SeenCall {
+  tool: string
+  args: readonly unknown[]
+  kwargs: Readonly<Record<string, unknown>>
+  /** Are there `*args` or `**kwargs`? */
+  isPartial: boolean
+}
+
+/** What is certainly wrong with the arguments: PROXY_ARGUMENTS_INVALID. */
+export function checkArguments(
+  tool: CatalogTool,
+  { args, kwargs, isPartial }: SeenCall,
+  prompts: { findPrompt: (server: string, name: string) => CatalogOffering | undefined },
+): BridgeError | undefined {
+  const given = withoutRaw(tool, kwargs)
+  try {
+    if (tool.method !== 'get_prompt') {
+      bindArguments(tool, args, given, isPartial)
+      return undefined
+    }
+    const { own, prompt: promptArguments } = splitPrompt(args, given)
+    bindArguments(tool, args, own, isPartial)
+    const name = args[0] ?? own['name']
+    const prompt = typeof name === 'string' ? prompts.findPrompt(tool.server, name) : undefined
+    if (prompt !== undefined) bindArguments(prompt, [], promptTexts(promptArguments), isPartial)
+    return undefined
+  } catch (error) {
+    if (BridgeError.isInstance(error)) return error
+    throw error
+  }
+}
+
+/** `raw=True` is not the tool's but ours, unless the tool has a parameter of that name. */
+function withoutRaw(tool: CatalogTool, kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { raw, ...rest } = kwargs
+  return raw === undefined || tool.signature.parameters.some(({ name }) => name === 'raw') ? { ...kwargs } : rest
+}

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import { catalogTools } from '../model/catalog-tool.ts'
+import { exampleCall } from './example-call.ts'
+
+const example = (inputSchema: unknown) => exampleCall(catalogTools('x', 'x', [{ name: 'do', inputSchema }])[0]!)
+const text = { type: 'string' }
+
+it.each([
+  [{ type: 'object', properties: {} }, 'await mcp_x.do()'],
+  [{ properties: { owner: text, body: text }, required: ['owner'] }, "await mcp_x.do(owner='owner')"],
+  [
+    { properties: { from: { ...text, examples: ['2026-01-01'] } }, required: ['from'] },
+    "await mcp_x.do(from_='2026-01-01')",
+  ],
+  [
+    { properties: { a: { enum: ['list', 'undo'] }, b: { const: 3 } }, required: ['a', 'b'] },
+    "await mcp_x.do(a='list', b=3)",
+  ],
+  [
+    { properties: { n: { type: 'integer', minimum: 5 }, on: { type: 'boolean' } }, required: ['n', 'on'] },
+    'await mcp_x.do(n=5, on=True)',
+  ],
+  [{ properties: { url: { ...text, format: 'uri' } }, required: ['url'] }, "await mcp_x.do(url='https://example.com')"],
+  [
+    {
+      properties: {
+        items: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { name: text, tags: { type: 'array', items: text }, note: text },
+            required: ['name', 'tags'],
+          },
+        },
+      },
+      required: ['items'],
+    },
+    "await mcp_x.do(items=[{'name': 'name', 'tags': ['tags']}])",
+  ],
+  [{ properties: { one: { anyOf: [{ type: 'integer' }, text] } }, required: ['one'] }, 'await mcp_x.do(one=1)'],
+])('%j is called as %s', (schema, expected) => {
+  expect(example(schema)).toBe(expected)
+})
+
+it('is left out rather than wrong, long, or endless', () => {
+  expect(example({ properties: { a: false }, required: ['a'] }) ?? '').not.toContain('a=')
+  expect(
+    example({
+      properties: { a: { type: 'string', maxLength: 0, enum: [], const: { x: 'y'.repeat(5000) } } },
+      required: ['a'],
+    }),
+  ).toBeUndefined()
+  const tree = {
+    $defs: { t: { type: 'object', properties: { t: { $ref: '#/$defs/t' } }, required: ['t'] } },
+    properties: { t: { $ref: '#/$defs/t' } },
+    required: ['t'],
+  }
+  expect((example(tree) ?? '').length).toBeLessThan(1000)
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { catalogTools } from '../model/catalog-tool.ts'
+import { shapeOfResult } from '../model/learned-types.ts'
+import { toolDoc, toolLine } from './tool-doc.ts'
+
+const tool = (definition: Record<string, unknown>) =>
+  catalogTools('x', 'x', [{ name: 'do', inputSchema: { type: 'object', properties: {} }, ...definition }])[0]!
+const text = { type: 'string' }
+const boxed = { type: 'object', properties: { result: text }, required: ['result'] }
+
+describe('the type of a result', () => {
+  it('is str for a tool without an output schema', () => {
+    expect(toolLine(tool({ description: 'Does it' }))).toBe('await mcp_x.do() -> str  # Does it')
+  })
+
+  it.each(['Returns the settings as JSON', 'Take a screenshot', 'Reads an image'])(
+    'is left out when "%s" promises something else',
+    (description) => {
+      expect(toolLine(tool({ description }))).not.toContain('->')
+    },
+  )
+
+  it('is what was observed, also where the server declares a text in a box', () => {
+    const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
+    expect(toolLine(tool({ outputSchema: boxed }))).toBe('await mcp_x.do() -> str')
+    expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe(
+      'await mcp_x.do() -> list[{id: int}]  # observed',
+    )
+  })
+
+  it('is what the server declares, where it declares more than a text', () => {
+    const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+    expect(toolLine(tool({ outputSchema }), 'summary', { type: ['string'] })).toBe('await mcp_x.do() -> {id: int}')
+  })
+})
+
+it('docs in full have the whole description, the words of every parameter, and an example', () => {
+  const description = 'Does it. Then more.\n\nArgs:\n  path: where\n' + 'x'.repeat(3000)
+  const inputSchema = {
+    type: 'object',
+    properties: { path: { ...text, description: 'Where to do it.\nAny folder.' }, deep: { type: 'boolean' } },
+    required: ['path'],
+  }
+  const doc = toolDoc(tool({ description, inputSchema }), 'full')
+  expect(doc.description).toBe(description)
+  expect(doc.line).toBe('await mcp_x.do(*, path: str, deep: bool = None) -> str')
+  expect(doc.params?.map((param) => param.description)).toEqual(['Where to do it. Any folder.', undefined])
+  expect(doc.example).toBe("await mcp_x.do(path='path')")
+})
+
+const lineOf = (description: string): string =>
+  toolLine(catalogTools('files', 'files', [{ name: 'read_file', description, inputSchema: { type: 'object' } }])[0]!)
+
+it('says in a line that the tool is deprecated, wherever the server says so, and says it once', () => {
+  expect(lineOf('Read a whole file. DEPRECATED: Use read_text_file instead.')).toContain(
+    '# DEPRECATED: Use read_text_file instead; Read a whole file',
+  )
+  expect(lineOf('Deprecated. Read a file.').match(/deprecated/gi)).toHaveLength(1)
+})

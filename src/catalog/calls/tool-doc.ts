@@ -1,0 +1,135 @@
+// What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
+import { isRecord, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { CatalogOffering, type OfferingKind } from '../model/catalog-offering.ts'
+import type { CatalogTool } from '../model/catalog-tool.ts'
+import { FULL, parametersText, SHORT } from '../signature/signature.ts'
+import { isTextBox } from '../model/learned-types.ts'
+import { typeText } from '../signature/schema-type.ts'
+import { deprecationNote } from '../search/deprecation.ts'
+import { firstSentence, paragraphs } from '../../text/one-line.ts'
+import { exampleCall } from './example-call.ts'
+
+export type Detail = 'summary' | 'full'
+
+/** One parameter, as `detail: "full"` shows it. */
+interface ParameterDoc {
+  name: string
+  type: string
+  required: boolean
+  default?: string
+  description?: string
+}
+
+/** docs/protocol.md, "A tool doc". Everything but the names is the server's own words: see SERVER_WORDS_NOTE. */
+export interface ToolDoc {
+  server: string
+  serverAlias: string
+  tool: string
+  toolAlias: string
+  description: string
+  line: string
+  params?: ParameterDoc[]
+  /** A call with the required arguments. */
+  example?: string
+  inputSchema?: unknown
+  outputSchema?: unknown
+  /** With `full`: what the value is, as a Python type, where that is known. */
+  returns?: string
+  /** With `full`: takes arguments beyond `params`. */
+  open?: boolean
+  /** Missing for a tool. `tool` is then the method that reaches it, with `target` as its first argument. */
+  kind?: OfferingKind
+  /** The URI of a resource, the template of one, or the name of a prompt. */
+  target?: string
+}
+
+const COMMENT_LIMIT = 72
+const RETURN_LIMIT = 60
+/** Longest description of a tool looked at closely. */
+const WHOLE_LIMIT = 16_000
+
+/** @param observed the schema learned from real results, if any; used only where the server gives none */
+export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): ToolDoc {
+  const { definition } = tool
+  const doc: ToolDoc = {
+    server: tool.server,
+    serverAlias: tool.serverAlias,
+    tool: tool.name,
+    toolAlias: tool.alias,
+    description: tool.description,
+    line: toolLine(tool, detail, observed),
+  }
+  if (detail !== 'full') return doc
+  doc.description = paragraphs(definition.description, WHOLE_LIMIT) || tool.description
+  const example = exampleCall(tool)
+  if (example !== undefined) doc.example = example
+  doc.params = tool.signature.parameters.map((parameter) => ({
+    name: parameter.name,
+    type: typeText(parameter.schema, tool.signature.root, FULL.optionalType),
+    required: parameter.required,
+    ...(parameter.default === undefined ? {} : { default: parameter.default }),
+    ...(parameter.description === '' ? {} : { description: parameter.description }),
+  }))
+  const returns = returnType(tool, detail, observed).text
+  if (returns !== undefined) doc.returns = returns
+  if (tool.signature.open) doc.open = true
+  doc.inputSchema = tool.inputSchema
+  if (definition.outputSchema !== undefined) doc.outputSchema = definition.outputSchema
+  return doc
+}
+
+/** @param method what to call to reach it: `read_resource` or `get_prompt`, with a `_` where a tool has that name */
+export function offeringDoc(offering: CatalogOffering, detail: Detail, method: string): ToolDoc {
+  const { server, serverAlias, description, kind, target } = offering
+  const line = offering.line(detail === 'full' ? FULL : SHORT, method)
+  return { server, serverAlias, tool: method, toolAlias: method, description, line, kind, target }
+}
+
+/** `await mcp_github.create_issue(*, owner: str, body: str = None) -> dict  # Create a new issue` */
+export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
+  if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
+  const { definition } = tool
+  const returns = returnType(tool, detail, observed)
+  // In full, the whole description stands below.
+  const said =
+    detail === 'full'
+      ? ''
+      : firstSentence(definition.description, COMMENT_LIMIT) || firstSentence(definition.title, COMMENT_LIMIT)
+  const against = deprecationNote(definition)
+  // A note that the first sentence gives already is not said twice.
+  const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
+  const comment = [...(returns.observed ? ['observed'] : []), ...warned, ...(said === '' ? [] : [said])].join('; ')
+  return (
+    `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
+    `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`
+  )
+}
+
+/** The type of the value that Python gets: from the output schema, else from what was observed, else unknown. */
+function returnType(
+  tool: CatalogTool,
+  detail: Detail,
+  observed?: unknown,
+): { text: string | undefined; observed: boolean } {
+  const declared = tool.definition.outputSchema
+  const saysLittle = observed !== undefined && isTextBox(declared)
+  const schema = isRecord(declared) && !saysLittle ? declared : observed
+  if (!isRecord(schema)) return { text: isText(tool) ? 'str' : undefined, observed: false }
+  const text = typeText(unboxed(schema), schema, detail === 'full' ? FULL.requiredType : RETURN_LIMIT)
+  return text === 'Any' ? { text: undefined, observed: false } : { text, observed: schema !== declared }
+}
+
+/** What a server gives no schema for is text, unless its words promise something else: JSON is parsed, and a picture is none. */
+function isText({ method, name, definition }: CatalogTool): boolean {
+  return (
+    method === undefined &&
+    !/json|image|screenshot|picture|photo|audio|media|base64|binary/i.test(`${name} ${definition.description ?? ''}`)
+  )
+}
+
+/** A box with nothing in it but one `result` or `content` arrives opened, so the type is that of what is inside. */
+function unboxed(schema: unknown): unknown {
+  const properties = propertiesOf(resolve(schema, schema))
+  const [name, inner] = properties[0] ?? []
+  return properties.length === 1 && (name === 'result' || name === 'content') ? inner : schema
+}

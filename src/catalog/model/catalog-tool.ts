@@ -1,0 +1,62 @@
+// One tool of one server, with its Python name; its signature is worked out when it is first asked for. Pure.
+import type { UpstreamTool } from '../../upstream/upstream.ts'
+import { isRecord } from '../signature/json-schema.ts'
+import { pythonNames } from '../../text/python-name.ts'
+import { signatureOf, type Signature } from '../signature/signature.ts'
+import { DESCRIPTION_LIMIT, oneLine } from '../../text/one-line.ts'
+
+/** What any server can be asked beside its own tools: see server-methods.ts. */
+export type ServerMethod = 'resources' | 'read_resource' | 'prompts' | 'get_prompt' | 'list_tools'
+
+export class CatalogTool {
+  /** True name of its server. */
+  readonly server: string
+  readonly serverAlias: string
+  /** True name. */
+  readonly name: string
+  /** Its Python name. */
+  readonly alias: string
+  /** As its server lists it, unchanged. */
+  readonly definition: UpstreamTool
+  /** Set for what is no tool of the server but one of the things that any server can be asked. */
+  readonly method: ServerMethod | undefined
+  #description: string | undefined
+  #signature: Signature | undefined
+
+  constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool, method?: ServerMethod) {
+    this.server = server
+    this.serverAlias = serverAlias
+    this.name = definition.name
+    this.alias = alias
+    this.definition = definition
+    this.method = method
+  }
+
+  /** The server's words, cleaned, on one line. */
+  get description(): string {
+    const { description, title, annotations } = this.definition
+    this.#description ??= oneLine(description || title || annotations?.title, DESCRIPTION_LIMIT)
+    return this.#description
+  }
+
+  /** As the server gives it; `{}` when it gives none. */
+  get inputSchema(): unknown {
+    return this.definition.inputSchema ?? {}
+  }
+
+  get signature(): Signature {
+    this.#signature ??= signatureOf(this.inputSchema)
+    return this.#signature
+  }
+}
+
+/** The tools of a server, named, in the order of the list. What has no name is left out; of two with one name the first counts. */
+export function catalogTools(server: string, alias: string, definitions: readonly UpstreamTool[]): CatalogTool[] {
+  const byName = new Map<string, UpstreamTool>()
+  for (const definition of definitions) {
+    if (!isRecord(definition) || typeof definition.name !== 'string' || definition.name === '') continue
+    if (!byName.has(definition.name)) byName.set(definition.name, definition)
+  }
+  const names = pythonNames(byName.keys(), 'tool')
+  return [...byName].map(([name, definition]) => new CatalogTool(server, alias, names.get(name)!, definition))
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isShape, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
+import { typeText } from '../signature/schema-type.ts'
+
+const typeOf = (shape: Shape | undefined): string | undefined => shape && typeText(shape, shape, 300)
+const json = (value: unknown): Shape | undefined => shapeOfResult({ structuredContent: value })
+
+test.each([
+  [{ number: 12, title: 'secret' }, '{number: int, title: str}'],
+  [
+    [
+      { id: 1, tags: ['a'] },
+      { id: 2.5, closed: null },
+    ],
+    "list[{id: float, 'tags?': list[str], 'closed?': None}]",
+  ],
+  [[], 'list'],
+  [{}, 'dict'],
+  [[1, 'a', null], 'int | None | str'],
+  [{ 'alice@example.com': 1, 'bob@example.com': 2 }, 'dict[str, int]'],
+  [{ '/home/alice': { size: 1 } }, 'dict[str, {size: int}]'],
+  [{ '2026-01-02': 1 }, 'dict[str, int]'],
+])('the shape of %j', (value, expected) => {
+  const text = typeOf(json(value))!.replace(/^list\[int \| None \| str\]$/, 'int | None | str')
+  expect(text).toBe(expected)
+})
+
+test('JSON text counts as what it holds, other text as str', () => {
+  expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"number": 12}' }] }))).toBe('{number: int}')
+  expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }] }))).toBe('str')
+  expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
+})
+
+test('a text alone in a `result` counts as a text block does', () => {
+  const result = '{"number": 12}'
+  expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
+  expect(typeOf(shapeOfResult({ structuredContent: { result, other: 1 } }))).toBe('{result: str, other: int}')
+  expect(typeOf(shapeOfResult({ structuredContent: { content: result } }))).toBe('{content: str}')
+})
+
+test.each([
+  [{ isError: true, content: [{ type: 'text', text: '{}' }] }],
+  [{ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
+  [{ structuredContent: { a: 1 }, content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
+  [
+    {
+      structuredContent: { a: 1 },
+      content: [{ type: 'resource', resource: { uri: 'x:y', blob: '', mimeType: 'audio/wav' } }],
+    },
+  ],
+  [
+    {
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+    },
+  ],
+  [{ content: [] }],
+  [{}],
+  [{ content: [null] }],
+])('nothing is learned from %j', (result) => {
+  expect(shapeOfResult(result)).toBeUndefined()
+})
+
+test('shapes merge over calls', () => {
+  const merged = mergeShapes(json({ number: 1, title: 'a' })!, json({ number: 2, body: null })!)
+  expect(typeOf(merged)).toBe("{number: int, 'title?': str, 'body?': None}")
+  expect(typeOf(mergeShapes(merged, json('text')!))).toBe("{number: int, 'title?': str, 'body?': None} | str")
+})
+
+test('no value of a result is in its shape, and a shape stays small', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), fc.jsonValue({ maxDepth: 8 }), (one, other) => {
+      const wrap = (value: unknown): Shape => json({ secret: 'SECRET-VALUE-1234', list: [value], value })!
+      const shape = mergeShapes(wrap(one), wrap(other))
+      const text = JSON.stringify(shape)
+      expect(text).not.toContain('SECRET-VALUE')
+      expect(text.length).toBeLessThan(6100)
+      expect(isShape(JSON.parse(text))).toBe(true)
+      expect(mergeShapes(shape, shape)).toEqual(mergeShapes(mergeShapes(shape, shape), shape))
+    }),
+  )
+})
+
+test('a wide and deep result is cut down', () => {
+  const wide = Object.fromEntries(
+    Array.from({ length: 30 }, (_, index) => [`key_${index}`, { a: { b: { c: { d: { e: 1 } } } } }]),
+  )
+  const shape = json(Array.from({ length: 1000 }, () => ({ one: wide, two: wide, three: wide })))!
+  expect(JSON.stringify(shape).length).toBeLessThan(6000)
+})
+
+test('a key called __proto__ harms nothing', () => {
+  const shape = json(JSON.parse('{"__proto__": {"polluted": 1}, "a": 1}'))!
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  expect(isShape(shape)).toBe(true)
+})
+
+test.each([[null], [{}], [{ type: 'string' }], [{ type: ['string'], items: 3 }], [{ type: [1] }]])(
+  '%j is no shape',
+  (value) => {
+    expect(isShape(value)).toBe(false)
+  },
+)

@@ -1,0 +1,69 @@
+// What every server can be asked in Python beside its own tools: `mcp_docs.resources()`, `read_resource(uri)`, `prompts()`, `get_prompt(name, …)`
+// and `list_tools()`.
+// They look like tools, so that they have signatures, docs and checked arguments; a tool of the same name wins, and `_resources` and so on always mean these. Pure.
+import type { UpstreamTool } from '../../upstream/upstream.ts'
+import { CatalogTool, type ServerMethod } from './catalog-tool.ts'
+
+const listOf = (properties: Record<string, unknown>, required: string[]) => ({
+  type: 'object',
+  properties: { result: { type: 'array', items: { type: 'object', properties, required } } },
+  required: ['result'],
+})
+const text = { type: 'string' }
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
+
+const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
+  resources: {
+    description: "The server's resources, and templates of resources",
+    inputSchema: NOTHING,
+    outputSchema: listOf({ uri: text, uriTemplate: text, name: text, description: text, mimeType: text }, ['name']),
+  },
+  read_resource: {
+    description:
+      'Read a resource: text as str, an image or a sound with .data and .mime_type, else bytes; several as a list',
+    inputSchema: {
+      type: 'object',
+      properties: { uri: { ...text, description: 'One of resources(), or a template of it filled in' } },
+      required: ['uri'],
+      additionalProperties: false,
+    },
+  },
+  prompts: {
+    description: "The server's prompts and their arguments",
+    inputSchema: NOTHING,
+    outputSchema: listOf({ name: text, description: text, arguments: { type: 'array' } }, ['name']),
+  },
+  get_prompt: {
+    description: 'The messages of a prompt, filled in with its arguments',
+    inputSchema: {
+      type: 'object',
+      properties: { name: { ...text, description: 'One of prompts()' } },
+      required: ['name'],
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    },
+    outputSchema: listOf({ role: text, content: { type: 'object' } }, ['role', 'content']),
+  },
+  list_tools: {
+    description: "The docs of the server's tools, one line each when printed",
+    inputSchema: NOTHING,
+    outputSchema: listOf({ name: text, alias: text, description: text }, ['name', 'alias', 'description']),
+  },
+}
+
+/** The method that `name` means on a server that has no tool of that name. */
+export function serverMethod(server: string, alias: string, name: string): CatalogTool | undefined {
+  const method = name.replace(/^_/, '')
+  if (!Object.hasOwn(DEFINITIONS, method)) return undefined
+  const definition = { name, ...DEFINITIONS[method as ServerMethod] }
+  return new CatalogTool(server, alias, name, definition, method as ServerMethod)
+}
+
+/** The arguments of `get_prompt(name, **arguments)`, apart: beside a name given by position, `name=` is an argument of the prompt. */
+export function splitPrompt(
+  args: readonly unknown[],
+  kwargs: Readonly<Record<string, unknown>>,
+): { own: Record<string, unknown>; prompt: Record<string, unknown> } {
+  if (args.length > 0) return { own: {}, prompt: { ...kwargs } }
+  const { name, ...prompt } = kwargs
+  return { own: 'name' in kwargs ? { name } : {}, prompt }
+}

@@ -1,0 +1,23 @@
+// Which server a person means, and what to tell them when it is none that can be used.
+import type { Bridge } from '../bridge.ts'
+import { BridgeError } from '../errors.ts'
+import { didYouMeanText } from '../text/did-you-mean.ts'
+
+/** The true name of a server. @throws BridgeError PROXY_SERVER_UNAVAILABLE that says what to do */
+export function namedServer({ catalog, discovered }: Pick<Bridge, 'catalog' | 'discovered'>, given: string): string {
+  const name = catalog.resolveServer(given)
+  if (name !== undefined) return name
+  const untrusted = discovered.untrusted.find((one) => one.name === given)
+  if (untrusted) {
+    const text = `Server '${given}' comes with a project and is not trusted: ${untrusted.source.file}`
+    throw unavailable(text, 'Read that file, and allow its servers with `sandbridge trust`.')
+  }
+  const names = [...catalog.servers(), ...discovered.untrusted].map((server) => server.name)
+  const meant = didYouMeanText(given, names)
+  const hint = names.length === 0 ? 'Add servers as `sandbridge servers` says.' : `Servers: ${names.join(', ')}`
+  throw unavailable(`There is no server '${given}'`, [meant, hint].filter(Boolean).join('\n'))
+}
+
+function unavailable(text: string, hint: string): BridgeError {
+  return new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint })
+}

@@ -1,0 +1,22 @@
+// What to do next, for a person in a terminal: hints that tell a model what to write in a cell are no help there.
+import { type BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
+
+/** In place of hints that are addressed to a model. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  PROXY_SERVER_UNAVAILABLE: 'See `sandbridge servers`.',
+  PROXY_TOOL_UNKNOWN: 'See `sandbridge tools SERVER`.',
+  PROXY_ARGUMENTS_INVALID: 'See `sandbridge tools SERVER TOOL`.',
+  TOOL_ARGUMENTS_INVALID: 'See `sandbridge --help`.',
+  STATE_NOT_FOUND: 'See `sandbridge artifacts` and `sandbridge saved`.',
+  UPSTREAM_AUTH_REQUIRED: 'Sign in with `sandbridge login NAME`.',
+  UPSTREAM_LINK_REQUIRED: 'Open the link, and run this again afterwards.',
+  UPSTREAM_TIMEOUT: 'Run it again, or set a longer timeout in the definition of the server.',
+}
+
+/** Empty when there is nothing to do. */
+export function personHint(error: BridgeError): string {
+  const { hint, actor } = ERROR_CODES[error.code]
+  if (error.userHint !== undefined) return error.userHint
+  if (error.hint !== hint) return error.hint
+  return HINTS[error.code] ?? (actor === 'model' ? '' : hint)
+}

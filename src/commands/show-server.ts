@@ -1,0 +1,103 @@
+// `sandbridge servers NAME`: all that is known of one server. Starts nothing.
+import type { Bridge } from '../bridge.ts'
+import type { ServerDetails } from '../catalog/catalog.ts'
+import { firstSentence } from '../text/one-line.ts'
+import { describeServers } from '../config/describe-servers.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { estimateTokens } from '../text/estimate-tokens.ts'
+import { ago } from '../text/ago.ts'
+import { commandLine } from '../config/secrets/command-line.ts'
+import { count } from '../text/count.ts'
+import { namedServer } from './named-server.ts'
+import { shortReason } from './server-notes.ts'
+import { type Cell, print, printJson, printSummary, printTable } from './print.ts'
+
+const DESCRIPTION_CHARS = 100
+
+/** @throws BridgeError PROXY_SERVER_UNAVAILABLE for a server that cannot be used */
+export function showServer(bridge: Bridge, given: string, { json }: { json?: boolean }): void {
+  const name = namedServer(bridge, given)
+  const definition = bridge.discovered.servers.find((one) => one.name === name)!
+  const details = bridge.catalog.details(name)
+  if (json) return printJson(asJson(definition, details))
+  printTable([
+    ['server', { text: name, style: 'bold' }],
+    ['in Python', `mcp_${details.alias}`],
+    ['defined in', `${definition.source.file} (${definition.source.client})`],
+    [definition.transport.type === 'stdio' ? 'command' : 'address', commandLine(definition.transport)],
+    ...settingRows(definition),
+    ['state', stateOf(details)],
+    ...(details.failure ? [['last failure', shortReason(name, details.failure.reason)]] : []),
+    ...(details.failure?.hint ? [['what to do', details.failure.hint]] : []),
+    ...(details.tools.length > 0 ? [['cost', costText(details)]] : []),
+  ])
+  if (details.failure?.log) print(`\nLast output:\n${indented(details.failure.log)}`)
+  if (details.instructions) print(`\nInstructions:\n${indented(details.instructions.trim())}`)
+  if (details.tools.length > 0) print('\nTools:')
+  printTable(details.tools.map((tool) => [`  ${tool.alias}`, firstSentence(tool.description, DESCRIPTION_CHARS)]))
+  printSummary(nextStep(name, details))
+}
+
+/** What a server wrote when it last failed. */
+export function printLog(bridge: Bridge, given: string): void {
+  const name = namedServer(bridge, given)
+  const { failure } = bridge.catalog.details(name)
+  if (failure?.log) return print(failure.log)
+  const why = failure ? `wrote nothing when it failed: ${failure.reason}` : 'has not failed'
+  process.stderr.write(`Server '${name}' ${why}. Ask it now with \`sandbridge index ${name}\`.\n`)
+}
+
+function asJson(definition: ServerDefinition, { tools, failure, ...details }: ServerDetails): object {
+  return {
+    ...details,
+    ...describeServers([definition])[0],
+    commandLine: commandLine(definition.transport),
+    ...(failure && { failure: { ...failure, at: new Date(failure.at).toISOString(), inputs: undefined } }),
+    tokens: tokensOf(tools),
+    tools: tools.map(({ name, alias, description }) => ({ name, alias, description })),
+  }
+}
+
+/** Names of variables and headers, never their values. */
+function settingRows({ transport, description }: ServerDefinition): Cell[][] {
+  const rows: Cell[][] = description === undefined ? [] : [['description', description]]
+  if (transport.type !== 'stdio') return [...rows, ...listRow('headers', Object.keys(transport.headers))]
+  const { env, inheritEnv = [], cwd, envFile } = transport
+  return [
+    ...rows,
+    ...listRow('variables', [...Object.keys(env), ...inheritEnv]),
+    ...listRow('folder', cwd === undefined ? [] : [cwd]),
+    ...listRow('variables of', envFile === undefined ? [] : [envFile]),
+  ]
+}
+
+const listRow = (title: string, values: readonly string[]): Cell[][] =>
+  values.length === 0 ? [] : [[title, values.join(', ')]]
+
+function stateOf({ failure, toolCount, fetchedAt }: ServerDetails): Cell {
+  const now = Date.now()
+  if (failure) return { text: `failed ${ago(failure.at, now)}`, style: 'red' }
+  if (toolCount === undefined) return { text: 'not asked yet', style: 'dim' }
+  const read = fetchedAt === undefined ? '' : `, read ${ago(fetchedAt, now)}`
+  return { text: `${count(toolCount, 'tool')}${read}`, style: 'green' }
+}
+
+function costText({ tools }: ServerDetails): string {
+  return `about ${count(tokensOf(tools), 'token')} where a client loads its tools; none through this bridge`
+}
+
+/** Of the definitions, as a client hands them to a model. */
+function tokensOf(tools: ServerDetails['tools']): number {
+  return tools.reduce((sum, { definition: { name, description, inputSchema } }) => {
+    return sum + estimateTokens(JSON.stringify({ name, description, inputSchema }))
+  }, 0)
+}
+
+function nextStep(name: string, { failure, toolCount }: ServerDetails): string {
+  if (failure) return `Ask it again: sandbridge index ${name}`
+  return toolCount === undefined ? `Ask it now: sandbridge index ${name}` : `Signatures: sandbridge tools ${name}`
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
+}

@@ -1,0 +1,21 @@
+// A server's command line as its definition has it, for people: quoted where need be, without secrets.
+import type { RemoteServer, StdioServer } from '../server-definition.ts'
+import { createRedactor } from './redact.ts'
+import { visibleInline } from '../../text/visible.ts'
+
+const MAX_WORD_CHARS = 120
+const MAX_LINE_CHARS = 400
+
+/** `npx -y some-server --token=[redacted]`, or the address of a remote server. Placeholders stay as they are written. */
+export function commandLine(transport: StdioServer | RemoteServer): string {
+  const redact = createRedactor(transport)
+  if (transport.type !== 'stdio') return visibleInline(redact(transport.url).slice(0, MAX_LINE_CHARS))
+  const words = [transport.command, ...transport.args].map((word) => shellWord(redact(word), MAX_WORD_CHARS))
+  return words.join(' ').slice(0, MAX_LINE_CHARS)
+}
+
+/** One word, told from its neighbours, on one line and not the whole screen. */
+export function shellWord(text: string, maxChars: number): string {
+  const cut = text.length > maxChars ? `${text.slice(0, maxChars)}… (${text.length} characters)` : text
+  return /^[\w@%+=:,./${}[\]<>~^*-]+$/.test(cut) ? cut : visibleInline(JSON.stringify(cut))
+}

@@ -1,0 +1,49 @@
+// What a server lists — tools, resources, prompts, instructions — as it is kept and shown: its words cleaned, and no value of its own definition in them.
+import type { RemoteServer, StdioServer } from '../server-definition.ts'
+import { createRedactor } from './redact.ts'
+import { cleanWords } from '../../text/server-words.ts'
+
+export type ListingCleaner = <T>(listed: T) => T
+
+/** Fields that people and models read. */
+const WORDS = new Set(['title', 'description', 'instructions'])
+/** Fields that name something to the server, or mean something to JSON Schema: they stay as they are. */
+const NAMES = new Set([
+  'name',
+  'uri',
+  'uriTemplate',
+  'type',
+  'required',
+  'enum',
+  'const',
+  'pattern',
+  'format',
+  '$ref',
+  '$id',
+])
+/** A variable that is set to `info` or to 8080 holds no secret, and descriptions are full of such words. */
+const ORDINARY = /^(?:[a-z]{1,15}|\d{1,6})$/i
+const MAX_DEPTH = 200
+
+export function createListingCleaner(transport: StdioServer | RemoteServer): ListingCleaner {
+  const redact = createRedactor(withoutPlaces(transport))
+  const clean = (value: unknown, field: string, depth: number): unknown => {
+    if (typeof value === 'string') {
+      if (NAMES.has(field)) return value
+      return redact(WORDS.has(field) ? cleanWords(value) : value)
+    }
+    if (typeof value !== 'object' || value === null) return value
+    if (depth > MAX_DEPTH) return undefined
+    if (Array.isArray(value)) return value.map((item) => clean(item, field, depth + 1))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clean(item, key, depth + 1)]))
+  }
+  return <T>(listed: T) => clean(listed, 'instructions', 0) as T
+}
+
+/** A server may tell what folder or program it is for: its tools could not be understood without. */
+function withoutPlaces(transport: StdioServer | RemoteServer): StdioServer | RemoteServer {
+  const { secrets = [] } = transport
+  if (transport.type !== 'stdio') return transport
+  const env = Object.fromEntries(Object.entries(transport.env).filter(([, value]) => !ORDINARY.test(value)))
+  return { type: 'stdio', command: '', args: [], env, secrets }
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ServerDefinition } from './server-definition.ts'
+import { startInputs } from './start-inputs.ts'
+
+let home: string
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'inputs-'))
+  mkdirSync(path.join(home, 'bin'))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+const SERVER = { command: 'tool', args: ['-y', 'pkg', '--config=~/conf.json', './run.js'], envFile: '~/.env' }
+
+function inputs(env: Record<string, string> = {}): string {
+  const texts = { KEY: '${API_KEY:-none}', OTHER: '${input:tok en}', FILE: '${file:secret.txt}', PLAIN: 'x' }
+  const transport = { type: 'stdio' as const, ...SERVER, env: texts, inheritEnv: ['GIVEN'] }
+  const definition: ServerDefinition = { name: 's', transport, source: { client: 'c', file: 'f' } }
+  const place = { env: { PATH: path.join(home, 'bin'), ...env }, home, workspaceFolder: home }
+  return startInputs(definition, place)
+}
+
+describe('the inputs of a start', () => {
+  it.each([
+    ['a variable in a placeholder', { API_KEY: 'k' }],
+    ['an inherited variable', { GIVEN: 'g' }],
+    ['a proxy', { HTTPS_PROXY: 'http://localhost:1' }],
+  ])('change with %s', (_what, env) => {
+    expect(inputs(env)).not.toBe(inputs())
+    expect(inputs(env)).toBe(inputs(env))
+  })
+
+  it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])('change when %s comes or is written', (name) => {
+    const before = inputs()
+    const file = path.join(home, name)
+    writeFileSync(file, 'x')
+    const there = inputs()
+    utimesSync(file, 1, 1)
+    expect(new Set([before, there, inputs()]).size).toBe(3)
+  })
+
+  it('stay the same whatever else the environment holds, and hold no value', () => {
+    expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())
+    expect(inputs({ API_KEY: 'a-secret-value' })).toMatch(/^[0-9a-f]{32}$/)
+  })
+})

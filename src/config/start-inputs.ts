@@ -1,0 +1,91 @@
+// What the start of a server depends on beside its definition: variables, its program, files that it names. As a fingerprint, so that a failure is
+// remembered only as long as none of them changes. Values enter a hash together, and nothing else.
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { VERSION } from '../version.ts'
+import { inputVariable } from './inputs.ts'
+import { NETWORK_VARIABLES } from './passed-variables.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+
+export interface StartPlace {
+  env: Record<string, string | undefined>
+  home: string
+  /** The folder that the bridge was started in. */
+  workspaceFolder: string
+  /** Where the sign-ins to remote servers are kept. */
+  tokensFile?: string
+}
+
+/** Changes when a start of the server may end differently. Reads no file: when it was written is enough. */
+export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
+  const texts = textsOf(transport)
+  const variables = [...texts.flatMap(variablesIn), ...(transport.type === 'stdio' ? inheritedBy(transport) : [])]
+  const files = transport.type === 'stdio' ? filesOf(transport, place) : [place.tokensFile ?? '']
+  const inputs = [
+    VERSION,
+    [...new Set(variables)].toSorted().map((name) => [name, place.env[name] ?? null]),
+    [...files, ...texts.flatMap(filesIn)].map((file) => stampOf(file, place)),
+  ]
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 32)
+}
+
+function textsOf(transport: StdioServer | RemoteServer): string[] {
+  if (transport.type !== 'stdio') return [transport.url, ...Object.values(transport.headers), ...oauthTexts(transport)]
+  const { command, args, env, cwd = '', envFile = '' } = transport
+  return [command, ...args, ...Object.values(env), cwd, envFile]
+}
+
+function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
+  return Object.values({ ...oauth, ...signIn })
+}
+
+function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
+  return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
+}
+
+/** `${NAME}`, `${env:NAME:-default}` and `${input:ID}`. */
+function variablesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{(?:(env|input):)?([^{}:]+)/g)].map(([, kind, name = '']) =>
+    kind === 'input' ? inputVariable(name) : name,
+  )
+}
+
+/** `${file:PATH}`. */
+function filesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{file:([^{}]*?)(?::-[^{}]*)?\}/g)].map(([, file = '']) => file)
+}
+
+/** The program, its folder, and every argument that may be a file, also behind a `=`. */
+function filesOf({ command, args, cwd = '', envFile = '' }: StdioServer, place: StartPlace): string[] {
+  const named = args.map((arg) => (arg.startsWith('-') ? (/=(.+)$/s.exec(arg)?.[1] ?? '') : arg))
+  return [programOf(command, place), cwd, envFile, ...named]
+}
+
+/** Where PATH leads to for a command that is no path. */
+function programOf(command: string, place: StartPlace): string {
+  if (/[/\\]/.test(command)) return command
+  const extensions = process.platform === 'win32' ? (place.env['PATHEXT'] ?? '.EXE;.CMD').split(';') : ['']
+  const folders = (place.env['PATH'] ?? '').split(path.delimiter)
+  const candidates = folders.flatMap((folder) => extensions.map((end) => path.join(folder, command + end)))
+  return candidates.find((file) => path.isAbsolute(file) && exists(file)) ?? ''
+}
+
+const exists = (file: string): boolean => statOf(file)?.isFile() === true
+
+/** Where a file is, and when it was written; what is no file has none. */
+function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
+  if (written === '' || written.includes('\0')) return null
+  const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
+  const stat = statOf(path.resolve(workspaceFolder, filled))
+  return stat === undefined ? null : [filled, stat.size, stat.mtimeMs]
+}
+
+function statOf(file: string): ReturnType<typeof statSync> {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // A part of its path is no folder, may not be read, or is too long for a name.
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+// What a cell, and a caller of one, is told of a server that the project brings along and its owner has not trusted: its name, and who can allow it.
+// Its name is all that is told, and only to who named it.
+import { serverAlias } from '../text/python-name.ts'
+import type { CellError } from '../cell/cell-result.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { BridgeError } from '../errors.ts'
+
+const HINT = 'Ask the user to read its config file and to run `sandbridge trust` in the project.'
+
+/** @throws BridgeError PROXY_SERVER_UNAVAILABLE when one of `requested` is not trusted */
+export function refuseUntrusted(requested: readonly string[] = [], untrusted: readonly ServerDefinition[]): void {
+  const found = untrusted.find(({ name }) => requested.includes(name))
+  if (!found) return
+  const text = `Server '${found.name}' comes with a project and is not trusted: ${found.source.file}`
+  const userHint = 'Read that file, and allow its servers with `sandbridge trust`.'
+  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint })
+}
+
+/** The error of a cell that used such a server, with what helps. */
+export function withTrustHint(failed: CellError, untrusted: readonly ServerDefinition[]): CellError {
+  const found = untrusted.find(({ name }) => namesServer(failed, name))
+  if (!found) return failed
+  return { ...failed, hint: `Server '${found.name}' comes with the project and is not trusted. ${HINT}` }
+}
+
+function namesServer({ name: kind, message }: CellError, server: string): boolean {
+  const isUnknown = kind === 'NameError' || kind === 'ImportError' || /is not available/.test(message)
+  return isUnknown && [`'mcp_${serverAlias(server, 'server')}'`, `'${server}'`].some((text) => message.includes(text))
+}

@@ -1,0 +1,126 @@
+// This file verifies what a person sees of servers in a terminal: one server in full, its log, lists, and no log lines.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { inTerminal } from '../support/in-terminal.ts'
+import { runProgram } from '../support/run-program.ts'
+
+const locked = { ...fixtureServer('raw.mjs', 'needs-key', '--token=s3cret-value'), env: { OTHER: 's3cret-other' } }
+const home = makeHome({
+  good: { ...fixtureServer('raw.mjs', 'good'), description: 'Says what it is told' },
+  locked,
+  absent: { command: 'uvx-that-is-not-there', args: ['some-server'] },
+  unset: { command: 'node', env: { KEY: '${NOT_SET_ANYWHERE}' } },
+})
+const project = path.join(home, 'project')
+const run = (args: string[], cwd = home) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd })
+const shown = (args: string[], cwd = home) => inTerminal([process.execPath, CLI, ...args], bridgeEnv(home), { cwd })
+
+beforeAll(async () => {
+  mkdirSync(project)
+  writeFileSync(path.join(project, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: 'theirs' } } }))
+  await run(['index'])
+}, 60_000)
+
+describe('sandbridge servers NAME', () => {
+  it('shows where a server is defined, its command, tools, instructions and cost', async () => {
+    const { stdout } = await run(['servers', 'good'])
+    expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
+    expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
+    expect(stdout).toMatch(/^state +2 tools, read just now$/m)
+    expect(stdout).toMatch(/^cost +about \d+ tokens/m)
+    expect(stdout).toMatch(/Instructions:\n {2}mode good/)
+    expect(stdout).toMatch(/Tools:\n {2}echo +Tool echo/)
+  })
+
+  it('shows why one failed, with the last line of its traceback and without its secrets', async () => {
+    const { stdout } = await run(['servers', 'locked'])
+    expect(stdout).toMatch(
+      /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
+    )
+    expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
+    expect(stdout).not.toContain('s3cret')
+    const log = await run(['servers', 'locked', '--log'])
+    expect(log.stdout).toMatch(/^Traceback .*\n[^]*KeyError: the variable KEY is not set\n$/)
+    expect(JSON.parse((await run(['servers', 'locked', '--json'])).stdout)).toMatchObject({
+      name: 'locked',
+      failure: { reason: expect.stringContaining('KeyError'), log: expect.stringContaining('Traceback') },
+    })
+  })
+
+  it.each([
+    ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
+    ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
+  ])('says what is missing and what to do: %s', async (name, why, what) => {
+    const { stdout } = await run(['servers', name])
+    expect(stdout).toMatch(why)
+    expect(stdout).toMatch(what)
+  })
+
+  it('is no dead end for a server that wrote nothing', async () => {
+    const { stdout, stderr } = await run(['servers', 'good', '--log'])
+    expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
+  })
+})
+
+describe('a server of a project that is not trusted', () => {
+  it.each([['servers'], ['tools'], ['index']])('is named by %s with the command that trusts it', async (command) => {
+    const { code, stderr } = await run([command, 'theirs'], project)
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      `sandbridge: Server 'theirs' comes with a project and is not trusted: ${project}/.mcp.json\n` +
+        'Read that file, and allow its servers with `sandbridge trust`.\n',
+    )
+  })
+})
+
+describe('a cell that uses a server of a project that is not trusted', () => {
+  it.each(['await mcp_theirs.read()', 'mcp_servers["theirs"]', 'await runtime.list_tools("theirs")'])(
+    'is told so: %s',
+    async (code) => {
+      const { stdout } = await run(['exec', '-c', code], project)
+      expect(stdout).toMatch(/Server 'theirs' comes with the project and is not trusted\..*`sandbridge trust`/)
+    },
+  )
+
+  it('is not run where the call names it', async () => {
+    const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
+    expect(code).toBe(2)
+    expect(stderr).toContain("Server 'theirs' comes with a project and is not trusted")
+    expect(stderr).toContain('allow its servers with `sandbridge trust`')
+  })
+})
+
+describe('in a terminal', () => {
+  it('lists servers with a head, colours and what to do next', async () => {
+    const screen = await shown(['servers'], project)
+    expect(screen).toMatch(/SERVER.*STATE/)
+    expect(screen).toMatch(/good +mcp_good +<32m2 tools<39m +Says what it is told/)
+    expect(screen).toMatch(/<31mfailed/)
+    expect(screen).toMatch(/theirs.*<33mnot trusted/)
+    expect(screen).toContain('4 servers with 2 tools. 3 failed. Why: sandbridge servers locked')
+  })
+
+  it('shows a line for each server that is indexed, and the whole time', async () => {
+    const screen = await shown(['index', 'good', 'locked'])
+    expect(screen).toContain('good    starting')
+    expect(screen).toMatch(/good +<32m2 tools {2}[\d.]+ s/)
+    expect(screen).toMatch(/1 server ready with 2 tools, 1 failed, in [\d.]+ s\. Why: sandbridge servers locked/)
+  })
+
+  it('writes no log line unless -v asks for it', async () => {
+    const quiet = await shown(['index', 'good'])
+    expect(quiet).not.toMatch(/^\d{4}-\d\d-\d\dT/m)
+    expect(await shown(['-v', 'index', 'good'])).toMatch(/^\d{4}-\d\d-\d\dT\S+ info A server was started/m)
+    expect((await run(['index', 'good'])).stderr).toBe('')
+  })
+
+  it('says what to do where there is nothing', async () => {
+    const empty = makeHome()
+    for (const args of [['servers'], ['index'], ['search', 'x']]) {
+      const screen = await inTerminal([process.execPath, CLI, ...args], bridgeEnv(empty), { cwd: empty })
+      expect(screen).toContain('No MCP server is configured. Put some under "mcpServers"')
+    }
+  })
+})
