@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { mapFew } from '../../storage/map-few.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isPureWheel, type PackageFile, unpackWheel } from './wheel.ts'
 
@@ -26,10 +25,9 @@ export interface RequestedPackages {
  */
 export async function readRequestedPackages(words: readonly string[]): Promise<RequestedPackages> {
   const files = (await Promise.all(words.filter((word) => isPath(word)).map((word) => wheelFiles(word)))).flat()
-  const wheels = await mapFew([...new Set(files)].toSorted(), async (file) => ({
-    fileName: path.basename(file),
-    data: await read(file),
-  }))
+  const wheels = await Promise.all(
+    [...new Set(files)].toSorted().map(async (file) => ({ fileName: path.basename(file), data: await read(file) })),
+  )
   const requirements = words.filter((word) => !isPath(word)).toSorted()
   const hash = createHash('sha256').update(JSON.stringify(requirements))
   for (const { fileName, data } of wheels) hash.update(`\0${fileName}\0${data.length}\0`).update(data)
