@@ -1,6 +1,7 @@
 // What a sandbox with a real python3 is started with: the text of its first process and the kernel's sources, sent over stdin.
 // Sent rather than mounted, so that no host path is in the sandbox and an engine on another machine needs no file of this one.
 import { KERNEL_FOLDER } from '../storage/package-root.ts'
+import { mapFew } from '../storage/map-few.ts'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { exitSignal } from '../process/exit-signal.ts'
@@ -38,7 +39,11 @@ let loaded: Promise<NativeKernel> | undefined
 
 /** The kernel, read from disk once. */
 export function loadNativeKernel(): Promise<NativeKernel> {
-  loaded ??= load()
+  loaded ??= load().catch((error: unknown) => {
+    // Such as having no file descriptor left: the next one tries again.
+    loaded = undefined
+    throw error
+  })
   return loaded
 }
 
@@ -46,7 +51,7 @@ async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
     .filter((file) => file.endsWith('.py') && !INIT_FILES.includes(file) && file !== COMPILE_FILE)
     .toSorted()
-  const texts = await Promise.all(files.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
+  const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const [init, compile] = await Promise.all([firstProcess(), readFile(path.join(KERNEL_FOLDER, COMPILE_FILE), 'utf8')])
@@ -61,7 +66,7 @@ async function load(): Promise<NativeKernel> {
 
 /** The program of a sandbox's first process. */
 export async function firstProcess(): Promise<string> {
-  const texts = await Promise.all(INIT_FILES.map((file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8')))
+  const texts = await mapFew(INIT_FILES, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
   return texts.join('\n')
 }
 

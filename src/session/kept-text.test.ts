@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { KeptTexts } from './kept-text.ts'
+import { collectGarbage } from '../../test/support/collect-garbage.ts'
+import { KeptTexts, TEXT_OVERHEAD_BYTES } from './kept-text.ts'
 
 /** Text that does not compress below half its length. */
 const noise = (chars: number) => randomBytes(chars / 2).toString('hex')
@@ -33,6 +34,18 @@ describe('KeptTexts', () => {
     expect(kept.map((text) => text.read())).toEqual(all)
   })
 
+  it('takes no more memory for buffers than it counts, for compressed texts and for short ones', async () => {
+    const texts = new KeptTexts({ memoryBytes: 2 ** 30, folder })
+    await collectGarbage()
+    const before = process.memoryUsage().arrayBuffers
+    const kept = Array.from({ length: 2_000 }, (_, index) => texts.keep(index % 2 ? 'short' : 'y'.repeat(20_000)))
+    const counted = kept.reduce((sum, { length }) => sum + length, 0)
+    await collectGarbage()
+    const grown = process.memoryUsage().arrayBuffers - before
+    expect(kept.every((text) => text.read() !== undefined)).toBe(true)
+    expect(grown).toBeLessThan(counted)
+  })
+
   it('removes the file of a text that is dropped, and all of them at the end', () => {
     const texts = new KeptTexts({ memoryBytes: 10, folder })
     const first = texts.keep('first text')
@@ -47,7 +60,8 @@ describe('KeptTexts', () => {
   })
 
   it('drops the oldest text when the files are as much as they may be', () => {
-    const texts = new KeptTexts({ memoryBytes: 10, folder, diskBytes: 25 })
+    const diskBytes = 2 * (10 + TEXT_OVERHEAD_BYTES)
+    const texts = new KeptTexts({ memoryBytes: 10, folder, diskBytes })
     const kept = ['aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc', 'dddddddddd', 'e'].map((text) => texts.keep(text))
     expect(kept.map((text) => text.read())).toEqual([undefined, undefined, 'cccccccccc', 'dddddddddd', 'e'])
   })

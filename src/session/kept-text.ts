@@ -9,6 +9,8 @@ import { isRunning } from '../process/is-running.ts'
 
 /** A shorter text stays as it is: compressing it would gain little. */
 const COMPRESSED_FROM_CHARS = 16 * 1024
+/** What a text takes beside its bytes: the objects that stand for it, and its file's name. */
+export const TEXT_OVERHEAD_BYTES = 512
 /** All files together. Beyond it the oldest text is dropped. */
 const DISK_BYTES = 1024 * 1024 * 1024
 
@@ -45,9 +47,8 @@ export class KeptTexts {
 
   keep(text: string): KeptText {
     const isLong = text.length >= COMPRESSED_FROM_CHARS
-    // Bytes of our own: a part of a longer string would keep all of that string in memory.
     const bytes = isLong ? deflateRawSync(text, { level: 1 }) : Buffer.from(text)
-    const kept = new Text(bytes, isLong, () => this.#forget(kept))
+    const kept = new Text(ownCopy(bytes), isLong, () => this.#forget(kept))
     this.#inMemory.add(kept)
     this.#memoryBytes += kept.length
     for (const oldest of this.#inMemory) {
@@ -107,7 +108,7 @@ class Text implements KeptText {
   #file: string | undefined
 
   constructor(bytes: Buffer, isCompressed: boolean, onDrop: () => void) {
-    this.length = bytes.length
+    this.length = bytes.length + TEXT_OVERHEAD_BYTES
     this.#bytes = bytes
     this.#isCompressed = isCompressed
     this.#onDrop = onDrop
@@ -130,6 +131,13 @@ class Text implements KeptText {
     this.#bytes = undefined
     this.#file = undefined
   }
+}
+
+/** Zlib hands out the start of a 16 KiB buffer, and `Buffer.from` a piece of a pool: either would stay in memory as a whole. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
 }
 
 function readOrUndefined(file: string): Buffer | undefined {

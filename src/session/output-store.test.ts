@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
-import { KeptTexts } from './kept-text.ts'
+import { KeptTexts, TEXT_OVERHEAD_BYTES } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 
 const texts = () => new KeptTexts({ memoryBytes: 64 * 1024 * 1024, folder: '/nowhere' })
@@ -17,13 +17,20 @@ describe('OutputStore', () => {
   })
 
   it('drops the oldest first, and never the newest', () => {
-    const store = new OutputStore(texts(), 10)
+    const store = new OutputStore(texts(), 2 * (4 + TEXT_OVERHEAD_BYTES))
     for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
     expect(() => store.read(1)).toThrow(/no output of cell 1/)
     expect(store.read(2)).toBe('xxxx')
-    store.keep(4, 'y'.repeat(50))
+    store.keep(4, 'y'.repeat(5_000))
     expect(() => store.read(3)).toThrow()
-    expect(store.read(4).length).toBe(50)
+    expect(store.read(4).length).toBe(5_000)
+  })
+
+  it('keeps the newest 1,000 texts, however short they are', () => {
+    const store = new OutputStore(texts())
+    for (let cell = 1; cell <= 1_001; cell += 1) store.keep(cell, 'x')
+    expect(() => store.read(1)).toThrow(/no output of cell 1/)
+    expect(store.read(2)).toBe('x')
   })
 
   it('says what there is instead', () => {

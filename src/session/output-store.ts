@@ -7,6 +7,8 @@ import { CELL_OUTPUT_BYTES, OutputBuffer } from './output-buffer.ts'
 
 /** What one session keeps, compressed. The oldest goes first. */
 const SESSION_BYTES = 64 * 1024 * 1024
+/** Short texts, too, take memory for as long as their session lasts. */
+const MAX_TEXTS = 1_000
 /** What one call hands to a cell: as JSON, with all of it escaped, that stays under the longest frame. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
@@ -33,7 +35,8 @@ export class OutputStore {
     this.#kept.set(cell, kept)
     this.#size += kept.length
     for (const [oldest, { length }] of this.#kept) {
-      if (this.#size <= this.#limit || oldest === cell) break
+      const isBounded = this.#size <= this.#limit && this.#kept.size <= MAX_TEXTS
+      if (isBounded || oldest === cell) break
       this.#drop(oldest, length)
     }
     return this.uriOf(cell)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
+import { mapFew } from '../storage/map-few.ts'
 import { parseJson } from '../text/json.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkStoredName } from './stored-name.ts'
@@ -61,8 +62,9 @@ export class ArtifactStore {
 
   /** Every version of every artifact, by name, oldest first. What is damaged on disk is left out. */
   async versions(): Promise<Artifact[]> {
-    const names = await this.#folders.names()
-    return (await Promise.all(names.map((name) => this.#versionsOf(name)))).flat()
+    const all: Artifact[] = []
+    for (const name of await this.#folders.names()) all.push(...(await this.#versionsOf(name)))
+    return all
   }
 
   /** The newest version of every artifact, by name. */
@@ -136,13 +138,11 @@ export class ArtifactStore {
 
   async #versionsOf(name: string): Promise<Artifact[]> {
     const versions = await this.#folders.versions(name)
-    const found = await Promise.all(
-      versions.map(async (version): Promise<Artifact[]> => {
-        const text = await this.#folders.read(name, version, RECORD).catch(() => undefined)
-        const parsed = record.safeParse(text && parseJson(text.toString()))
-        return parsed.success ? [{ ...parsed.data, name, version, uri: artifactUri(name, version) }] : []
-      }),
-    )
+    const found = await mapFew(versions, async (version): Promise<Artifact[]> => {
+      const text = await this.#folders.read(name, version, RECORD).catch(() => undefined)
+      const parsed = record.safeParse(text && parseJson(text.toString()))
+      return parsed.success ? [{ ...parsed.data, name, version, uri: artifactUri(name, version) }] : []
+    })
     return found.flat()
   }
 }

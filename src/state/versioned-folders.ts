@@ -1,9 +1,10 @@
 // Named things in versions, on disk: <folder>/<name>/<version>/ with a few files each. A version appears whole or not at all, is never changed
 // afterwards, and any number of bridges may write at once. What the files mean is the caller's business.
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { makeFolder } from '../storage/private-folder.ts'
 import { checkStoredName, isStoredName } from './stored-name.ts'
 
 export interface Piece {
@@ -45,7 +46,7 @@ export class VersionedFolders {
     await this.#refuseOtherCase(path.basename(folder))
     const unfinished = path.join(folder, `.new-${randomUUID()}`)
     try {
-      await mkdir(unfinished, { recursive: true, mode: 0o700 })
+      await makeFolder(unfinished, 0o700)
       for (const [file, data] of Object.entries(files)) await writeWhole(path.join(unfinished, file), data)
       return await this.#install(unfinished, name)
     } catch (error) {

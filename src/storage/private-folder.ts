@@ -6,8 +6,20 @@ import path from 'node:path'
 
 /** @throws what node:fs throws */
 export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(path.dirname(folder), { recursive: true, mode: 0o755 })
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(path.dirname(folder), 0o755)
+  await makeFolder(folder, 0o700)
+}
+
+/** With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing. @throws what node:fs throws */
+export async function makeFolder(folder: string, mode: number): Promise<void> {
+  const failure = await mkdir(folder, { mode }).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  )
+  if (failure?.code === 'ENOENT' && path.dirname(folder) !== folder) {
+    await makeFolder(path.dirname(folder), mode)
+    await mkdir(folder, { recursive: true, mode })
+  } else if (failure && failure.code !== 'EEXIST') throw failure
 }
 
 /** The same, at once. @throws what node:fs throws */

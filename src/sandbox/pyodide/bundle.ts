@@ -19,6 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { BridgeError, messageOf } from '../../errors.ts'
+import { mapFew } from '../../storage/map-few.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import type { PackageFile } from '../packages/wheel.ts'
 import { makeGlue } from './glue.ts'
@@ -113,7 +114,7 @@ async function collectSources({ kernelFolder, packages = [] }: BundleOptions): P
   const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }
   const glue = makeGlue({ version, loader: await read('pyodide.mjs'), runtime: await read('pyodide.asm.mjs') })
-  const ours = await Promise.all(OUR_FILES.map((name) => readFile(join(INSIDE_FOLDER, name), 'utf8')))
+  const ours = await mapFew(OUR_FILES, (name) => readFile(join(INSIDE_FOLDER, name), 'utf8'))
   const files = packFiles([
     ...(await kernelSources(kernelFolder)).map((file) => ({ ...file, path: `/usr/lib/sandbridge/${file.path}` })),
     ...packages.map((file) => ({ ...file, path: `/usr/lib/site-packages/${file.path}` })),
@@ -136,11 +137,10 @@ function packFiles(files: readonly PackageFile[]): PackedFiles {
 async function kernelSources(folder: string): Promise<PackageFile[]> {
   const entries = await readdir(folder, { recursive: true })
   const names = entries.map((name) => name.replaceAll('\\', '/')).filter((name) => isKernelSource(name))
-  return Promise.all(
-    names
-      .toSorted()
-      .map(async (name): Promise<PackageFile> => ({ path: name, data: await readFile(join(folder, name)) })),
-  )
+  return mapFew(names.toSorted(), async (name): Promise<PackageFile> => ({
+    path: name,
+    data: await readFile(join(folder, name)),
+  }))
 }
 
 function isKernelSource(name: string): boolean {

@@ -18,7 +18,12 @@ const LOG: string[] = []
 let bridge: Bridge
 beforeAll(async () => {
   const home = mkdtempSync(path.join(tmpdir(), 'sb-http-'))
-  const env = { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_RUNTIME: 'pyodide' }
+  const env = {
+    MCP_BRIDGE_SOURCES: 'mcps',
+    MCP_BRIDGE_POOL: '0',
+    MCP_BRIDGE_RUNTIME: 'pyodide',
+    MCP_BRIDGE_HTTP_SESSIONS: '64',
+  }
   const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
   bridge = await Bridge.open(
     settings,
@@ -348,6 +353,24 @@ describe('a client of an older revision that goes away without a word', () => {
         return (await send(ping)).status
       })
       .toBe(404)
+  })
+
+  it('and so do fifty', async () => {
+    const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
+    const sessions: string[] = []
+    for (let client = 0; client < 50; client += 1) {
+      const session = String((await send()).headers['mcp-session-id'])
+      const close = await openStream(port, session)
+      close()
+      sessions.push(session)
+    }
+    const statuses = async () => {
+      const answers = sessions.map((session) =>
+        send({ headers: { 'mcp-session-id': session }, body: message('ping', {}) }),
+      )
+      return new Set((await Promise.all(answers)).map(({ status }) => status))
+    }
+    await expect.poll(statuses, { interval: 100, timeout: 20_000 }).toEqual(new Set([404]))
   })
 
   it('keeps its session as long as its stream is open, and where it never had one', async () => {

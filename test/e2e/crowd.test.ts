@@ -1,0 +1,57 @@
+// This file verifies that many clients over HTTP that come at once all get a sandbox, hear their place meanwhile, and that a bridge which is ended
+// leaves nothing of them, whether their sandboxes run or are being started. SANDBRIDGE_CROWD=100 is the long form.
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it, type TestContext } from 'vitest'
+import type { ProviderName } from '../../src/sandbox/provider.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
+import { descendants, runningProcesses, until } from '../support/processes.ts'
+
+const COUNT = Number(process.env['SANDBRIDGE_CROWD'] ?? 10)
+
+async function startCrowd(runtime: ProviderName, ctx: TestContext) {
+  if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
+  await providerOrSkip(runtime, ctx)
+  const bridge = await startHttpBridge({
+    env: { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_HTTP_SESSIONS: String(COUNT) },
+  })
+  const clients = await Promise.all(Array.from({ length: COUNT }, () => bridge.connect('legacy')))
+  const heard = clients.map(() => [] as string[])
+  const answers = clients.map((client, index) =>
+    client.call({ code: `${index} * 11` }, { onprogress: ({ message = '' }) => void heard[index]!.push(message) }),
+  )
+  return { bridge, heard, answers }
+}
+
+function containersOf({ child }: HttpBridge): string[] {
+  const args = ['ps', '--all', '--quiet', '--filter', `label=sandbridge.bridge=${child.pid}`]
+  return spawnSync('docker', args, { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+}
+
+/** A container that is being made when the bridge ends comes up without an input, ends by itself and is removed. */
+async function endAndAwaitNothingLeft(bridge: HttpBridge, runtime: ProviderName): Promise<void> {
+  const children = new Set(descendants(bridge.child.pid!).map(({ pid }) => pid))
+  const exited = new Promise((resolve) => bridge.child.once('exit', resolve))
+  bridge.child.kill('SIGTERM')
+  await exited
+  await until(() => !runningProcesses().some(({ pid }) => children.has(pid)))
+  if (runtime === 'docker') await until(() => containersOf(bridge).length === 0)
+}
+
+describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`, (runtime) => {
+  it('all get an answer, hear their place, and leave nothing', { timeout: 60_000 + COUNT * 3_000 }, async (ctx) => {
+    const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+    const texts = (await Promise.all(answers)).map(({ text }) => text)
+    expect(texts).toEqual(texts.map((_, index) => expect.stringMatching(new RegExp(`^${index * 11}\\b`))))
+    const places = heard.flat().filter((message) => message.startsWith('waiting for a sandbox: place '))
+    expect(places.length).toBeGreaterThan(0)
+    await endAndAwaitNothingLeft(bridge, runtime)
+  })
+
+  it('leave nothing when the bridge is ended while their sandboxes start', { timeout: 90_000 }, async (ctx) => {
+    const { bridge, heard, answers } = await startCrowd(runtime, ctx)
+    for (const answer of answers) answer.catch(() => {})
+    await until(() => heard.flat().some((message) => message.includes('place')))
+    await endAndAwaitNothingLeft(bridge, runtime)
+  })
+})

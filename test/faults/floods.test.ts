@@ -1,0 +1,37 @@
+// This file verifies that a server which writes without end costs the bridge neither its memory nor its other calls. Linux only: memory is read from /proc.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const MIB = 2 ** 20
+/** Of the flood: what is read at once, and what the collector has not got round to. */
+const ROOM_BYTES = 100 * MIB
+
+/** The most memory that the process has had since its start. */
+function peakBytes(pid: number): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1024
+}
+
+describe.skipIf(process.platform !== 'linux')('a server that floods', () => {
+  it.each([
+    ['stderr with 300 MiB', 'stderr(mebibytes=300)'],
+    ['its client with 100,000 log messages', 'log(count=100_000)'],
+  ])('%s is read and forgotten, and another one answers meanwhile', { timeout: 120_000 }, async (_, flood) => {
+    const bridge = await startBridge({
+      servers: { loud: fixtureServer('raw.mjs', 'floods'), calm: fixtureServer('raw.mjs', 'good') },
+    })
+    await bridge.run('await mcp_loud.echo(text="warm")\nawait mcp_calm.echo(text="warm")')
+    const before = peakBytes(bridge.pid)
+    const code = [
+      'import asyncio',
+      `flood = asyncio.ensure_future(mcp_loud.${flood})`,
+      'answers = [await mcp_calm.echo(text=str(n)) for n in range(50)]',
+      'len(answers), await flood',
+    ].join('\n')
+    expect(await bridge.run(code, { timeout: 100 })).toBe("(50, 'done')")
+    expect(peakBytes(bridge.pid) - before).toBeLessThan(ROOM_BYTES)
+    expect(await bridge.run('await mcp_loud.echo(text="after")')).toBe("'after'")
+  })
+})

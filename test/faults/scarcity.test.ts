@@ -1,0 +1,79 @@
+// This file verifies what a bridge does without room on the disk, without leave to write, and with few file descriptors: it says so where it
+// matters, runs cells all the same, and loses nothing that was kept before.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
+import { fixtureServer, makeHome, SANDBOX_CACHE } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const servers = { good: fixtureServer('raw.mjs', 'good') }
+
+/** A home whose state and cache folders lie on a disk of their own. */
+function homeOnDisk(ctx: TestContext) {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) ctx.skip('a disk of its own needs root on Linux')
+  const home = makeHome(servers)
+  const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+  onTestFinished(() => {
+    for (const folder of [home, disk]) rmSync(folder, { recursive: true, force: true })
+  })
+  const mount = (...args: string[]) => spawnSync('mount', [...args, 'tmpfs', disk]).status === 0
+  if (!mount('-t', 'tmpfs', '-o', 'size=4m')) ctx.skip('this machine does not let its root mount a disk')
+  onTestFinished(() => void spawnSync('umount', ['--lazy', disk]))
+  const [state, cache] = [path.join(disk, 'state'), path.join(disk, 'cache')]
+  for (const folder of [state, cache]) mkdirSync(folder)
+  symlinkSync(SANDBOX_CACHE, path.join(cache, 'pyodide'), 'junction')
+  writeFileSync(path.join(state, 'servers.json'), JSON.stringify({ mcpServers: servers }))
+  return { home, disk, mount, env: { MCP_BRIDGE_STATE_DIR: state, MCP_BRIDGE_CACHE_DIR: cache } }
+}
+
+const save = (name: string) =>
+  `try:\n    print(runtime.save_artifact("${name}", "x" * 10_000).version)\nexcept runtime.MCPError as error:\n    print(error.code, error)`
+
+describe('a bridge', { timeout: 120_000 }, () => {
+  it('whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async (ctx) => {
+    const { home, disk, env } = homeOnDisk(ctx)
+    const first = await startBridge({ home, env })
+    expect(await first.run(save('before.txt'))).toContain('1')
+    const ballast = path.join(disk, 'ballast')
+    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
+    // Also one that starts now, with nothing in its cache.
+    const second = await startBridge({ home, env: { ...env, MCP_BRIDGE_OUTPUT_MEMORY: '1m' } })
+    for (const bridge of [first, second]) {
+      expect(await bridge.run('await mcp_good.echo(text="hi")')).toBe("'hi'")
+      expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*disk is full/)
+      expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
+    }
+    // Output that has no room in memory is dropped, and not the cell with it.
+    const noise = 'import os\nfor _ in range(4): print(os.urandom(150_000).hex())'
+    for (let cell = 0; cell < 3; cell += 1) expect(await second.run(noise)).toContain('left out')
+    rmSync(ballast)
+    expect(await second.run(save('after.txt'))).toContain('1')
+    expect(await first.run('await mcp_good.echo(text="again")')).toBe("'again'")
+  })
+
+  it('that may not write its folders runs cells and calls, and says what it could not keep', async (ctx) => {
+    const { home, disk, mount, env } = homeOnDisk(ctx)
+    const kept = await startBridge({ home, env })
+    expect(await kept.run(save('before.txt'))).toContain('1')
+    await kept.client.close()
+    expect(mount('-o', 'remount,ro')).toBe(true)
+    expect(spawnSync('touch', [path.join(disk, 'x')]).status).not.toBe(0)
+    const bridge = await startBridge({ home, env })
+    expect(await bridge.run('await mcp_good.echo(text="hi")')).toBe("'hi'")
+    expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*read-only/)
+    expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
+    expect(existsSync(path.join(disk, 'state/.sandbridge/artifacts/after.txt'))).toBe(false)
+  })
+
+  it('with 64 file descriptors runs cells and calls', async (ctx) => {
+    const bridge = await startHttpBridge({ servers, env: { MCP_BRIDGE_POOL: '0' } })
+    const { status } = spawnSync('prlimit', ['--pid', String(bridge.child.pid), '--nofile=64'])
+    if (status !== 0) ctx.skip('prlimit is not here')
+    const clients = await Promise.all(Array.from({ length: 3 }, () => bridge.connect('modern')))
+    const answers = await Promise.all(clients.map((client) => client.run('await mcp_good.echo(text="hi")')))
+    expect(answers).toEqual(clients.map(() => expect.stringContaining("'hi'")))
+  })
+})

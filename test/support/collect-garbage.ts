@@ -1,0 +1,12 @@
+// Collects garbage now, for tests that count what stays in memory.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+export async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  // What is released by callbacks of the first collection goes with the second.
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+}
