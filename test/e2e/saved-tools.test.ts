@@ -33,6 +33,15 @@ const failure = async (code: string) => {
 }
 
 describe('a saved function', () => {
+  it('is found by `sandbridge search`, beside the tools of servers', async () => {
+    const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
+    await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
+    const { stdout, stderr } = await sandbridge('search', 'sum of squares')
+    expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\).*# Add the squares of numbers/m)
+    const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { tool: string }[]
+    expect(found.map(({ tool }) => tool)).toEqual(expect.arrayContaining(['sum_of_squares', 'get-sum']))
+  })
+
   it('is found, imported and called in a later session, in one cell', async () => {
     const saved = await bridge.run(`
 import math
