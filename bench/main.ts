@@ -10,6 +10,7 @@ const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   containers: async () => (await import('./containers.ts')).containerRows(),
   state: async () => (await import('./state.ts')).stateRows(),
   output: async () => (await import('./output.ts')).outputRows(),
+  agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }

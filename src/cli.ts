@@ -160,7 +160,8 @@ program
   .argument('<server>')
   .option('--no-browser', 'only print the address, and take the answer from the terminal')
   .option('--scope <scope>', 'ask for these permissions, too')
-  .action(async (server: string, options: { browser: boolean; scope?: string }) =>
+  .option('--json', 'print the outcome as JSON, and the address on stderr')
+  .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean }) =>
     (await import('./commands/login.ts')).login(server, options),
   )
 
@@ -176,7 +177,9 @@ program
   .option('-y, --yes', 'without being asked')
   .option('--move', "move the clients' own servers to ~/MCPs, so that they stop costing context")
   .option('--client <name...>', 'only these clients')
+  .option('--dry-run', 'show the changes and make none')
   .option('--undo', 'put everything back')
+  .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
 
 program
@@ -190,7 +193,10 @@ program
   .description('container images for cells')
   .command('build')
   .argument('[variant]', 'slim, or data for numpy, pandas, matplotlib and more', 'slim')
-  .action(async (variant: string) => (await import('./commands/image.ts')).imageBuild(variant))
+  .option('--json', 'print the engine and the image as JSON, and the lines of the build on stderr')
+  .action(async (variant: string, options: object) =>
+    (await import('./commands/image.ts')).imageBuild(variant, options),
+  )
 
 program
   .command('completion')

@@ -42,7 +42,7 @@ def picture(value: Any) -> dict[str, Any] | None:
     """The MIME bundle of a figure or an image of these libraries; None for any other value."""
     if _is_a(value, "matplotlib.figure", "Figure"):
         _shown.add(value)
-        return {"text/plain": repr(value), "image/png": _figure_png(value)}
+        return {"text/plain": "", "image/png": _figure_png(value)}  # its repr says nothing that the picture does not
     if _is_a(value, "PIL.Image", "Image"):
         return _pillow_bundle(value)
     return None
@@ -62,10 +62,15 @@ def open_figures() -> list[dict[str, Any]]:
 
 
 def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
-    """Whether a value is what plotting functions return, and says nothing beside the figure itself."""
+    """Whether a value is what plotting functions return, `fig, ax` included, and says nothing beside the open figure.
+
+    A figure itself is shown.
+    """
     if isinstance(value, (list, tuple)):
         return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
-    return str(type(value).__module__).startswith("matplotlib.") and not _is_a(value, "matplotlib.figure", "Figure")
+    if depth == _ARTISTS_DEPTH and _is_a(value, "matplotlib.figure", "Figure"):
+        return False
+    return str(type(value).__module__).startswith("matplotlib.")
 
 
 def fitting(mime: str, data: str) -> tuple[str, str | None]:

@@ -1,5 +1,6 @@
 // `sandbridge doctor`: what can make sandboxes here and why or why not, and whether a cell really runs in the one that is used.
 import type { Bridge } from '../bridge.ts'
+import type { ServerEntry } from '../catalog/catalog.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { messageOf } from '../errors.ts'
@@ -8,7 +9,7 @@ import { count } from '../text/count.ts'
 import { VERSION } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
-import { shortReason } from './server-notes.ts'
+import { shortReason, untrustedNote } from './server-notes.ts'
 
 /** Sets the exit code to 1 when no cell can be run. */
 export async function doctor(options: { json?: boolean }): Promise<void> {
@@ -51,14 +52,23 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     if (used) print(`Its sandbox was made by ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
-    print(
-      `${count(catalog.servers().length, 'MCP server')} configured, ${problems.length} failed: see \`sandbridge servers\`.`,
-    )
+    print(serversText(catalog.servers()))
+    for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
     }
     for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
   })
+}
+
+/** How many there are, and what is known of them: none has failed that was never asked. */
+function serversText(servers: readonly ServerEntry[]): string {
+  const failed = servers.filter(({ problem }) => problem !== undefined).length
+  const unasked = servers.filter(({ problem, toolCount }) => problem === undefined && toolCount === undefined).length
+  const parts = [`${count(servers.length, 'MCP server')} configured`]
+  if (failed > 0) parts.push(`${failed} failed`)
+  if (unasked > 0) parts.push(`${unasked} not asked yet`)
+  return `${parts.join(', ')}: ${unasked > 0 ? 'ask with `sandbridge index`' : 'see `sandbridge servers`'}.`
 }
 
 /** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */

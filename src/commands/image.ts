@@ -2,9 +2,9 @@
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { buildImage, IMAGE_VARIANTS, type ImageVariant } from '../sandbox/container/build-image.ts'
-import { print } from './print.ts'
+import { print, printJson, visible } from './print.ts'
 
-export async function imageBuild(variant: string): Promise<void> {
+export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
   if (!IMAGE_VARIANTS.includes(variant as ImageVariant)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no image '${variant}'`, {
       hint: `There are: ${IMAGE_VARIANTS.join(', ')}`,
@@ -12,6 +12,15 @@ export async function imageBuild(variant: string): Promise<void> {
   }
   const { runtime } = readSettings(process.env)
   const engine = runtime === 'podman' || runtime === 'docker' ? { engine: runtime } : {}
-  const { engine: used, image } = await buildImage(variant as ImageVariant, { ...engine, onLine: print })
+  const { engine: used, image } = await buildImage(variant as ImageVariant, {
+    ...engine,
+    onLine: options.json ? printAside : print,
+  })
+  if (options.json) return printJson({ engine: used, image })
   print(`\nBuilt with ${used}. Use it with MCP_BRIDGE_IMAGE=${image}`)
+}
+
+/** The build's own lines, where stdout belongs to a program. */
+function printAside(line: string): void {
+  process.stderr.write(`${visible(line)}\n`)
 }

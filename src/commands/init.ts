@@ -1,14 +1,14 @@
 // `sandbridge init`: register the bridge in the clients of this machine. Shows every change before it is made, and can take it back.
 import { homedir } from 'node:os'
 import { applyInit, undoInit } from '../config/init/apply-init.ts'
-import { planInit } from '../config/init/plan-init.ts'
+import { type InitPlan, planInit } from '../config/init/plan-init.ts'
 import { discoverServers } from '../config/discover.ts'
 import { bridgeCommand } from '../config/init/targets.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
 import { PACKAGE_ROOT } from '../storage/package-root.ts'
 import { readSettings } from '../config/settings.ts'
 import { confirm } from './confirm.ts'
-import { print, printStyled, visibleInline } from './print.ts'
+import { print, printJson, printStyled, visibleInline } from './print.ts'
 import type { Style } from './style.ts'
 
 interface InitOptions {
@@ -16,6 +16,8 @@ interface InitOptions {
   move?: boolean
   undo?: boolean
   client?: string[]
+  dryRun?: boolean
+  json?: boolean
 }
 
 export async function init(options: InitOptions): Promise<void> {
@@ -23,6 +25,7 @@ export async function init(options: InitOptions): Promise<void> {
   const { stateDir, serversConfig } = settings
   if (options.undo) {
     const { restored, skipped } = await undoInit(stateDir)
+    if (options.json) return printJson({ restored, skipped })
     print(restored.map((file) => `restored ${file}`).join('\n') || 'There is nothing to undo.')
     return printSkipped(skipped)
   }
@@ -42,18 +45,43 @@ export async function init(options: InitOptions): Promise<void> {
     move: options.move ?? false,
     ...(options.client && { clients: options.client }),
   })
+  if (options.json) return printJson(await asJson(plan, { ...options, stateDir }))
   printSkipped(plan.skipped)
   for (const client of plan.registered) print(`${client}: registered already`)
-  if (plan.changes.length === 0) return print('There is nothing to change.')
+  for (const { client, file } of options.client ? plan.absent : [])
+    print(visibleInline(`${client}: not found on this machine (no ${file})`))
+  if (plan.changes.length === 0) return print(nothingToDo(plan, options))
   for (const { client, file, diff } of plan.changes) {
     print(`\n${client}: ${visibleInline(file)}`)
     for (const line of diff) printStyled(styleOf(line), line.replace(/\r$/, ''))
   }
+  if (options.dryRun) return print('\nNothing was changed: this was a dry run.')
   if (!options.yes && !(await confirm('\nMake these changes? [y/N] '))) return print('Nothing was changed.')
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   print(written.map((file) => `wrote ${file}`).join('\n'))
   printSkipped(skipped)
   print('Take it back with `sandbridge init --undo`.')
+}
+
+function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOptions): string {
+  if (options.client !== undefined || registered.length > 0 || skipped.length > 0) return 'There is nothing to change.'
+  return `No MCP client to register in was found. Looked for: ${absent.map(({ client }) => client).join(', ')}.`
+}
+
+/** For a program: what would be done, and what was, which is nothing without `--yes`. */
+async function asJson(
+  { changes, registered, absent, skipped }: InitPlan,
+  { yes = false, dryRun = false, stateDir }: InitOptions & { stateDir: string },
+): Promise<object> {
+  const planned = changes.map(({ client, file, diff }) => ({ client, file, diff }))
+  const applied = yes && !dryRun ? await applyInit(changes, stateDir) : { written: [], skipped: [] }
+  return {
+    changes: planned,
+    registered,
+    absent,
+    skipped: [...skipped, ...applied.skipped],
+    written: applied.written,
+  }
 }
 
 /** What servers are called now: a server that is moved keeps the name that its user knows. */

@@ -6,9 +6,15 @@ import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import { login as signIn } from '../upstream/auth/login.ts'
 import { withBridge } from './open-bridge.ts'
-import { print } from './print.ts'
+import { print, printJson, visible } from './print.ts'
 
-export async function login(server: string, options: { browser: boolean; scope?: string }): Promise<void> {
+interface LoginOptions {
+  browser: boolean
+  scope?: string
+  json?: boolean
+}
+
+export async function login(server: string, options: LoginOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const cancelled = new AbortController()
     const { wasNeeded } = await signIn({
@@ -19,12 +25,15 @@ export async function login(server: string, options: { browser: boolean; scope?:
       clientInfo: CLIENT_INFO,
       signal: cancelled.signal,
       showPage: (url) => {
-        print(`Sign in to '${server}' here:\n${url.href}`)
+        const text = `Sign in to '${server}' here:\n${url.href}`
+        if (options.json) process.stderr.write(`${visible(text)}\n`)
+        else print(text)
         if (options.browser) openBrowser(url)
       },
       ...(options.scope !== undefined && { scope: options.scope }),
       ...(!options.browser && { pastedAddress }),
     })
+    if (options.json) return printJson({ server, signedIn: wasNeeded })
     print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or has one already.`)
   })
 }

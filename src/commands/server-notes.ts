@@ -17,10 +17,12 @@ export function untrustedNote({ discovered: { untrusted } }: Pick<Bridge, 'disco
 }
 
 /** What a search did not look into, and how that is mended; no lines where it looked everywhere. */
-export function unsearchedLines(unsearched: readonly { name: string; reason: string }[]): string[] {
+export function unsearchedLines(unsearched: readonly { name: string; reason: string; isBroken: boolean }[]): string[] {
   if (unsearched.length === 0) return []
   const lines = unsearched.map(({ name, reason }) => `Not searched: ${name}: ${shortReason(name, reason)}`)
-  return [...lines, 'Ask them now with `sandbridge index`.']
+  const isAnyNew = unsearched.some(({ isBroken }) => !isBroken)
+  const names = unsearched.map(({ name }) => name).join(' ')
+  return [...lines, isAnyNew ? 'Ask them now: sandbridge index' : `Ask again when mended: sandbridge index ${names}`]
 }
 
 /** Why a server failed, where its name stands beside it. */

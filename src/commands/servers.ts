@@ -9,6 +9,9 @@ import { type Cell, print, printEmpty, printJson, printSummary, printTable, visi
 import { NO_SERVERS, shortReason } from './server-notes.ts'
 import { printLog, showServer } from './show-server.ts'
 
+/** Of `12 servers, not trusted`. */
+const STATE_WIDTH = 23
+
 interface ServersOptions {
   json?: boolean
   sources?: boolean
@@ -47,7 +50,9 @@ function printServers(bridge: Bridge): void {
       return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
     if (toolCount === undefined)
       return [name, `mcp_${alias}`, { text: 'not asked yet', style: 'dim' }, note + description]
-    return [name, `mcp_${alias}`, { text: count(toolCount, 'tool'), style: 'green' }, note + description]
+    // The number of tools stands beside it.
+    const purpose = description.replace(`${toolCount} tools: `, '')
+    return [name, `mcp_${alias}`, { text: count(toolCount, 'tool'), style: 'green' }, note + purpose]
   })
   for (const { name, source } of discovered.untrusted) {
     const state: Cell = { text: 'not trusted', style: 'yellow' }
@@ -74,8 +79,10 @@ function summaryOf({ catalog }: Bridge): string {
 
 function printSources({ discovered }: Bridge): void {
   if (discovered.files.length === 0 && discovered.skipped.length === 0) return printEmpty(NO_SERVERS)
+  const clientWidth = Math.max(...discovered.files.map((file) => file.client.length))
   for (const { client, file, serverCount, trusted } of discovered.files) {
-    print(`${client}  ${count(serverCount, 'server')}${trusted ? '' : ', not trusted'}  ${visibleInline(file)}`)
+    const state = count(serverCount, 'server') + (trusted ? '' : ', not trusted')
+    print([client.padEnd(clientWidth), state.padEnd(STATE_WIDTH), visibleInline(file)].join('  '))
     const own = discovered.found.filter(
       ({ definition: { source } }) => source.file === file && source.client === client,
     )

@@ -99,5 +99,5 @@ function nextStep(name: string, { failure, toolCount }: ServerDetails): string {
 }
 
 function indented(text: string): string {
-  return text.replaceAll(/^/gm, '  ')
+  return text.replaceAll(/^(?=.)/gm, '  ')
 }

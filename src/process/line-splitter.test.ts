@@ -7,8 +7,8 @@ function split(chunks: Buffer[], maxBytes = 1000) {
   const tooLong: [string, string, number][] = []
   const splitter = createLineSplitter({
     maxBytes,
-    onLine: (line) => lines.push(line),
-    onTooLong: (...what) => tooLong.push(what),
+    onLine: (line) => lines.push(line.toString()),
+    onTooLong: ({ head, tail, bytes }) => tooLong.push([head, tail, bytes]),
   })
   for (const chunk of chunks) splitter.push(chunk)
   return { lines, tooLong }

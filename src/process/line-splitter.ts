@@ -7,8 +7,19 @@ const ENDS_BYTES = 256
 export interface LineSplitterOptions {
   maxBytes: number
   /** A whole line without its LF, and without a CR before it. Never empty. */
-  onLine: (line: string) => void
-  onTooLong: (head: string, tail: string, bytes: number) => void
+  onLine: (line: Buffer) => void
+  onTooLong: (line: LineEnds & { bytes: number }) => void
+}
+
+/** The first and the last bytes of a line, as latin1. */
+export interface LineEnds {
+  head: string
+  tail: string
+}
+
+/** The two ends of a whole line, as they are kept of one that is dropped. */
+export function lineEnds(line: Buffer): LineEnds {
+  return { head: line.toString('latin1', 0, ENDS_BYTES), tail: line.subarray(-ENDS_BYTES).toString('latin1') }
 }
 
 export interface LineSplitter {
@@ -46,12 +57,12 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
     pieces = []
     if (dropping) {
       dropping = false
-      options.onTooLong(head, tail.toString('latin1'), bytes)
+      options.onTooLong({ head, tail: tail.toString('latin1'), bytes })
       return
     }
     const whole = held.length === 1 ? held[0]! : Buffer.concat(held)
     const end = whole.at(-1) === 0x0d ? whole.length - 1 : whole.length
-    if (end > 0) options.onLine(whole.toString('utf8', 0, end))
+    if (end > 0) options.onLine(whole.subarray(0, end))
   }
 
   return {

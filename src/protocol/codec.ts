@@ -1,7 +1,7 @@
 // Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
 import { BridgeError } from '../errors.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, kernelFrame } from './frames.ts'
-import { lineCost } from './line-cost.ts'
+import { lineCost } from '../text/line-cost.ts'
 
 const LF = 0x0a
 

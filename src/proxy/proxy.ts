@@ -14,6 +14,7 @@ import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
 import { BrokenServers } from './broken-servers.ts'
+import { RepeatedErrors } from './repeated-errors.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
@@ -25,6 +26,7 @@ const query = z.string().max(2_000)
 const MAX_AT_ONCE = 50
 
 const brokenServers = new BrokenServers()
+const repeatedErrors = new RepeatedErrors()
 /** Of one call. Whatever has more is data, and data goes into a list or a dict. */
 const MAX_ARGUMENTS = 1_000
 /** That one search can name. */
@@ -40,12 +42,14 @@ const methods = {
       raw: z.boolean().default(false),
     }),
     ({ server, tool, args, kwargs, raw }, context) => {
-      const { catalog, upstreams, scope, signal, onUpstreamProgress } = context
+      const { catalog, upstreams, scope, session, signal, onUpstreamProgress } = context
       const serverName = allowedServer(server, catalog, scope)
       return withUser(serverName, context, async () => {
         const found = await catalog.findTool(serverName, tool, signal)
         if (found.method) return callServerMethod(found, args, kwargs, raw, context)
-        const bound = await catalog.bindCall(found, args, kwargs, signal)
+        const bound = await repeatedErrors.shortened(session, found, () =>
+          catalog.bindCall(found, args, kwargs, signal),
+        )
         const onProgress: CallOptions['onProgress'] =
           onUpstreamProgress &&
           (({ progress, ...rest }) =>

@@ -133,3 +133,15 @@ it('Python tools know the tools', async () => {
   expect(await bridge.run('runtime.complete("mcp_everything.get_su")')).toBe("['get_sum']")
   expect(await bridge.run('runtime.complete("mcp_everything.echo(mes")')).toBe("['message=']")
 })
+
+it('an error that comes again in a loop is said without the signature', async () => {
+  const code =
+    'wrong = {"a": 1}\nfor _ in range(3):\n    try:\n        await mcp_everything.get_sum(**wrong)\n' +
+    '    except Exception as error:\n        print(error)'
+  const [first, second, third] = (await bridge.run(code)).split('\n')
+  expect(first).toMatch(/^get_sum: b is missing\. Signature: mcp_everything\.get_sum\(/)
+  expect([second, third]).toEqual(['get_sum: b is missing', 'get_sum: b is missing'])
+  // Another mistake is told in full.
+  const other = code.replace('{"a": 1}', '{"b": 1}').replace('range(3)', 'range(1)')
+  expect(await bridge.run(other)).toMatch(/^get_sum: a is missing\. Signature: /)
+})

@@ -3,7 +3,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published, ROOT, type ServerEntry } from '../support/bridge-process.ts'
+import {
+  bridgeEnv,
+  CLI,
+  fixtureServer,
+  makeHome,
+  published,
+  ROOT,
+  type ServerEntry,
+} from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 
 const DRIVER = path.join(ROOT, 'test/fixtures/in-terminal.py')
@@ -13,26 +21,47 @@ function slow({ command, args = [] }: ServerEntry): ServerEntry {
   return { command: 'sh', args: ['-c', 'sleep 10; exec "$0" "$@"', command, ...args] }
 }
 
-const names = ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot']
 const servers: Record<string, ServerEntry> = {
-  ...Object.fromEntries(names.map((name) => [name, published.everything()])),
-  slow: slow(published.everything()),
+  alpha: published.everything(),
+  files: published.filesystem('/tmp'),
+  notes: published.memory('/dev/null'),
+  weather: fixtureServer('raw.mjs', 'good'),
+  calendar: fixtureServer('raw.mjs', 'many', '3'),
+  pictures: fixtureServer('raw.mjs', 'named', 'resize_image,rotate_image,crop_image'),
+  slow: slow(fixtureServer('raw.mjs', 'named', 'weekly_report')),
   broken: { command: 'sh', args: ['-c', 'echo "cannot find module mcp" >&2; exit 1'] },
   keyless: { ...published.everything(), env: { API_KEY: '${SANDBRIDGE_TEST_NO_SUCH_KEY}' } },
 }
 
 const COMMANDS = [
   [],
+  ['init', '--dry-run', '--client', 'claude-code'],
+  ['init', '--dry-run', '--client', 'zed'],
+  ['doctor'],
+  ['servers'],
+  ['index'],
+  ['servers'],
+  ['servers', 'broken'],
+  ['servers', 'keyless'],
+  ['servers', 'notes'],
+  ['search', 'add two numbers'],
+  ['tools', 'alpha', 'get_sum'],
   ['exec', '-c', 'len(runtime.discovered_servers())'],
   ['exec', '-c', 'await mcp_alpha.get_sum(a=2, b=40)'],
-  ['exec', '-t', '60', '-c', 'print(await mcp_slow.echo(message="at last"))'],
+  ['exec', '-t', '60', '-c', 'print(await mcp_slow.weekly_report())'],
   ['exec', '-c', '1 +'],
+  ['exec', '-c', 'await mcp_alpha.get_sum(x=2)'],
+  ['exec', '-c', 'await mcp_broken.hello()'],
+  ['exec', '-c', 'await mcp_keyless.echo(message="x")'],
+  ['exec', '-c', 'await mcp_project.echo(message="x")'],
+  ['exec', '-c', 'import requests\nrequests.get("https://example.com")'],
 ]
 
 it('reads well', { timeout: 180_000 }, async () => {
   const home = makeHome(servers)
   const project = path.join(home, 'project')
   mkdirSync(project)
+  mkdirSync(path.join(home, '.claude'))
   writeFileSync(path.join(project, '.mcp.json'), JSON.stringify({ mcpServers: { project: published.everything() } }))
   let session = ''
   for (const args of COMMANDS) {
@@ -52,9 +81,15 @@ function quoted(word: string): string {
 }
 
 function normalised(text: string, home: string): string {
-  return text
-    .replaceAll('\r', '')
-    .replaceAll(home, '~')
-    .replaceAll(ROOT, '/')
-    .replace(/\d+(\.\d+)? m?s\b/g, '… s')
+  return (
+    text
+      .replaceAll('\r', '')
+      .replaceAll(home, '~')
+      .replaceAll(process.execPath, 'node')
+      .replaceAll(process.version, 'v…')
+      .replaceAll(ROOT, '/')
+      // Which engines there are is the machine's.
+      .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')
+      .replace(/\d+(\.\d+)? m?s\b/g, '… s')
+  )
 }

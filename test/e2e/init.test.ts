@@ -50,6 +50,34 @@ async function libraryHome(): Promise<string> {
   return home
 }
 
+describe('what would be changed', () => {
+  it('is shown by --dry-run and --json, and nothing is written without --yes', async () => {
+    const home = await emptyHome()
+    await mkdir(path.join(home, '.claude'))
+    const init = (...args: string[]) =>
+      runProgram(process.execPath, [CLI, 'init', ...args], bridgeEnv(home), { cwd: home })
+    const file = path.join(home, '.claude.json')
+    const dry = await init('--dry-run', '--yes')
+    expect(dry.stdout).toContain(`claude-code: ${file}`)
+    expect(dry.stdout).toContain('+    "sandbridge": {')
+    expect(dry.stdout).toMatch(/\nNothing was changed: this was a dry run\.\n$/)
+    const shown = JSON.parse((await init('--json')).stdout) as Record<string, unknown[]>
+    expect(shown).toMatchObject({ changes: [{ client: 'claude-code', file }], registered: [], written: [] })
+    expect(shown['absent']).toContainEqual({ client: 'cursor', file: path.join(home, '.cursor/mcp.json') })
+    await expect(readFile(file)).rejects.toThrow('ENOENT')
+
+    // The positive control.
+    const done = JSON.parse((await init('--json', '--yes')).stdout) as Record<string, unknown[]>
+    expect(done['written']).toEqual([file])
+    expect(await readFile(file, 'utf8')).toContain('"sandbridge"')
+    expect(JSON.parse((await init('--json', '--undo')).stdout)).toMatchObject({ restored: [file] })
+    const none = await init('--client', 'zed')
+    expect(none.stdout).toMatch(
+      /^zed: not found on this machine \(no .*settings\.json\)\nThere is nothing to change\.\n$/,
+    )
+  })
+})
+
 describe('on a machine with every client', () => {
   it('writes what the library writes, and takes all of it back', async () => {
     const expected = await documentsIn(await libraryHome())

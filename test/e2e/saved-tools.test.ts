@@ -33,6 +33,16 @@ const failure = async (code: string) => {
 }
 
 describe('a saved function', () => {
+  it('is found by `sandbridge search`, beside the tools of servers', async () => {
+    const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
+    await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
+    const { stdout, stderr } = await sandbridge('search', 'sum of squares')
+    expect(stdout, stderr).toMatch(/^.*sum_of_squares\(numbers: list\) {2}# saved; Add the squares of numbers$/m)
+    const found = JSON.parse((await sandbridge('search', 'sum of numbers', '--json')).stdout) as { line: string }[]
+    const lines = found.map(({ line }) => line)
+    for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
+  })
+
   it('is found, imported and called in a later session, in one cell', async () => {
     const saved = await bridge.run(`
 import math

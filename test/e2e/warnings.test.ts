@@ -33,7 +33,7 @@ it('answers every request, and warns of nothing, when its answers are read late'
     const splitter = createLineSplitter({
       maxBytes: 1 << 20,
       onLine: (line) => {
-        answered.add((JSON.parse(line) as { id: number }).id)
+        answered.add((JSON.parse(line.toString()) as { id: number }).id)
         if (answered.size === REQUESTS + 1) resolve()
       },
       onTooLong: () => {},

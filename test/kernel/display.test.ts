@@ -113,6 +113,21 @@ describe('figures', () => {
     expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
   })
 
+  it('have no repr beside their picture, as the last value, displayed, or with their axes', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await kernel.run(FAKE_MATPLOTLIB)
+    expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
+    const displayed = await kernel.run('display(Figure())')
+    expect(displays(displayed.frames)).toEqual([{ 'text/plain': '', 'image/png': expect.any(String) }])
+    // What plt.subplots() returns.
+    const both = await kernel.run('figures[1] = Figure()\nfigures[1], Line2D()')
+    expect([both.value, displays(both.frames).length]).toEqual([undefined, 1])
+    // Without an open figure there is no picture that would say more.
+    expect((await kernel.run('Figure(), Line2D()')).value).toMatchObject({
+      'text/plain': expect.stringMatching(/^\(<Figure>, </),
+    })
+  })
+
   it('are not shown twice when the cell shows them itself', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)

@@ -239,6 +239,26 @@ describe('large results', () => {
     expect(textOf(await upstreams.callTool('big-spaced', 'pid', {}))).toBe(pid)
   })
 
+  test.each(['id-first', 'id-last'])('60 MB of brackets fail their own call, unparsed (%s)', async (order) => {
+    const upstreams = open([raw('brackets', order)])
+    const pid = textOf(await upstreams.callTool('brackets', 'pid', {}))
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    const longest = () => Math.max(...parse.mock.calls.map(([line]) => line.length))
+
+    const few = await upstreams.callTool('brackets', 'brackets', { count: 100_000 })
+    expect(few).toMatchObject({ structuredContent: { lists: { length: 100_000 } } })
+    expect(longest()).toBeGreaterThan(300_000)
+    parse.mockClear()
+    await expect(upstreams.callTool('brackets', 'brackets', { count: 20_000_000 })).rejects.toMatchObject({
+      code: 'FRAME_TOO_LARGE',
+      message:
+        "Server 'brackets' answered the call of 'brackets' with a message with more than 1048576 of the characters [ ] { } : , outside of strings",
+    })
+    expect(textOf(await upstreams.callTool('brackets', 'pid', {}))).toBe(pid)
+    expect(longest()).toBeLessThan(1_000)
+  })
+
   test('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
     const upstreams = open([raw('big-without-id')])
     await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({

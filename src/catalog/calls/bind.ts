@@ -93,10 +93,25 @@ function unknownArgument(name: string, { parameters }: Signature): string {
 }
 
 function invalid(tool: CatalogTool, problems: string[]): BridgeError {
-  const listed = problems.slice(0, MAX_PROBLEMS)
-  if (problems.length > MAX_PROBLEMS) listed.push(`and ${problems.length - MAX_PROBLEMS} more`)
   const line = toolLine(tool).replace(/^await /, '')
-  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${tool.alias}: ${listed.join('; ')}. Signature: ${line}`, {
-    data: { server: tool.server, tool: tool.name, problems },
-  })
+  const data: InvalidArguments = { server: tool.server, tool: tool.name, problems }
+  return new BridgeError('PROXY_ARGUMENTS_INVALID', `${listed(tool, problems)}. Signature: ${line}`, { data })
+}
+
+/** What the error of a refused call carries. */
+interface InvalidArguments {
+  server: string
+  tool: string
+  problems: string[]
+}
+
+/** An error that `bindArguments` threw, without the signature, for a reader who has it. */
+export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
+  const { problems } = error.data as InvalidArguments
+  return new BridgeError(error.code, listed(tool, problems), { hint: '', data: error.data })
+}
+
+function listed(tool: CatalogTool, problems: readonly string[]): string {
+  const more = problems.length - MAX_PROBLEMS
+  return `${tool.alias}: ${problems.slice(0, MAX_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

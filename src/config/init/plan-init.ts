@@ -38,6 +38,8 @@ export interface InitPlan {
   skipped: SkippedEntry[]
   /** Clients in which the bridge is registered already. */
   registered: string[]
+  /** Clients that are not on this machine, and the file that would be theirs. */
+  absent: { client: string; file: string }[]
 }
 
 export interface PlanInitOptions {
@@ -60,7 +62,7 @@ export interface PlanInitOptions {
  * @throws BridgeError TOOL_ARGUMENTS_INVALID for a client that is not known
  */
 export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
-  const plan: InitPlan = { changes: [], skipped: [], registered: [] }
+  const plan: InitPlan = { changes: [], skipped: [], registered: [], absent: [] }
   const targets = targetsOf(options.place)
   const known = targets.map(({ client }) => client)
   const unknown = options.clients?.filter((client) => !known.includes(client)) ?? []
@@ -89,7 +91,7 @@ async function planOne(target: Target, options: PlanInitOptions, plan: InitPlan)
   }
 
   if ('reason' in read) return skip(read.reason)
-  if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return
+  if ('absent' in read && !(await isFolder(fileSystem, target.folder))) return void plan.absent.push({ client, file })
   const before = 'text' in read ? read.text : undefined
   const parsed = await parseDocument(before ?? '', format)
   if ('reason' in parsed) return skip(parsed.reason)

@@ -8,9 +8,10 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { passedEnvironment } from '../../config/passed-variables.ts'
 import type { StdioServer } from '../../config/server-definition.ts'
 import { writeBatched } from '../../process/write-batched.ts'
+import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../process/byte-tail.ts'
-import { createLineSplitter } from '../../process/line-splitter.ts'
+import { createLineSplitter, type LineEnds, lineEnds } from '../../process/line-splitter.ts'
 import { parseJson } from '../../text/json.ts'
 import { endGroup, trackGroup } from '../../process/process-group.ts'
 
@@ -25,7 +26,7 @@ const DRAIN_MS = 250
 /** How long after a broken pipe the exit of the process is awaited; one that lives on can no longer be spoken with, and is ended. */
 const AFTER_BROKEN_PIPE_MS = 2000
 
-/** JSON-RPC error code that stands for a message too long to be read; from the range that is free for implementations. */
+/** JSON-RPC error code that stands for a message too large to be read; from the range that is free for implementations. */
 export const MESSAGE_TOO_LONG = -32_064
 
 export interface ProcessExit {
@@ -140,7 +141,8 @@ export class StdioTransport implements Transport {
     const splitter = createLineSplitter({
       maxBytes: MAX_MESSAGE_BYTES,
       onLine: (line) => this.#receive(line),
-      onTooLong: (head, tail, bytes) => this.#answerTooLong(head, tail, bytes),
+      onTooLong: ({ head, tail, bytes }) =>
+        this.#answerTooLarge({ head, tail }, `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`),
     })
     // There are no streams when the process could not be spawned for want of file descriptors.
     child.stdout?.on('data', (chunk: Buffer) => splitter.push(chunk))
@@ -154,7 +156,11 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #receive(line: string): void {
+  #receive(bytes: Buffer): void {
+    // JSON.parse holds up every other server and session, for seconds where a line is nothing but brackets.
+    const { tooCostly } = lineCost(bytes)
+    if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
+    const line = bytes.toString()
     const value = parseJson(line)
     // Protocol revision 2025-03-26 allowed batches.
     for (const message of Array.isArray(value) ? value : [value]) {
@@ -164,9 +170,8 @@ export class StdioTransport implements Transport {
   }
 
   /** The request that a dropped message answered gets an error in its place, so that nothing waits for ever. */
-  #answerTooLong(head: string, tail: string, bytes: number): void {
+  #answerTooLarge({ head, tail }: LineEnds, text: string): void {
     const id = answeredId(head, tail)
-    const text = `a message of ${bytes} bytes, above the limit of ${MAX_MESSAGE_BYTES}`
     if (id !== undefined) {
       this.onmessage?.({ jsonrpc: '2.0', id, error: { code: MESSAGE_TOO_LONG, message: text } })
       return
