@@ -5,7 +5,7 @@ import { isObject, parseDocument, valueAt } from '../config-document.ts'
 import type { ConfigFileSystem, FileText } from '../config-file.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
 import { mcps } from '../readers/own-places.ts'
-import type { Place } from '../readers/reader.ts'
+import type { HostPaths } from '../readers/reader.ts'
 import { entriesOf, join } from '../readers/reader.ts'
 import { launchesBridge } from '../self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
@@ -40,7 +40,7 @@ export interface InitPlan {
 }
 
 export interface PlanInitOptions {
-  place: Place
+  place: HostPaths
   command: BridgeCommand
   /** Move the servers of the clients into the state folder, so that they cost those clients no context any more. */
   move: boolean
@@ -136,7 +136,7 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
 }
 
 /** The servers of the user in a client's file that could be started: not those of a single project. */
-function serversOf(target: Target, document: ConfigObject, place: Place): Map<string, ServerBody> {
+function serversOf(target: Target, document: ConfigObject, place: HostPaths): Map<string, ServerBody> {
   const table = valueAt(document, ...target.table(document))
   const bodies = new Map<string, ServerBody>()
   const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
@@ -197,7 +197,7 @@ async function planDestination(
 }
 
 /** Why our own files cannot hold a server: what is moved must be found where it comes to. */
-function whyRefused(name: string, entry: ConfigObject, place: Place): string | undefined {
+function whyRefused(name: string, entry: ConfigObject, place: HostPaths): string | undefined {
   if (!isServerName(name)) return BAD_NAME
   const [read] = mcps.entries({ mcpServers: { [name]: entry } }, place) ?? []
   const made = read?.entry ? toServerBody(read.entry) : { reason: 'cannot be read there' }

@@ -6,7 +6,7 @@ import { type AgentConfig, agents } from 'add-mcp'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import { READERS } from '../readers/index.ts'
-import type { Place, Reader } from '../readers/reader.ts'
+import type { HostPaths, Reader } from '../readers/reader.ts'
 import { join } from '../readers/reader.ts'
 
 /** The name under which the bridge is registered. */
@@ -35,7 +35,7 @@ export interface Target {
 type Shape = Pick<Target, 'table' | 'entry'>
 
 /** Claude Code's file lies in the home folder, and Gemini CLI's in a folder that Antigravity has too. */
-const FOLDERS: Record<string, (place: Place) => string | undefined> = {
+const FOLDERS: Record<string, (place: HostPaths) => string | undefined> = {
   'claude-code': (place) => join(place, place.home, '.claude'),
   'gemini-cli': () => undefined,
 }
@@ -50,7 +50,7 @@ const OTHER_SHAPES: Record<string, Shape> = {
 }
 
 /** The clients in which this bridge can be registered, whether they are on the machine or not. */
-export function targetsOf(place: Place): Target[] {
+export function targetsOf(place: HostPaths): Target[] {
   const library = new Map<string, AgentConfig>(Object.entries(agents))
   const known = READERS.flatMap((reader): Target[] => {
     const { client, format } = reader
@@ -71,7 +71,7 @@ export function targetsOf(place: Place): Target[] {
 }
 
 /** The file of a client's user, and those beside it that differ in their extension alone. */
-function filesOf(reader: Reader, place: Place): [string, ...string[]] | undefined {
+function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | undefined {
   const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))
   if (first === undefined) return undefined
   return [first, ...more.filter((file) => withoutExtension(file) === withoutExtension(first))]
@@ -80,7 +80,7 @@ function filesOf(reader: Reader, place: Place): [string, ...string[]] | undefine
 const withoutExtension = (file: string): string => file.replace(/\.\w+$/, '')
 
 /** A client that only the library knows. */
-function unread(agent: AgentConfig, place: Place): Target {
+function unread(agent: AgentConfig, place: HostPaths): Target {
   const file = agent.resolveConfigPath?.(agent, { local: false, cwd: place.cwd }) ?? agent.configPath
   const format = agent.format === 'json' ? 'jsonc' : agent.format
   return { ...shapeOf(agent), client: agent.name, format, files: [file], folder: join(place, file, '..') }

@@ -7,7 +7,7 @@ import { translate } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
 
 /** The machine, as far as it decides where files are. All paths are absolute and in the platform's own form. */
-export interface Place {
+export interface HostPaths {
   platform: NodeJS.Platform
   home: string
   cwd: string
@@ -36,9 +36,9 @@ export interface NamedEntry {
 export interface Reader {
   client: string
   format: ConfigFormat
-  locations(place: Place): ConfigLocation[]
+  locations(place: HostPaths): ConfigLocation[]
   /** The servers of one file, in its order; undefined when the file has no place for servers at all. */
-  entries(document: ConfigObject, place: Place): NamedEntry[] | undefined
+  entries(document: ConfigObject, place: HostPaths): NamedEntry[] | undefined
   /** The file is there for servers only, so it is worth a word when it has no place for them. */
   dedicated?: boolean
 }
@@ -59,22 +59,22 @@ export function entriesOf(
 }
 
 /** `path.join` in the place's own form. */
-export function join(place: Place, ...parts: string[]): string {
+export function join(place: HostPaths, ...parts: string[]): string {
   return (place.platform === 'win32' ? path.win32 : path.posix).join(...parts)
 }
 
 /** A file in the home folder. */
-export function inHome(place: Place, ...parts: string[]): ConfigLocation {
+export function inHome(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.home, ...parts), scope: 'user' }
 }
 
 /** A file in the current directory. */
-export function inProject(place: Place, ...parts: string[]): ConfigLocation {
+export function inProject(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.cwd, ...parts), scope: 'project' }
 }
 
 /** A file where the platform's desktop applications keep their settings. */
-export function inAppData(place: Place, ...parts: string[]): ConfigLocation {
+export function inAppData(place: HostPaths, ...parts: string[]): ConfigLocation {
   if (place.platform === 'darwin') return inHome(place, 'Library', 'Application Support', ...parts)
   if (place.platform !== 'win32') return inXdgConfig(place, ...parts)
   const folder = place.env['APPDATA']
@@ -82,13 +82,13 @@ export function inAppData(place: Place, ...parts: string[]): ConfigLocation {
 }
 
 /** A file in `~/.config`, or where XDG_CONFIG_HOME says. */
-export function inXdgConfig(place: Place, ...parts: string[]): ConfigLocation {
+export function inXdgConfig(place: HostPaths, ...parts: string[]): ConfigLocation {
   const folder = place.platform === 'win32' ? undefined : place.env['XDG_CONFIG_HOME']
   return folder ? { path: join(place, folder, ...parts), scope: 'user' } : inHome(place, '.config', ...parts)
 }
 
 /** A file in the folder that a variable names, or else at `standard`. */
-export function inFolderOf(place: Place, variable: string, file: string, standard: ConfigLocation): ConfigLocation {
+export function inFolderOf(place: HostPaths, variable: string, file: string, standard: ConfigLocation): ConfigLocation {
   const folder = place.env[variable]
   return folder ? { path: join(place, folder, file), scope: 'user' } : standard
 }

@@ -3,12 +3,12 @@ import type { ConfigObject } from '../config-document.ts'
 import { isObject, valueAt } from '../config-document.ts'
 import type { PlaceholderSyntax } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
-import type { Place, ConfigLocation, Reader } from './reader.ts'
+import type { HostPaths, ConfigLocation, Reader } from './reader.ts'
 import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, secondsToMs } from './reader.ts'
 
 interface Shape {
   client: string
-  locations: (place: Place) => ConfigLocation[]
+  locations: (place: HostPaths) => ConfigLocation[]
   syntax?: PlaceholderSyntax
   map?: (raw: ConfigObject) => ServerEntry
   /** The key of the table of servers. */

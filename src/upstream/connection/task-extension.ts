@@ -1,7 +1,7 @@
 // Calls that a server of the 2026-07-28 revision answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): asks after it until it ends.
 // It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
 import { BridgeError } from '../../errors.ts'
-import { pollDelay } from './poll-delay.ts'
+import { pollDelay } from './tasks.ts'
 import { isRecord, type LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 
