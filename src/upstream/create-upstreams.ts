@@ -20,7 +20,7 @@ import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts
 const START_TIMEOUT_MS = 30_000
 const MAX_PROCESSES = 100
 /** Sign-ins in a row after which no call succeeded: the user is asked no further. */
-const MAX_VAIN_SIGN_INS = 3
+const MAX_FAILED_SIGN_INS = 3
 
 export interface UpstreamsOptions {
   /** Names are unique. */
@@ -66,16 +66,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
 
   // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
-  const programs = new Map<string, AuthProvider>()
-  const programAuth = (
+  const credentialsAuths = new Map<string, AuthProvider>()
+  const credentialsAuth = (
     name: string,
     { url }: RemoteServer,
     credentials: ClientCredentials,
     redact: Redactor,
   ): AuthProvider => {
     const key = JSON.stringify([name, url, credentials])
-    const auth = programs.get(key) ?? createClientCredentialsAuth({ name, serverUrl: url, credentials, redact, now })
-    programs.set(key, auth)
+    const auth =
+      credentialsAuths.get(key) ?? createClientCredentialsAuth({ name, serverUrl: url, credentials, redact, now })
+    credentialsAuths.set(key, auth)
     return auth
   }
 
@@ -104,7 +105,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       resolveTransport,
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
-        if (server.oauth) return programAuth(definition.name, server, server.oauth, redact)
+        if (server.oauth) return credentialsAuth(definition.name, server, server.oauth, redact)
         const { tokenStore: store } = options
         return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
@@ -176,7 +177,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     canSignIn: (server) => {
       const { transport } = find(server).definition
       if (!options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
-      return (signInCounts.get(server) ?? 0) < MAX_VAIN_SIGN_INS
+      return (signInCounts.get(server) ?? 0) < MAX_FAILED_SIGN_INS
     },
     signIn: async (server, { showPage, scope, signal }) => {
       const { definition } = find(server)

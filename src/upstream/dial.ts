@@ -2,7 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
 import type { MessageObserver } from './connection/message-tap.ts'
-import { StdioTransport, type ProcessExit, type WordsMark } from './stdio/stdio-transport.ts'
+import { StdioTransport, type ProcessExit, type OutputMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'
@@ -17,9 +17,9 @@ export interface Link {
   /** What the process sent that made us end it. */
   endedFor?: () => string | undefined
   /** A point in what the other side writes beside the protocol. */
-  said?: () => WordsMark
+  said?: () => OutputMark
   /** What it wrote last beside the protocol, since then. Not redacted. */
-  stderrTail?: (since?: WordsMark) => string
+  stderrTail?: (since?: OutputMark) => string
   /** Sends what is polite to send before the transport is closed. Never rejects. */
   terminateSession?: () => Promise<void>
   /** Frees what the transport does not free itself, after it was closed. */

@@ -26,8 +26,7 @@ export async function ranFunctions(work: () => Promise<void>): Promise<RanFuncti
     return result.flatMap(({ url, functions }) => {
       const file = url.startsWith('file:') ? fileURLToPath(url) : url
       if (!file.startsWith(SRC)) return []
-      // The first is the module itself.
-      return functions.slice(1).map(({ functionName, ranges }) => {
+      return functions.map(({ functionName, ranges }) => {
         return { name: functionName, file: file.slice(SRC.length), count: ranges[0]!.count }
       })
     })

@@ -16,7 +16,7 @@ import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.t
 import { answerRequest, type UpstreamRequests } from './requests.ts'
 import { awaitTask, isTaskHandle } from './task-extension.ts'
 import { runAsTask } from './tasks.ts'
-import type { WordsMark } from '../stdio/stdio-transport.ts'
+import type { OutputMark } from '../stdio/stdio-transport.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
@@ -39,7 +39,7 @@ const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task
 /** Where what a server says stood when a call began: what came before is about something else. */
 export interface CallStart {
   sequence: number
-  said: WordsMark | undefined
+  said: OutputMark | undefined
   loggedCount: number
 }
 

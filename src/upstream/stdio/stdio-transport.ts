@@ -34,7 +34,7 @@ export interface ProcessExit {
 }
 
 /** How many bytes there were before. */
-export interface WordsMark {
+export interface OutputMark {
   stderr: number
   stray: number
 }
@@ -68,12 +68,12 @@ export class StdioTransport implements Transport {
   }
 
   /** A point in what the process writes, for `stderrTail`. */
-  get said(): WordsMark {
+  get said(): OutputMark {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
   /** What the process wrote last, since then, that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
-  stderrTail({ stderr, stray }: WordsMark = { stderr: 0, stray: 0 }): string {
+  stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
