@@ -12,7 +12,7 @@ export async function untilAborted<T>(
   if (!signal) return work
   let onAbort = (): void => {}
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(reason() as Error)
+    onAbort = () => reject(reason())
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
   })

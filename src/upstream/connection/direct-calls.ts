@@ -43,8 +43,8 @@ export class DirectCalls implements MessageObserver {
       }
       const onAbort = (): void => {
         const reason = String(signal!.reason)
-        const params = { requestId: id, reason }
-        this.#transport.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {})
+        const cancelled = { method: 'notifications/cancelled', params: { requestId: id, reason } }
+        this.#transport.send({ jsonrpc: '2.0', ...cancelled }).catch(() => {})
         fail(signal!.reason)
       }
       const succeed = (result: unknown): void => {

@@ -1,5 +1,5 @@
 // Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
-import type { Client, Implementation } from '@modelcontextprotocol/client'
+import type { Implementation } from '@modelcontextprotocol/client'
 import { boundInstructions } from './bounded-instructions.ts'
 import { type CallStart, Connection } from './connection.ts'
 import type { Link } from '../dial.ts'

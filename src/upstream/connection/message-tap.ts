@@ -3,7 +3,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 
 /** What an observer can do with a message besides looking at it. */
-export interface TapWays {
+interface TapWays {
   /** Sends a message on: to the observers after this one, and then to the transport. */
   send: (message: JSONRPCMessage, options?: TransportSendOptions) => Promise<void>
   /** Hands in a message as if it had come from the other side. */
