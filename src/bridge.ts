@@ -19,7 +19,7 @@ import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
-import { serveCall } from './proxy/proxy.ts'
+import { serveCalls } from './proxy/proxy.ts'
 import { type Scope, scopeFor } from './proxy/scope.ts'
 import { withToolHint } from './proxy/tool-hint.ts'
 import { refuseUntrusted, withTrustHint } from './proxy/trust-hint.ts'
@@ -134,7 +134,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
-      verdictsFile: path.join(settings.cacheDir, 'upstreams.json'),
+      negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
       definitions: servers,
@@ -150,7 +150,7 @@ export class Bridge {
         return { ...(resources && { resources }), ...(prompts && { prompts }) }
       },
       state: (server) => this.upstreams.state(server),
-      startInputs: (definition) => startInputs(definition, { ...ownPlace(), tokensFile }),
+      startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
@@ -272,24 +272,25 @@ export class Bridge {
     }
     const over = new AbortController()
     this.#startNamed(request.code, scope, { asker, session }, over.signal)
-    const result = await session
+    const ran = await session
       .run({
         ...request,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
-        onCall: (call, signal) => serveCall(call, { ...context, signal }),
+        onCall: serveCalls(context),
       })
       .finally(() => over.abort())
-    result.notes.push(...notes)
-    if (result.error) result.error = await withToolHint(result.error, catalog, scope)
-    if (result.error && !servers) result.error = withTrustHint(result.error, untrusted)
-    const outputUri = result.cell === undefined ? undefined : session.outputs.keep(result.cell, wholeText(result))
-    return {
-      ...result,
-      ...(outputUri && { outputUri }),
+    const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
+    const error = hinted && !servers ? withTrustHint(hinted, untrusted) : hinted
+    const result: CellResult = {
+      ...ran,
+      ...(error && { error }),
+      notes: [...ran.notes, ...notes],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+    const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
+    return { ...result, ...(outputUri && { outputUri }) }
   }
 
   /** Take over what has changed in the config files since they were last read. */
@@ -359,8 +360,8 @@ export class Bridge {
 
   /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
-    const place = ownPlace()
-    return expandTransport(definition, { ...place, input: await this.#inputs.forServer(definition, place.env) })
+    const host = ownHost()
+    return expandTransport(definition, { ...host, input: await this.#inputs.forServer(definition, host.env) })
   }
 
   /** End every session, sandbox and upstream. */
@@ -375,7 +376,7 @@ export class Bridge {
 }
 
 /** Where placeholders of definitions get their values. */
-function ownPlace(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
+function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
   return { env: process.env, home: homedir(), workspaceFolder: process.cwd() }
 }
 

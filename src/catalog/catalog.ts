@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../process/wait.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { bindArguments } from './calls/bind.ts'
 import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
@@ -12,7 +13,7 @@ import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
 import { DiskCache, type Failure } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
-import { after, Indexing } from './indexing.ts'
+import { Indexing } from './indexing.ts'
 import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
@@ -108,8 +109,7 @@ export class Catalog {
     this.#indexing = new Indexing(async (record, signal) => {
       const { tools, instructions } = await options.listTools(record.name, signal)
       this.toolsChanged(record.name, tools, instructions)
-      const { promise: late, cancel } = after(OFFERINGS_WAIT_MS)
-      await Promise.race([this.readOfferings(record.name, signal), late]).finally(cancel)
+      await withTimeout(this.readOfferings(record.name, signal), OFFERINGS_WAIT_MS, () => {})
     }, log)
   }
 

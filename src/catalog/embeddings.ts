@@ -2,6 +2,7 @@
 // an endpoint that is slow, broken or away costs a bounded wait, and the search by words goes on alone.
 // The texts sent are names and descriptions of tools, and the query; the endpoint's URL and key are secrets and never shown.
 import type { Log } from '../log.ts'
+import { untilAborted } from '../process/wait.ts'
 import { isRecord } from '../text/json.ts'
 
 export interface EmbeddingsOptions {
@@ -47,7 +48,9 @@ export class Embeddings {
     try {
       this.#filling ??= this.#fill(texts).finally(() => (this.#filling = undefined))
       const [wanted] = await this.#embed([query.slice(0, TEXT_LIMIT)], bound)
-      await Promise.race([this.#filling, aborted(bound)])
+      await untilAborted(this.#filling, bound).catch((error: unknown) => {
+        if (!bound.aborted) throw error
+      })
       if (wanted === undefined) return undefined
       const cosines = texts.map((text) => {
         const vector = this.#vectors.get(text)
@@ -124,11 +127,4 @@ function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0
   for (let at = 0; at < a.length; at += 1) sum += a[at]! * b[at]!
   return sum
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -2,6 +2,7 @@
 // Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { untilAborted, withTimeout } from '../process/wait.ts'
 import type { Failure } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../text/one-line.ts'
@@ -67,12 +68,7 @@ export class Indexing {
     for (const record of records) if (record.isOld && record.mayRetry) this.#start(record, true).catch(ignore)
     if (unseen.length === 0) return
     const all = Promise.allSettled(unseen.map((record) => this.#start(record, true)))
-    const { promise: late, cancel } = after(waitMs)
-    try {
-      await until(Promise.race([all.then(ignore), late]), signal)
-    } finally {
-      cancel()
-    }
+    await until(withTimeout(all, waitMs, ignore), signal)
   }
 
   close(): void {
@@ -127,33 +123,13 @@ function reasonOf(error: unknown): string {
   return 'Its tools could not be listed'
 }
 
-/** `promise`, or CANCELLED as soon as `signal` says so. The work behind the promise is not stopped. */
-async function until(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise
-  let onAbort: () => void = ignore
-  const aborted = new Promise<'aborted'>((resolve) => {
-    onAbort = () => resolve('aborted')
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
+/** `work`, or CANCELLED as soon as `signal` says so. The work is not stopped. */
+function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return untilAborted(work, signal, () => {
+    const reason: unknown = signal?.reason
+    if (reason instanceof DOMException && reason.name === 'TimeoutError') return reason
+    return new BridgeError('CANCELLED', 'Listing the tools was cancelled', { cause: reason })
   })
-  try {
-    if ((await Promise.race([promise, aborted])) !== 'aborted') return
-    promise.catch(ignore)
-    const reason: unknown = signal.reason
-    if (reason instanceof DOMException && reason.name === 'TimeoutError') throw reason
-    throw new BridgeError('CANCELLED', 'Listing the tools was cancelled', { cause: reason })
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-/** Resolves after `ms`, unless it is cancelled. */
-export function after(ms: number): { promise: Promise<void>; cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined
-  const promise = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  return { promise, cancel: () => clearTimeout(timer) }
 }
 
 function ignore(): void {}

@@ -32,7 +32,7 @@ export class ToolCalls {
 
   /** The same handler, watched. */
   watch(handler: CallHandler): CallHandler {
-    return async (call, signal) => {
+    const watched: CallHandler = async (call, signal) => {
       if (call.method !== 'call_tool') return handler(call, signal)
       const tool = this.#toolOf(call)
       const opened = { startedAt: performance.now() }
@@ -49,6 +49,7 @@ export class ToolCalls {
         this.#tell()
       }
     }
+    return watched
   }
 
   /** How long the tools have taken, the longest first; undefined when none was called. */

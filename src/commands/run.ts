@@ -23,10 +23,13 @@ export async function run({ http }: { http?: string }): Promise<void> {
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }
   const runs = new OpenRuns()
-  const handle = serveStdio(() => createServer({ settings, log, converse: () => (conversation ??= open()), runs }), {
-    transport: new StdioTransport(),
-    onerror: (error) => log.debug('MCP', { error }),
-  })
+  const handle = serveStdio(
+    () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs }),
+    {
+      transport: new StdioTransport(),
+      onerror: (error) => log.debug('MCP', { error }),
+    },
+  )
   onShutdown(async () => {
     await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
     // What a cell came to, now that it has ended with its sandbox, is still told.

@@ -13,6 +13,7 @@ import type {
   ReplyFrame,
 } from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import { withTimeout } from '../process/wait.ts'
 import { writeBatched } from '../process/write-batched.ts'
 import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
@@ -42,6 +43,7 @@ const MAX_REASON_CHARS = 200
 /** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
 export class Channel {
   readonly sandbox: Sandbox
+  /** Lines dropped because they were no frames. */
   malformedCount = 0
   /** Why the latest malformed line was dropped. */
   malformedReason = ''
@@ -74,16 +76,9 @@ export class Channel {
   }
 
   ready(timeoutMs: number): Promise<ReadyFrame> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new BridgeError('SANDBOX_START_TIMEOUT', `The sandbox did not start within ${timeoutMs / 1000} s`))
-      }, timeoutMs)
-      this.#onReady = (frame) => {
-        clearTimeout(timer)
-        resolve(frame)
-      }
+    const ready = new Promise<ReadyFrame>((resolve, reject) => {
+      this.#onReady = resolve
       void this.sandbox.exited.then((exit) => {
-        clearTimeout(timer)
         // No cell has run: these are the engine's words, or those of Python's start.
         const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
         if (exit.reason === 'engine-gone') {
@@ -93,6 +88,9 @@ export class Channel {
         const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
+    })
+    return withTimeout(ready, timeoutMs, () => {
+      throw new BridgeError('SANDBOX_START_TIMEOUT', `The sandbox did not start within ${timeoutMs / 1000} s`)
     })
   }
 
@@ -104,7 +102,7 @@ export class Channel {
       }
       this.#cell = { number: frame.cell, observer, finish: resolve, fail: reject }
       try {
-        this.#write(encodeFrame(frame))
+        writeBatched(this.sandbox.stdin, encodeFrame(frame))
       } catch (error) {
         this.#cell = undefined
         reject(error instanceof Error ? error : new Error(String(error)))
@@ -116,14 +114,11 @@ export class Channel {
     if (frame.type === 'ready') {
       this.#onReady?.(frame)
       this.#onReady = undefined
-    } else if (frame.type === 'cancel') {
-      this.#calls.cancel(frame.id)
-    } else if (this.#cell?.number === frame.cell) {
-      this.#receiveFromCell(this.#cell, frame, bytes)
+      return
     }
-  }
-
-  #receiveFromCell(cell: RunningCell, frame: Exclude<KernelFrame, { type: 'ready' | 'cancel' }>, bytes: number): void {
+    if (frame.type === 'cancel') return this.#calls.cancel(frame.id)
+    const cell = this.#cell
+    if (cell?.number !== frame.cell) return
     switch (frame.type) {
       case 'output':
         cell.observer.onOutput(frame.stream, frame.text)
@@ -148,21 +143,13 @@ export class Channel {
 
   #sendReply(frame: ReplyFrame): void {
     try {
-      this.#write(this.#encodeReply(frame))
+      const line = encodeFrame(frame)
+      if (this.#room.unreadBytes + line.length > MAX_UNREAD_BYTES) throw unread(this.#room.unreadBytes)
+      this.#write(line)
     } catch (error) {
       if (this.#room.unreadBytes > MAX_KEPT_BYTES) this.#endUnread()
       else this.#write(encodeFrame({ type: 'reply', id: frame.id, error: replyError(error) }))
     }
-  }
-
-  /** @throws BridgeError when the kernel could not take the answer in, or has not read enough of those before it */
-  #encodeReply(frame: ReplyFrame): Buffer {
-    const line = encodeFrame(frame)
-    if (this.#room.unreadBytes + line.length <= MAX_UNREAD_BYTES) return line
-    throw new BridgeError(
-      'PROXY_ANSWERS_UNREAD',
-      `The cell has not read ${this.#room.unreadBytes >> 20} MiB of earlier answers, so this one is dropped`,
-    )
   }
 
   #endUnread(): void {
@@ -220,4 +207,9 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.signal) return `it was killed by ${exit.signal}`
   if (exit.reason === 'killed') return 'it was killed from outside'
   return `its process exited with code ${exit.code}`
+}
+
+function unread(bytes: number): BridgeError {
+  const text = `The cell has not read ${bytes >> 20} MiB of earlier answers, so this one is dropped`
+  return new BridgeError('PROXY_ANSWERS_UNREAD', text)
 }

@@ -140,7 +140,7 @@ describe('calls of a hostile kernel', () => {
       code: 'KERNEL_DIED',
       message: /the bridge ended it after 100 malformed frames, the last one type: Invalid/,
     })
-    expect(kernel.malformedCount).toBe(100)
+    expect(kernel.channel.malformedCount).toBe(100)
     expect(lines).toHaveLength(100)
     expect(lines[0]).toMatch(/ warning A sandbox has sent a malformed frame reason="type: Invalid/)
     expect(lines.slice(1).every((text) => text.includes(' debug '))).toBe(true)

@@ -37,12 +37,12 @@ export class Kernel {
   /** Resolves when the kernel has ended, for whatever reason. */
   readonly closed: Promise<SandboxExit>
 
-  readonly #channel: Channel
+  readonly channel: Channel
   #cells = 0
   #sentServers: string | undefined
 
   private constructor(channel: Channel, ready: ReadyFrame) {
-    this.#channel = channel
+    this.channel = channel
     this.sandbox = channel.sandbox
     this.closed = channel.sandbox.exited
     this.python = ready.python
@@ -69,21 +69,6 @@ export class Kernel {
     }
   }
 
-  /** Lines dropped because they were no frames, since the kernel started. */
-  get malformedCount(): number {
-    return this.#channel.malformedCount
-  }
-
-  /** Why the latest of them was dropped. */
-  get malformedReason(): string {
-    return this.#channel.malformedReason
-  }
-
-  /** How the kernel ended, in words for the model; `exit` is what `closed` resolved with. */
-  describeEnd(exit: SandboxExit): string {
-    return this.#channel.describeEnd(exit)
-  }
-
   /** Cells run so far. */
   get cellCount(): number {
     return this.#cells
@@ -99,7 +84,7 @@ export class Kernel {
     const key = JSON.stringify(servers)
     const changed = key !== this.#sentServers
     this.#sentServers = key
-    return this.#channel.run(
+    return this.channel.run(
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )

@@ -82,11 +82,10 @@ export class FrameDecoder {
     this.#parts = []
     this.#partsBytes = 0
     this.#skipping = false
-    if (tooLong) this.#onMalformed(`longer than ${this.#maxBytes} bytes`)
-    else this.#parse(line)
-  }
-
-  #parse(line: Buffer): void {
+    if (tooLong) {
+      this.#onMalformed(`longer than ${this.#maxBytes} bytes`)
+      return
+    }
     const { structure, tooCostly } = lineCost(line)
     if (tooCostly !== undefined) {
       this.#onMalformed(tooCostly)

@@ -41,10 +41,10 @@ const methods = {
       kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
       raw: z.boolean().default(false),
     }),
-    ({ server, tool, args, kwargs, raw }, context) => {
+    function callTool({ server, tool, args, kwargs, raw }, context) {
       const { catalog, upstreams, scope, session, signal, onUpstreamProgress } = context
       const serverName = allowedServer(server, catalog, scope)
-      return withUser(serverName, context, async () => {
+      return withUser(serverName, context, async function callFoundTool() {
         const found = await catalog.findTool(serverName, tool, signal)
         if (found.method) return callServerMethod(found, args, kwargs, raw, context)
         const bound = await repeatedErrors.shortened(session, found, () =>
@@ -150,16 +150,21 @@ const methods = {
 }
 
 /**
- * Answer one call of a cell.
+ * What answers the calls of one cell.
  * @throws BridgeError PROXY_* for what the cell asked wrongly, UPSTREAM_* or TOOL_FAILED for what became of it
  */
-export async function serveCall(call: { method: string; params: unknown }, context: CallContext): Promise<unknown> {
-  const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
-  if (!handler) {
-    const known = Object.keys(methods).join(', ')
-    throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint: `Methods: ${known}` })
+export function serveCalls(
+  context: Omit<CallContext, 'signal'>,
+): (call: { method: string; params: unknown }, signal: AbortSignal) => Promise<unknown> {
+  return async function serveCall(call, signal) {
+    const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
+    if (!handler) {
+      const known = Object.keys(methods).join(', ')
+      const hint = `Methods: ${known}`
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint })
+    }
+    return handler(call.params ?? {}, { ...context, signal })
   }
-  return handler(call.params ?? {}, context)
 }
 
 function allowedServer(nameOrAlias: string, catalog: Catalog, scope: Scope): string {

@@ -1,9 +1,9 @@
 // Adds to the hint of a failed cell which tools can do what its sandbox cannot: reach the network, read the host's files.
 // A search always finds something; here a tool that does something else would only mislead, so it must say that it does this.
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../catalog/catalog.ts'
 import { stems } from '../catalog/search/tokenize.ts'
 import type { ToolDoc } from '../catalog/calls/tool-doc.ts'
+import { withTimeout } from '../process/wait.ts'
 import type { CellError } from '../cell/cell-result.ts'
 import type { Scope } from './scope.ts'
 
@@ -33,7 +33,7 @@ export async function withToolHint(failed: CellError, catalog: Catalog, scope: S
   const options = { limit: MAX_LOOKED_AT, servers, detail: 'summary' as const }
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const search = catalog.search(failed.search.slice(0, MAX_QUERY_CHARS), options, signal)
-  const found = await Promise.race([search, wait(TIMEOUT_MS, [], { ref: false })]).catch(() => [])
+  const found = await withTimeout(search, TIMEOUT_MS, () => []).catch(() => [])
   const fitting = found.filter((tool) => fits(tool, failed.search!)).slice(0, MAX_TOOLS)
   if (fitting.length === 0) return failed
   const lines = fitting.map(({ line }) => `  ${line}`)

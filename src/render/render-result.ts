@@ -30,6 +30,8 @@ export interface RenderOptions {
   errorsAsJson?: boolean
   /** A new session, for the reader to come back to: its handle, and what that is good for. */
   session?: { handle: string; keeps: string }
+  /** What its reader should know that is not kept with the output: for example of the call's own arguments. */
+  note?: string
 }
 
 /** Rounds of cutting. Each takes off what the last was over, so that one or two are the rule. */
@@ -39,11 +41,11 @@ const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
 
 export function renderResult(result: CellResult, options: RenderOptions): RenderedResult {
-  const { outputTokens, structured = 'where-lossless', errorsAsJson = false } = options
+  const { outputTokens, structured = 'where-lossless', errorsAsJson = false, note } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
   const saved = linksTo(result.artifacts ?? [], outputTokens)
   const budget = outputTokens - saved.tokens
-  const notes = notesOf(result, [...media.notes, ...saved.notes])
+  const notes = notesOf(result, [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes])
   const { text, data } = withinBudget(result, partsOf(result, notes), options, budget)
   const bothFit = fitsTokens(text + JSON.stringify(data), budget)
   const beside = [...media.blocks, ...saved.links]

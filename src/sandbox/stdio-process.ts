@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
+import { withTimeout } from '../process/wait.ts'
 import { writeBatched } from '../process/write-batched.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
 
@@ -109,7 +109,8 @@ export class StdioProcess implements Sandbox {
     this.stdout.resume()
     this.stdin.destroy()
     if (this.#remove) {
-      if (await endsWithin(this.exited, QUIET_END_MS)) return
+      const hasEnded = this.exited.then(() => true)
+      if (await withTimeout(hasEnded, QUIET_END_MS, () => false)) return
       await this.#remove().catch(() => {})
     }
     this.#kill()
@@ -144,19 +145,12 @@ async function whenEnded(child: ChildProcess): Promise<Ended> {
     })
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
-  if (child.pid !== undefined && !(await endsWithin(closed, DRAIN_MS))) {
+  const letGo = () => {
     child.stdin?.destroy()
     child.stderr?.destroy()
   }
+  if (child.pid !== undefined) await withTimeout(closed, DRAIN_MS, letGo)
   return ended
-}
-
-async function endsWithin(what: Promise<unknown>, ms: number): Promise<boolean> {
-  const stop = new AbortController()
-  const timer = delay(ms, false, { signal: stop.signal }).catch(() => false)
-  const result = await Promise.race([what.then(() => true), timer])
-  stop.abort()
-  return result
 }
 
 function keepTail(stream: Readable): () => string {

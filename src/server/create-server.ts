@@ -53,7 +53,7 @@ export interface ServerParts {
   settings: Settings
   log: Log
   /** The same at every call; nothing is read or started before the first. */
-  converse: () => Promise<Conversation>
+  getConversation: () => Promise<Conversation>
   /** The client names its session with each call: nothing else says which conversation that belongs to. */
   byHandle?: boolean
   /** Calls that wait for the client to come back, where it comes back to another instance. */
@@ -61,24 +61,11 @@ export interface ServerParts {
 }
 
 export function createServer(parts: ServerParts): Server {
-  const { log, converse, byHandle = false, runs = new OpenRuns() } = parts
+  const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     { capabilities: { tools: {}, resources: {} }, instructions: SERVER_INSTRUCTIONS },
   )
-
-  function startRun(context: ServerContext, args: unknown, quirks: ClientQuirks): OpenRun {
-    const run = runs.add(capabilitiesOf(context))
-    run.progress.reportTo(context)
-    run.start(runPython(parts, args, run, quirks))
-    return run
-  }
-
-  function resumeRun(state: string, context: ServerContext): OpenRun {
-    const run = runs.resume(state)
-    run.progress.reportTo(context)
-    return run
-  }
 
   /** In the modern era each request says what its client can do, in the older one the handshake did. */
   function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities {
@@ -94,7 +81,7 @@ export function createServer(parts: ServerParts): Server {
 
   async function warmUp(): Promise<void> {
     try {
-      const { bridge } = await converse()
+      const { bridge } = await getConversation()
       bridge.warmUp()
       await rehearse(() => createServer(parts))
     } catch (error) {
@@ -122,10 +109,12 @@ export function createServer(parts: ServerParts): Server {
     const quirks = quirksFor(context)
     let run: OpenRun
     try {
-      run = state ? resumeRun(state, context) : startRun(context, args, quirks)
+      run = state ? runs.resume(state) : runs.add(capabilitiesOf(context))
     } catch (error) {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
+    run.progress.reportTo(context)
+    if (!state) run.start(runPython(parts, args, run, quirks))
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
@@ -142,13 +131,13 @@ export function createServer(parts: ServerParts): Server {
   }
 
   server.setRequestHandler('resources/list', async () => ({
-    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await converse()).bridge.artifacts))],
+    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await getConversation()).bridge.artifacts))],
   }))
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
-    const { bridge, sessions } = await converse()
+    const { bridge, sessions } = await getConversation()
     try {
       return readOutputResource(sessions.readable(), uri) ?? (await readArtifactResource(bridge.artifacts, uri))
     } catch (error) {
@@ -164,7 +153,7 @@ export function createServer(parts: ServerParts): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
-    return { contents: [{ uri, mimeType, text: await (await converse()).bridge.capabilitySummary() }] }
+    return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary() }] }
   })
 
   return server
@@ -172,7 +161,7 @@ export function createServer(parts: ServerParts): Server {
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 async function runPython(
-  { settings, log, converse, byHandle = false }: ServerParts,
+  { settings, log, getConversation, byHandle = false }: ServerParts,
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
@@ -180,12 +169,12 @@ async function runPython(
   const limits = limitsOf({ settings }, quirks)
   try {
     const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
-    const { bridge, sessions } = await converse()
+    const { bridge, sessions } = await getConversation()
     bridge.questions.clientOffers(run.methods)
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
-    return await sessions.use(handle, async (session, newHandle) => {
+    return await sessions.use(handle, async function runInSession(session, newHandle) {
       const result = await bridge.runCell(session, {
         ...request,
         ...listeners,
@@ -193,14 +182,13 @@ async function runPython(
         signal: run.signal,
         asker: run,
       })
-      if (note !== undefined) result.notes.push(note)
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
-      return { ...renderResult(result, { ...limits, ...way }) }
+      return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     })
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })

@@ -73,7 +73,7 @@ export class CellRun {
     this.#request = request
     this.#options = options
     this.#toolCalls = new ToolCalls(request.onToolCall)
-    this.#malformedBefore = kernel.malformedCount
+    this.#malformedBefore = kernel.channel.malformedCount
   }
 
   async result(): Promise<CellResult> {
@@ -160,10 +160,10 @@ export class CellRun {
   }
 
   #ownNotes(): string[] {
-    const malformed = this.#kernel.malformedCount - this.#malformedBefore
+    const malformed = this.#kernel.channel.malformedCount - this.#malformedBefore
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
-      ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.malformedReason)] : []),
+      ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.channel.malformedReason)] : []),
       ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
     ]
   }

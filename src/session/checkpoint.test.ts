@@ -10,13 +10,13 @@ const taken = (extra: Partial<{ kept: string[]; lost: string[] }> = {}) => ({
 
 it('says what comes back and what is lost', () => {
   const keeper = new CheckpointKeeper()
-  expect(keeper.outlook()).toBeUndefined()
+  expect(keeper.describeRestorable()).toBeUndefined()
   keeper.keep(taken({ kept: ['x', 'y'], lost: ['f (function of a cell)'] }))
-  expect(keeper.outlook()).toMatch(/: x, y\. Lost: f \(function of a cell\)\.$/)
+  expect(keeper.describeRestorable()).toMatch(/: x, y\. Lost: f \(function of a cell\)\.$/)
   keeper.keep(taken({ kept: [], lost: ['f'] }))
-  expect(keeper.outlook()).toBeUndefined()
+  expect(keeper.describeRestorable()).toBeUndefined()
   keeper.keep(taken({ kept: Array.from({ length: 40 }, (_, index) => `v${index}`) }))
-  expect(keeper.outlook()).toMatch(/v29, … \(40 in all\)/)
+  expect(keeper.describeRestorable()).toMatch(/v29, … \(40 in all\)/)
 })
 
 it('is handed out until a kernel keeps a newer one, and given up when kernels go on dying of it', () => {
@@ -25,6 +25,6 @@ it('is handed out until a kernel keeps a newer one, and given up when kernels go
   expect([keeper.take(), keeper.take()]).toEqual(['AA==', 'AA=='])
   keeper.keep(taken())
   expect([keeper.take(), keeper.take(), keeper.take()]).toEqual(['AA==', 'AA==', 'AA=='])
-  expect(keeper.outlook()).toBeUndefined()
+  expect(keeper.describeRestorable()).toBeUndefined()
   expect(keeper.take()).toBeUndefined()
 })

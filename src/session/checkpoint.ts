@@ -42,7 +42,7 @@ export class CheckpointKeeper {
   }
 
   /** What becomes of the variables when the kernel ends under a cell, in a sentence or two; undefined when all of them are gone. */
-  outlook(): string | undefined {
+  describeRestorable(): string | undefined {
     const carried = this.#carried()
     return (
       carried &&
@@ -51,7 +51,7 @@ export class CheckpointKeeper {
   }
 
   /** What has become of them when the kernel ended between two cells. The kernel that restores them names those that are back. */
-  aftermath(): string {
+  describeLost(): string {
     const carried = this.#carried()
     if (!carried) return 'variables of earlier cells are gone.'
     return `its files are gone, variables come back where they could be kept.${losses(carried)}`

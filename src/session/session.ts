@@ -145,10 +145,13 @@ export class Session {
   async #runNow(request: CellRequest, stopHearing: () => void): Promise<CellResult> {
     if (request.signal?.aborted) return neverRun(request)
     clearTimeout(this.#idleTimer)
-    const kernel = await this.#takeKernel(request).catch((error: unknown) => {
-      if (request.signal?.aborted) return undefined
-      throw error
-    })
+    if (this.#closed !== undefined) throw isOver()
+    const kernel =
+      this.#kernel ??
+      (await this.#takeKernel(request).catch((error: unknown) => {
+        if (request.signal?.aborted) return undefined
+        throw error
+      }))
     if (!kernel) return neverRun(request)
     stopHearing()
     if (request.signal?.aborted) {
@@ -157,7 +160,7 @@ export class Session {
     }
     this.#running = request
     this.#cells += 1
-    const result = await new CellRun(kernel, request, {
+    const ran = await new CellRun(kernel, request, {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
       ...(request.projects && { projects: request.projects() }),
@@ -167,24 +170,43 @@ export class Session {
       ...this.#carriedOver(kernel),
     }).result()
     this.#running = undefined
-    result.notes.unshift(...this.#news)
-    this.#news = []
-    if (this.#closed !== undefined) {
-      result.notes.unshift(`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`)
-    }
-    if (result.stateLost) {
-      this.#tellOutlook(result)
-      this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
-    }
-    if (this.#options.fresh || this.#resetAsked) this.#endAfter(result, kernel)
+    const result = this.#withNews(ran)
     if (result.stateLost) {
       this.#kernel = undefined
+      if (!ran.stateLost) this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
       // The next cell should not have to wait for what can be started now.
       if (this.#closed === undefined) this.#options.pool.warm()
     } else {
       this.#startIdleTimer(kernel)
     }
     return result
+  }
+
+  /** A cell's result with what has become of the session: the only place that adds to it. */
+  #withNews(ran: CellResult): CellResult {
+    const isReset = this.#resetAsked
+    const isLast = this.#options.fresh === true || isReset
+    const restorable = ran.stateLost ? this.#checkpoints.describeRestorable() : undefined
+    const closed =
+      this.#closed === undefined
+        ? []
+        : [`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`]
+    const notes = [
+      ...closed,
+      ...this.#news,
+      ...ran.notes,
+      ...(restorable === undefined ? [] : [restorable]),
+      ...(isReset ? ['The session was reset: the next cell has no variables, and an empty /workspace.'] : []),
+    ]
+    this.#news = []
+    this.#resetAsked = false
+    if (isReset) {
+      this.#lost = 'the session was reset, and variables of earlier cells are gone.'
+      this.#checkpoints.drop()
+    } else if (isLast) this.#lost = 'each cell has a sandbox of its own here, so that no variable is kept.'
+    else if (ran.stateLost) this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
+    const carriedOver = restorable !== undefined && !isReset
+    return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
   }
 
   /** What a kernel is told besides the cell. */
@@ -194,32 +216,7 @@ export class Session {
     return { checkpoint: true, ...(restore !== undefined && { restore }) }
   }
 
-  #tellOutlook(result: CellResult): void {
-    const outlook = this.#checkpoints.outlook()
-    if (outlook === undefined) return
-    result.carriedOver = true
-    result.notes.push(outlook)
-  }
-
-  #endAfter(result: CellResult, kernel: Kernel): void {
-    this.#lost = this.#resetAsked
-      ? 'the session was reset, and variables of earlier cells are gone.'
-      : 'each cell has a sandbox of its own here, so that no variable is kept.'
-    if (this.#resetAsked) {
-      result.notes.push('The session was reset: the next cell has no variables, and an empty /workspace.')
-      this.#checkpoints.drop()
-      delete result.carriedOver
-    }
-    this.#resetAsked = false
-    result.stateLost = true
-    this.#kernel = undefined
-    this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
-  }
-
   async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
-    const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
-    if (this.#closed !== undefined) throw isOver()
-    if (this.#kernel) return this.#kernel
     const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
     if (this.#closed !== undefined) {
       await kernel.dispose()
@@ -238,7 +235,9 @@ export class Session {
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
     this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
-    this.#news.push(`The session's sandbox had ended (${kernel.describeEnd(exit)}): ${this.#checkpoints.aftermath()}`)
+    this.#news.push(
+      `The session's sandbox had ended (${kernel.channel.describeEnd(exit)}): ${this.#checkpoints.describeLost()}`,
+    )
   }
 
   #startIdleTimer(kernel: Kernel): void {
@@ -248,13 +247,17 @@ export class Session {
       if (this.#kernel !== kernel) return
       this.#lost = `the session was idle for ${idleTimeoutMs / 1000} s and ended, and its variables are gone.`
       this.#news.push(
-        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.aftermath()}`,
+        `The session was idle for ${idleTimeoutMs / 1000} s and had ended: ${this.#checkpoints.describeLost()}`,
       )
       this.#kernel = undefined
       void kernel.dispose()
     }, idleTimeoutMs)
     this.#idleTimer.unref()
   }
+}
+
+function isOver(): BridgeError {
+  return new BridgeError('SHUTTING_DOWN', 'The session is over')
 }
 
 /** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */

@@ -15,12 +15,12 @@ import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
 import { createStoredAuth } from './auth/stored-auth.ts'
 import type { TokenStore } from './auth/token-store.ts'
-import { createVerdicts } from './lifecycle/negotiated-transports.ts'
+import { createNegotiatedTransports } from './lifecycle/negotiated-transports.ts'
 
 const START_TIMEOUT_MS = 30_000
 const MAX_PROCESSES = 100
 /** Sign-ins in a row after which no call succeeded: the user is asked no further. */
-const MAX_VAIN_SIGN_INS = 3
+const MAX_FAILED_SIGN_INS = 3
 
 export interface UpstreamsOptions {
   /** Names are unique. */
@@ -45,7 +45,7 @@ export interface UpstreamsOptions {
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
-  verdictsFile?: string
+  negotiatedTransportsFile?: string
   /** Dial link-local and metadata addresses of remote servers, too. */
   allowLinkLocal?: boolean
   /** Where proxy settings are read from; the bridge's own environment when missing. */
@@ -60,22 +60,23 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const offeringsListeners: ((server: string) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
-  const verdicts = createVerdicts(options.verdictsFile)
+  const negotiatedTransports = createNegotiatedTransports(options.negotiatedTransportsFile)
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
   const now = options.now ?? (() => performance.now())
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
 
   // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
-  const programs = new Map<string, AuthProvider>()
-  const programAuth = (
+  const credentialsAuths = new Map<string, AuthProvider>()
+  const credentialsAuth = (
     name: string,
     { url }: RemoteServer,
     credentials: ClientCredentials,
     redact: Redactor,
   ): AuthProvider => {
     const key = JSON.stringify([name, url, credentials])
-    const auth = programs.get(key) ?? createClientCredentialsAuth({ name, serverUrl: url, credentials, redact, now })
-    programs.set(key, auth)
+    const auth =
+      credentialsAuths.get(key) ?? createClientCredentialsAuth({ name, serverUrl: url, credentials, redact, now })
+    credentialsAuths.set(key, auth)
     return auth
   }
 
@@ -104,11 +105,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       resolveTransport,
       requests: options.requests ?? (() => ({})),
       authProvider: (server, redact) => {
-        if (server.oauth) return programAuth(definition.name, server, server.oauth, redact)
+        if (server.oauth) return credentialsAuth(definition.name, server, server.oauth, redact)
         const { tokenStore: store } = options
         return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
-      verdicts,
+      negotiatedTransports,
       now,
       random: options.random ?? Math.random,
       log: options.log,
@@ -142,7 +143,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
   redefine(options.definitions)
 
-  const find = (server: string): ManagedUpstream => {
+  const find = (server: string, signal?: AbortSignal): ManagedUpstream => {
+    // The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of.
+    if (signal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
     throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `There is no server '${server}'`)
@@ -152,10 +155,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     server: string,
     signal: AbortSignal | undefined,
     work: (connection: Connection) => Promise<T>,
-  ): Promise<T> => {
-    allowManyListeners(signal)
-    return find(server).use(signal, work)
-  }
+  ): Promise<T> => find(server, signal).use(signal, work)
 
   return {
     get definitions() {
@@ -164,13 +164,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     redefine,
     state: (server) => find(server).state,
     instructions: (server) => find(server).instructions,
-    listTools: async (server, signal) => {
-      allowManyListeners(signal)
-      return find(server).listTools(signal)
-    },
+    listTools: async (server, signal) => find(server, signal).listTools(signal),
     callTool: async (server, tool, args, callOptions) => {
-      allowManyListeners(callOptions?.signal)
-      const result = await find(server).callTool(tool, args, callOptions)
+      const result = await find(server, callOptions?.signal).callTool(tool, args, callOptions)
       signInCounts.delete(server)
       return result
     },
@@ -181,7 +177,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     canSignIn: (server) => {
       const { transport } = find(server).definition
       if (!options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
-      return (signInCounts.get(server) ?? 0) < MAX_VAIN_SIGN_INS
+      return (signInCounts.get(server) ?? 0) < MAX_FAILED_SIGN_INS
     },
     signIn: async (server, { showPage, scope, signal }) => {
       const { definition } = find(server)
@@ -214,9 +210,4 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 /** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-}
-
-/** The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of. */
-function allowManyListeners(signal: AbortSignal | undefined): void {
-  if (signal) setMaxListeners(0, signal)
 }

@@ -1,7 +1,8 @@
 // What a connection to an upstream is made of, whichever kind it is of, and the kind that is a process. It opens nothing: the handshake does.
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
-import { StdioTransport, type ProcessExit, type WordsMark } from './stdio/stdio-transport.ts'
+import type { MessageObserver } from './connection/message-tap.ts'
+import { StdioTransport, type ProcessExit, type OutputMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
 export type Via = 'stdio' | 'http' | 'sse'
@@ -9,16 +10,18 @@ export type Via = 'stdio' | 'http' | 'sse'
 export interface Link {
   via: Via
   transport: Transport
+  /** Sees its messages before all others. */
+  observer?: MessageObserver
   /** How the process ended, once it has. */
   exit?: () => ProcessExit | undefined
   /** What the process sent that made us end it. */
   endedFor?: () => string | undefined
   /** A point in what the other side writes beside the protocol. */
-  said?: () => WordsMark
+  said?: () => OutputMark
   /** What it wrote last beside the protocol, since then. Not redacted. */
-  lastWords?: (since?: WordsMark) => string
+  stderrTail?: (since?: OutputMark) => string
   /** Sends what is polite to send before the transport is closed. Never rejects. */
-  sayGoodbye?: () => Promise<void>
+  terminateSession?: () => Promise<void>
   /** Frees what the transport does not free itself, after it was closed. */
   release?: () => void
 }
@@ -32,6 +35,6 @@ export function dialProcess(server: StdioServer, cwd: string | undefined): Link 
     exit: () => transport.exit,
     endedFor: () => transport.endedFor,
     said: () => transport.said,
-    lastWords: (since) => transport.lastWords(since),
+    stderrTail: (since) => transport.stderrTail(since),
   }
 }

@@ -43,8 +43,8 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     const cells = await startOrSkip(ctx)
     expect((await cells.run(`${PRELUDE}\nsend(${open}, (${python} + '\\n').encode())`)).status).toBe('ok')
     expect((await cells.run('6 * 7')).value).toBe('42')
-    expect(cells.kernel.malformedCount).toBe(1)
-    expect(cells.kernel.malformedReason).toMatch(/^more than 1048576 of|^lists and objects more than 1000 deep/)
+    expect(cells.kernel.channel.malformedCount).toBe(1)
+    expect(cells.kernel.channel.malformedReason).toMatch(/^more than 1048576 of|^lists and objects more than 1000 deep/)
   })
 
   it('a call over the limit is an error in the cell, and a million numbers are none', async (ctx) => {
@@ -58,7 +58,7 @@ describe.each(KERNELS)('%s', (_name, start, open) => {
     expect([many.status, counted]).toEqual(['ok', 1_000_000])
     const tooMany = await cells.run('await mcp_host.take(numbers=[7] * 1_100_000)', onCall)
     expect(tooMany.error?.message).toMatch(/too large: 1,100,0\d\d brackets, colons and commas/)
-    expect(cells.kernel.malformedCount).toBe(0)
+    expect(cells.kernel.channel.malformedCount).toBe(0)
   })
 
   it('a value over the limit is shown as its texts', async (ctx) => {
@@ -69,7 +69,7 @@ class Figure:
         return {'text/plain': 'a figure', 'application/json': [1] * 1_100_000}
 Figure()`
     expect(await cells.run(code)).toMatchObject({ status: 'ok', value: 'a figure' })
-    expect(cells.kernel.malformedCount).toBe(0)
+    expect(cells.kernel.channel.malformedCount).toBe(0)
   })
 })
 

@@ -119,13 +119,13 @@ describe.each(ENGINES)('%s: forged frames', (engine) => {
   for (const [what, frame] of FORGERIES) {
     it(`${what} costs nothing`, async (ctx) => {
       const cells = await startCells(await providerOrSkip(engine, ctx))
-      const before = cells.kernel.malformedCount
+      const before = cells.kernel.channel.malformedCount
       // The control: an honest frame, forged, gets through. So this is the channel.
       const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
       const forged = await cells.run(`${FORGE}\nforge(${JSON.stringify(`${honest}\n${frame}\n`)}.encode())`)
       expect(forged.output).toContain('forged output')
       expect((await cells.run('6 * 7')).value).toBe('42')
-      expect(cells.kernel.malformedCount - before).toBeLessThanOrEqual(1)
+      expect(cells.kernel.channel.malformedCount - before).toBeLessThanOrEqual(1)
       expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
     })
   }

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { expect, it } from 'vitest'
 import { kernelFrame } from '../../src/protocol/frames.ts'
 import type { CallContext } from '../../src/proxy/methods/method.ts'
-import { serveCall } from '../../src/proxy/proxy.ts'
+import { serveCalls } from '../../src/proxy/proxy.ts'
 import { runPython, whyNoPython } from '../support/plain-python.ts'
 
 const ROOT = path.join(import.meta.dirname, '..', '..')
@@ -168,7 +168,9 @@ it('docs/protocol.md and the types of the Python kernel agree on all frames', (c
 it('docs/protocol.md lists the methods that the proxy serves, with their params', async () => {
   const entries = section('Methods').matchAll(/^- \*\*`(\w+)`\*\*:(.*(?:\n  .*)*)/gm)
   const methods = Object.fromEntries([...entries].map(([, name, text]) => [name!, paramsOf(text!)]))
-  const unknown = await serveCall({ method: '?', params: {} }, {} as CallContext).catch((error: unknown) => error)
+  const unknown = await serveCalls({} as CallContext)({ method: '?', params: {} }, new AbortController().signal).catch(
+    (error: unknown) => error,
+  )
   const served = (unknown as { hint: string }).hint.replace('Methods: ', '').split(', ')
   expect(Object.keys(methods).toSorted()).toEqual(served.toSorted())
   for (const name of served) {
@@ -193,7 +195,7 @@ async function askedParams(method: string): Promise<{ asked: string[]; needed: s
   const note = (key: string | symbol) => void (typeof key === 'string' && asked.add(key))
   const params = new Proxy({}, { get: (_, key) => note(key), has: (_, key) => (note(key), false) })
   const problem = await Promise.resolve()
-    .then(() => serveCall({ method, params }, {} as CallContext))
+    .then(() => serveCalls({} as CallContext)({ method, params }, new AbortController().signal))
     .catch((error: unknown) => error)
   const { code, message } = problem as { code?: string; message?: string }
   const needed = code === 'PROXY_ARGUMENTS_INVALID' ? [...(message ?? '').matchAll(/(?:^|; )(\w+): /g)] : []

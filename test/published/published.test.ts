@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
 import { parametersText, SHORT, signatureOf } from '../../src/catalog/signature/signature.ts'
 import type { ServerDefinition, StdioServer } from '../../src/config/server-definition.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { createVerdicts } from '../../src/upstream/lifecycle/negotiated-transports.ts'
+import { createNegotiatedTransports } from '../../src/upstream/lifecycle/negotiated-transports.ts'
 import { program } from '../upstream/definitions.ts'
 import { open, until } from '../upstream/support.ts'
 
@@ -119,10 +119,10 @@ describe.each(SERVERS.filter(({ isModern }) => isModern))('$package', (server) =
     const definition = definitionOf(server, ctx)
     const folder = mkdtempSync(join(tmpdir(), 'published-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const verdictsFile = join(folder, 'verdicts.json')
-    createVerdicts(verdictsFile).set(definition, { via: 'stdio', era: 'modern' })
-    await until(() => existsSync(verdictsFile))
-    const upstreams = open([definition], { verdictsFile })
+    const negotiatedTransportsFile = join(folder, 'verdicts.json')
+    createNegotiatedTransports(negotiatedTransportsFile).set(definition, { via: 'stdio', era: 'modern' })
+    await until(() => existsSync(negotiatedTransportsFile))
+    const upstreams = open([definition], { negotiatedTransportsFile })
     expectTools(server, await upstreams.listTools(server.package))
     expect(upstreams.logged.join('\n')).toContain('era="modern"')
   })

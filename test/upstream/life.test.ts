@@ -241,11 +241,11 @@ describe('how a server wants to be spoken to', () => {
     const file = await temporaryFile()
     const server = await rawRemote()
     const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
-    await open([definition], { verdictsFile: file }).listTools('r')
+    await open([definition], { negotiatedTransportsFile: file }).listTools('r')
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).trimEnd().endsWith('}'))
     expect(await readFile(file, 'utf8')).not.toMatch(/abracadabra|127\.0\.0\.1/)
     server.received.length = 0
-    await open([definition], { verdictsFile: file }).listTools('r')
+    await open([definition], { negotiatedTransportsFile: file }).listTools('r')
     expect(server.received[0]!.rpc).toBe('initialize')
   })
 
@@ -254,17 +254,19 @@ describe('how a server wants to be spoken to', () => {
       const file = await temporaryFile()
       await writeFile(file, text)
       const server = await rawRemote()
-      await expect(open([remote('r', server.url)], { verdictsFile: file }).listTools('r')).resolves.toHaveLength(1)
+      await expect(
+        open([remote('r', server.url)], { negotiatedTransportsFile: file }).listTools('r'),
+      ).resolves.toHaveLength(1)
     }
   })
 
   test('is tried anew when a remembered way no longer works', async () => {
     const file = await temporaryFile()
-    await open([raw('modern')], { verdictsFile: file }).listTools('modern')
+    await open([raw('modern')], { negotiatedTransportsFile: file }).listTools('modern')
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('"modern"'))
     const downgraded = { ...raw('modern'), transport: raw('modern').transport }
     const upstreams = open([downgraded], {
-      verdictsFile: file,
+      negotiatedTransportsFile: file,
       // The definition is the same, but the program behind it no longer is.
       resolveTransport: () => raw('good').transport,
     })

@@ -164,6 +164,12 @@ describe('what servers write', () => {
     )
   })
 
+  test('instructions of a server of the modern era are cut, too', async () => {
+    const upstreams = open([raw('modern', 'long-winded')])
+    await upstreams.listTools('modern')
+    expect(upstreams.instructions('modern')).toBe('i'.repeat(8192))
+  })
+
   test('a result is passed on as it is, whatever its tool promised', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')

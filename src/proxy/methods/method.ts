@@ -50,7 +50,7 @@ export interface CallContext extends ProxyOptions {
 export type Handler = (params: unknown, context: CallContext) => unknown
 
 export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return (params, context) => {
+  return function parseAndHandle(params, context) {
     const parsed = schema.safeParse(params)
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)

@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import { cleanWords } from '../../text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
 import { cleanForm } from './clean-form.ts'
-import { type Caller, type Callers, onBehalfOf } from '../../upstream/lifecycle/callers.ts'
+import { type Caller, type Callers, currentCaller } from '../../upstream/lifecycle/callers.ts'
 
 export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
 
@@ -61,7 +61,7 @@ export class Questions {
     calls.push(call)
     this.#calls.set(server, calls)
     try {
-      return await onBehalfOf(caller, work)
+      return await currentCaller.run(caller, work)
     } finally {
       calls.splice(calls.indexOf(call), 1)
     }

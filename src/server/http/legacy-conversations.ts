@@ -97,7 +97,7 @@ export class LegacyConversations {
     const conversation: Conversation = { held, transport, streams }
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
-    const server = createServer({ settings, log, converse: () => Promise.resolve({ bridge, sessions }) })
+    const server = createServer({ settings, log, getConversation: () => Promise.resolve({ bridge, sessions }) })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

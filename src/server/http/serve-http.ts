@@ -67,8 +67,8 @@ export async function serveHttp(
   const legacy = new LegacyConversations({ bridge, registry, settings, log, vanishedMs: limits.vanishedMs })
   const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
   const runs = new OpenRuns()
-  const converse = () => Promise.resolve({ bridge, sessions })
-  const modern = createMcpHandler(() => createServer({ settings, log, converse, byHandle: true, runs }), {
+  const getConversation = () => Promise.resolve({ bridge, sessions })
+  const modern = createMcpHandler(() => createServer({ settings, log, getConversation, byHandle: true, runs }), {
     legacy: 'reject',
     // Headers at once, and a sign of life every 15 s: a cell may take longer than a client waits for the first byte.
     responseMode: 'sse',

@@ -2,6 +2,7 @@
 // The MCP client package has no time limit there, takes an outage for a refusal, and writes what it is told of an error to stderr.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
+import { untilAborted } from '../../process/wait.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 
@@ -28,6 +29,7 @@ export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs =
       try {
         const response = await fetch(url, { ...init, signal })
         const { status, statusText, headers } = response
+        // The body of an answer may end never, whatever is done to its request.
         const text = await untilAborted(response.text(), signal)
         trouble = status >= 500 || status === 429 ? `it answered with HTTP ${status}` : undefined
         return new Response(text === '' ? null : status < 400 ? text : redact(text), { status, statusText, headers })
@@ -46,14 +48,4 @@ export function authorizationServerFailed(name: string, trouble: string): Bridge
     `Server '${name}' could not be signed in to, because of its authorization server: ${trouble}`,
     { hint: 'What was stored of the sign-in is kept. Try again in a moment.' },
   )
-}
-
-/** The body of an answer may end never, whatever is done to its request. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

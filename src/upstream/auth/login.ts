@@ -7,6 +7,7 @@ import { createHttpFetch } from '../remote/http-fetch.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'
 import { openCallback, PortTakenError, type Callback } from './callback.ts'
 import { OAuthProvider, scopeUnion } from './oauth-provider.ts'
+import { untilAborted } from '../../process/wait.ts'
 import { createRedactor, redactStart } from '../../config/secrets/redact.ts'
 import { remoteReason, statusOf } from '../failures/remote-failure.ts'
 import { loadSdk, type Sdk } from '../connection/sdk.ts'
@@ -87,7 +88,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
       return { wasNeeded: false }
     }
     const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
-    const parameters = await Promise.race([...answers, aborted(options.signal)])
+    const parameters = await untilAborted(Promise.race(answers), options.signal)
     // Before anything else of the answer is looked at: an answer that nobody here asked for is not one.
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
@@ -157,7 +158,7 @@ async function connects(
   const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
   try {
     // The package limits its requests, but not how long an event stream takes to begin.
-    await Promise.race([client.connect(transport, { signal }), aborted(AbortSignal.any([signal, limit]))])
+    await untilAborted(client.connect(transport, { signal }), AbortSignal.any([signal, limit]))
     return true
   } catch (error) {
     if (error instanceof sdk.UnauthorizedError) return false
@@ -202,11 +203,4 @@ async function widerScope({ store, server, scope }: LoginOptions): Promise<strin
 function parametersOf(address: string): URLSearchParams {
   if (!URL.canParse(address.trim())) throw new Error('what was pasted is not an address')
   return new URL(address.trim()).searchParams
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error)
-    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
 }

@@ -1,29 +1,30 @@
 // Cuts a server's instructions to a length that may be kept for as long as the server runs. The client package keeps what it is handed, so they
 // are cut before it sees them. Nothing else of a server's greeting is touched.
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import type { MessageObserver } from './message-tap.ts'
 import { isRecord } from './sdk.ts'
 
 /** Several times what servers write. */
 const MAX_INSTRUCTIONS_CHARS = 8192
 
-export interface BoundedInstructions {
+export interface BoundedInstructions extends MessageObserver {
   /** How long they were, when they were too long. */
   cutFrom(): number | undefined
   /** To be called when the greeting is over: a tool's result may have such a field, too. */
   stop(): void
 }
 
-/** Wraps a transport before it is given to a client. */
-export function boundInstructions(transport: Transport): BoundedInstructions {
+export function boundInstructions(): BoundedInstructions {
   let cutFrom: number | undefined
   let isOver = false
-  // The package keeps a handler that was there before its own, and calls it first with the same message object.
-  const before = transport.onmessage
-  transport.onmessage = (message, extra) => {
-    before?.(message, extra)
-    if (!isOver) cutFrom ??= cut(message)
+  return {
+    name: 'bounded instructions',
+    receive: (message) => {
+      if (!isOver) cutFrom ??= cut(message)
+    },
+    cutFrom: () => cutFrom,
+    stop: () => (isOver = true),
   }
-  return { cutFrom: () => cutFrom, stop: () => (isOver = true) }
 }
 
 /** @returns the length before, when something was cut */

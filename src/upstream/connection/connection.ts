@@ -16,7 +16,7 @@ import { looseResult, NO_TIMEOUT_MS, unwrapRaw, type LooseResult } from './sdk.t
 import { answerRequest, type UpstreamRequests } from './requests.ts'
 import { awaitTask, isTaskHandle } from './task-extension.ts'
 import { runAsTask } from './tasks.ts'
-import type { WordsMark } from '../stdio/stdio-transport.ts'
+import type { OutputMark } from '../stdio/stdio-transport.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
@@ -38,9 +38,15 @@ const METHOD_NOT_FOUND = -32_601 // revision 2025-11-25: the tool runs as a task
 
 /** Where what a server says stood when a call began: what came before is about something else. */
 export interface CallStart {
-  moment: number
-  said: WordsMark | undefined
+  sequence: number
+  said: OutputMark | undefined
   loggedCount: number
+}
+
+/** The params of a `tools/call`. */
+interface ToolCall extends Record<string, unknown> {
+  name: string
+  arguments: Record<string, unknown>
 }
 
 export interface ConnectionParts {
@@ -113,7 +119,7 @@ export class Connection {
     const meta = (route || levels) && { ...levels, ...(route && { progressToken: route.token }) }
     const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
     try {
-      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#toEnd(params, options))
+      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#call(params, options))
     } finally {
       route?.remove()
     }
@@ -180,21 +186,30 @@ export class Connection {
   /** Never rejects. Requests in flight fail. Resolves when nothing of the other side is left that we started. */
   async close(): Promise<void> {
     const { link } = this.#parts
-    if (!this.#sessionLost) await link.sayGoodbye?.()
+    if (!this.#sessionLost) await link.terminateSession?.()
     await link.transport.close().catch(() => {})
     link.release?.()
   }
 
-  /** A server may answer any call with a task. */
-  async #toEnd(
-    params: { name: string; arguments: Record<string, unknown> },
-    options: CallOptions,
-  ): Promise<LooseResult> {
-    const result = await this.#send(params, requestOptions(NO_TIMEOUT_MS, options.signal))
-    if (this.era !== 'modern' || !isTaskHandle(result)) return result
+  /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
+  async #call(params: ToolCall, options: CallOptions): Promise<LooseResult> {
+    const sent = requestOptions(NO_TIMEOUT_MS, options.signal)
+    const result = await this.#send(params, sent).catch(async (error: { code?: unknown }) => {
+      const mayHelp =
+        (error.code === HEADER_MISMATCH && this.era === 'modern') ||
+        (error.code === METHOD_NOT_FOUND && this.#runsTasks)
+      if (!mayHelp) throw error
+      await this.listTools(options.signal)
+      return this.#send(params, sent)
+    })
+    return this.era === 'modern' && isTaskHandle(result) ? this.#taskEnd(result, options) : result
+  }
+
+  /** A server of the modern era may answer any call with a task. */
+  #taskEnd(handle: LooseResult, options: CallOptions): Promise<LooseResult> {
     const { requests } = this.#parts
     const { server } = this
-    return awaitTask(result, {
+    return awaitTask(handle, {
       ...options,
       server,
       request: (method, body, signal) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
@@ -202,27 +217,7 @@ export class Connection {
     })
   }
 
-  /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
-  async #send(
-    params: { name: string; arguments: Record<string, unknown> },
-    options: RequestOptions,
-  ): Promise<LooseResult> {
-    try {
-      return await this.#sendOnce(params, options)
-    } catch (error) {
-      const code = (error as { code?: unknown }).code
-      const mayHelp =
-        (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
-      if (!mayHelp) throw error
-      await this.listTools(options.signal)
-      return this.#sendOnce(params, options)
-    }
-  }
-
-  #sendOnce(
-    params: { name: string; arguments: Record<string, unknown> },
-    options: RequestOptions,
-  ): Promise<LooseResult> {
+  async #send(params: ToolCall, options: RequestOptions): Promise<LooseResult> {
     const { name } = params
     if (this.#taskTools.has(name) && this.#runsTasks) {
       const { signal, ...rest } = options
@@ -241,7 +236,7 @@ export class Connection {
 
   /** The package knows how parameters become headers, but only of a tool's definition; it must not check the result against that. */
   async #callWithHeaders(
-    params: { name: string; arguments: Record<string, unknown> },
+    params: ToolCall,
     { name, inputSchema }: UpstreamTool,
     options: RequestOptions,
   ): Promise<LooseResult> {

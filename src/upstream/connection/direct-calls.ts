@@ -1,6 +1,7 @@
 // Tool calls over the pipe of a server of the legacy era, past the client package: its care for each request takes as long as the rest of a call does
 // here, and a cell may make thousands. Everything else that is said to a server goes through the package.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { MessageObserver } from './message-tap.ts'
 import { isRecord, type LooseResult, type Sdk } from './sdk.ts'
 
 /** The package counts its own requests from 0. */
@@ -11,24 +12,17 @@ interface OpenCall {
   fail: (error: unknown) => void
 }
 
-export class DirectCalls {
+export class DirectCalls implements MessageObserver {
+  readonly name = 'direct calls'
   readonly #sdk: Sdk
   readonly #transport: Transport
   readonly #open = new Map<number, OpenCall>()
   #lastId = FIRST_ID
 
-  /** @param transport connected already: the package's handlers are in place, and get what is not ours. */
+  /** @param transport what calls are written to, past the other observers */
   constructor(sdk: Sdk, transport: Transport) {
     this.#sdk = sdk
     this.#transport = transport
-    const { onmessage, onclose } = transport
-    transport.onmessage = (message, extra) => {
-      if (!this.#settle(message)) onmessage?.(message, extra)
-    }
-    transport.onclose = () => {
-      onclose?.()
-      this.#failAll()
-    }
   }
 
   /** `tools/call`. @throws what the package's own requests throw */
@@ -49,7 +43,8 @@ export class DirectCalls {
       }
       const onAbort = (): void => {
         const reason = String(signal!.reason)
-        void this.#send({ method: 'notifications/cancelled', params: { requestId: id, reason } }).catch(() => {})
+        const cancelled = { method: 'notifications/cancelled', params: { requestId: id, reason } }
+        this.#transport.send({ jsonrpc: '2.0', ...cancelled }).catch(() => {})
         fail(signal!.reason)
       }
       const succeed = (result: unknown): void => {
@@ -59,16 +54,12 @@ export class DirectCalls {
       }
       this.#open.set(id, { succeed, fail })
       signal?.addEventListener('abort', onAbort, { once: true })
-      this.#send({ id, method: 'tools/call', params }).catch(fail)
+      this.#transport.send({ jsonrpc: '2.0', id, method: 'tools/call', params }).catch(fail)
     })
   }
 
-  #send(message: Record<string, unknown>): Promise<void> {
-    return this.#transport.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage)
-  }
-
-  /** False for messages that answer none of our calls. */
-  #settle(message: JSONRPCMessage): boolean {
+  /** Takes the answers to our calls. */
+  receive(message: JSONRPCMessage): boolean {
     if (!('id' in message) || 'method' in message) return false
     const call = this.#open.get(message.id as number)
     // A late answer to a cancelled call is of no use to the package either.
@@ -83,7 +74,7 @@ export class DirectCalls {
     return true
   }
 
-  #failAll(): void {
+  closed(): void {
     const error = new this.#sdk.SdkError(this.#sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
     for (const call of this.#open.values()) call.fail(error)
   }

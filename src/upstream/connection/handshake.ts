@@ -1,12 +1,14 @@
 // Opens a connection: one transport, one era, one attempt within a time limit. Which to try, and when, is not decided here.
-import type { Client, Implementation } from '@modelcontextprotocol/client'
+import type { Implementation } from '@modelcontextprotocol/client'
 import { boundInstructions } from './bounded-instructions.ts'
 import { type CallStart, Connection } from './connection.ts'
 import type { Link } from '../dial.ts'
 import { DirectCalls } from './direct-calls.ts'
 import type { Circumstances } from '../failures/failures.ts'
 import { routeProgress } from './progress.ts'
+import { untilAborted, withTimeout } from '../../process/wait.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
+import { MessageTap } from './message-tap.ts'
 import { keepRawResults } from './raw-results.ts'
 import { capabilitiesFor, serveRequests, type UpstreamRequests } from './requests.ts'
 import { MODERN_REVISION, type Sdk } from './sdk.ts'
@@ -44,6 +46,8 @@ export interface HandshakeOptions {
   onPageFinished: (id: string) => void
   /** The connection has ended; called before the requests in flight fail. Not called when the handshake fails. */
   onClose: () => void
+  /** We close the connection ourselves, because the handshake has failed. */
+  onClosing: () => void
   onError: (message: string) => void
 }
 
@@ -53,11 +57,20 @@ export interface HandshakeOptions {
  */
 export async function handshake(options: HandshakeOptions): Promise<Connection> {
   const { sdk, link, requests } = options
-  if (options.era !== 'legacy') keepRawResults(link.transport)
-  const instructions = boundInstructions(link.transport)
-  const progress = routeProgress(link.transport)
+  const isModern = options.era !== 'legacy'
+  const instructions = boundInstructions()
+  const progress = routeProgress()
+  const direct = link.via === 'stdio' && !isModern ? new DirectCalls(sdk, link.transport) : undefined
+  const tap = new MessageTap(link.transport, [
+    ...(link.observer ? [link.observer] : []),
+    ...(direct ? [direct] : []),
+    ...(isModern ? [keepRawResults()] : []),
+    instructions,
+    progress,
+    { name: 'closing', closing: options.onClosing },
+  ])
   const client = new sdk.Client(options.clientInfo, {
-    capabilities: { ...capabilitiesFor(requests), ...(options.era !== 'legacy' && { extensions: TASKS_EXTENSION }) },
+    capabilities: { ...capabilitiesFor(requests), ...(isModern && { extensions: TASKS_EXTENSION }) },
     versionNegotiation: { mode: options.era === 'modern' ? { pin: MODERN_REVISION } : options.era },
   })
   client.onerror = (error) => options.onError(error.message)
@@ -71,19 +84,18 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   client.setNotificationHandler('notifications/message', ({ params }) => options.onMessage(params as ServerMessage))
   serveRequests(sdk, client, options.about().server, requests)
   try {
-    await withinTime(options, client)
+    await withinTime(options, client.connect(tap, { timeout: options.timeoutMs, signal: options.signal }))
     // It may have closed since the last answer; then nothing would ever say so.
     if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
   } catch (error) {
-    await closeLink(link)
+    await tap.close().catch(() => {})
+    link.release?.()
     throw error
   }
   instructions.stop()
   const chars = instructions.cutFrom()
   if (chars !== undefined) options.onInstructionsCut(chars)
   client.onclose = options.onClose
-  const isPlain = link.via === 'stdio' && client.getProtocolEra() !== 'modern'
-  const direct = isPlain ? new DirectCalls(sdk, link.transport) : undefined
   const { about, callStart, cleanListing } = options
   const connection = new Connection({ client, link, progress, direct, requests, about, callStart, cleanListing })
   connection.subscribe(options.onError)
@@ -92,26 +104,9 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   return connection
 }
 
-async function closeLink(link: Link): Promise<void> {
-  await link.transport.close().catch(() => {})
-  link.release?.()
-}
-
 /** The package limits its requests, but not how long a transport takes to open: an event stream may never begin. */
-async function withinTime({ sdk, link, timeoutMs, signal }: HandshakeOptions, client: Client): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  let onAbort = (): void => {}
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')), timeoutMs)
-    onAbort = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', onAbort)
+function withinTime({ sdk, timeoutMs, signal }: HandshakeOptions, connecting: Promise<void>): Promise<void> {
+  return withTimeout(untilAborted(connecting, signal), timeoutMs, () => {
+    throw new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'Timed out')
   })
-  const connecting = client.connect(link.transport, { timeout: timeoutMs, signal })
-  connecting.catch(() => {})
-  try {
-    await Promise.race([connecting, limit])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-  }
 }

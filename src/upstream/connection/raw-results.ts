@@ -1,26 +1,24 @@
 // Keeps lists and results of the 2026-07-28 revision out of the reach of the client package's strict parsing, which cannot be switched off there.
-// The package is handed a hollow result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+// The package is handed a stub of a result that is certainly valid, with the true one attached to it; `looseResult` picks it up again.
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import type { MessageObserver } from './message-tap.ts'
 import { RAW } from './sdk.ts'
 import { isTaskHandle } from './task-extension.ts'
 
-/** Wraps a transport before it is given to a client. Results of other methods, and other kinds of result than "complete" and "task", are left alone. */
-export function keepRawResults(transport: Transport): void {
+/** Results of other methods, and other kinds of result than "complete" and "task", are left alone. */
+export function keepRawResults(): MessageObserver {
   const methods = new Map<string | number, string>()
-  const send = transport.send.bind(transport)
-  transport.send = (message, options) => {
-    if ('method' in message && 'id' in message && message.method in HOLLOW) methods.set(message.id, message.method)
-    return send(message, options)
-  }
-  // The package keeps a handler that was there before its own, and calls it first with the same message object.
-  const before = transport.onmessage
-  transport.onmessage = (message, extra) => {
-    before?.(message, extra)
-    hollowOut(message, methods)
+  return {
+    name: 'raw results',
+    send: (message, options, ways) => {
+      if ('method' in message && 'id' in message && message.method in STUBS) methods.set(message.id, message.method)
+      return ways.send(message, options)
+    },
+    receive: (message) => stubResult(message, methods),
   }
 }
 
-const HOLLOW: Record<string, object> = {
+const STUBS: Record<string, object> = {
   'tools/list': { tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { content: [] },
   'resources/list': { resources: [], ttlMs: 0, cacheScope: 'private' },
@@ -30,7 +28,7 @@ const HOLLOW: Record<string, object> = {
   'prompts/get': { messages: [] },
 }
 
-function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string>): void {
+function stubResult(message: JSONRPCMessage, methods: Map<string | number, string>): void {
   if (!('id' in message) || message.id === undefined || 'method' in message) return
   const method = methods.get(message.id)
   if (method === undefined) return
@@ -41,5 +39,5 @@ function hollowOut(message: JSONRPCMessage, methods: Map<string | number, string
   // The package refuses a result that it does not know; whoever reads ours tells it by its type.
   const isTask = method === 'tools/call' && isTaskHandle(message.result)
   if (resultType !== 'complete' && !isTask) return
-  message.result = { resultType: 'complete', ...HOLLOW[method], [RAW]: isTask ? message.result : result }
+  message.result = { resultType: 'complete', ...STUBS[method], [RAW]: isTask ? message.result : result }
 }

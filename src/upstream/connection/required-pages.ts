@@ -2,6 +2,7 @@
 // error, and when it says that the user is done there. It shows nobody anything.
 import { REPLACEMENT } from '../../config/secrets/encoded-secrets.ts'
 import { type Redactor, redactStart } from '../../config/secrets/redact.ts'
+import { untilAborted, withTimeout } from '../../process/wait.ts'
 import { isPlainlySeen, onOneLine } from '../../text/server-words.ts'
 
 /** JSON-RPC error code "URL elicitation required". */
@@ -78,22 +79,18 @@ export class FinishedPages {
   }
 
   /** Resolves when the page is finished, after half a minute, or on abort. */
-  wait(id: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer)
-        this.#waiting.delete(check)
-        signal.removeEventListener('abort', finish)
-        resolve()
-      }
-      const check = (): void => {
-        if (this.#ids.delete(id)) finish()
-      }
-      const timer = setTimeout(finish, WAIT_MS)
-      signal.addEventListener('abort', finish)
-      this.#waiting.add(check)
-      if (signal.aborted) finish()
-      else check()
-    })
+  async wait(id: string, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    let finish = (): void => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const check = (): void => {
+      if (!this.#ids.delete(id)) return
+      this.#waiting.delete(check)
+      finish()
+    }
+    this.#waiting.add(check)
+    check()
+    await untilAborted(withTimeout(finished, WAIT_MS, finish), signal).catch(() => {})
+    this.#waiting.delete(check)
   }
 }

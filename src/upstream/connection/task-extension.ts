@@ -1,7 +1,7 @@
 // Calls that a server of the 2026-07-28 revision answers with a task (extension io.modelcontextprotocol/tasks, SEP-2663): asks after it until it ends.
 // It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
 import { BridgeError } from '../../errors.ts'
-import { pollDelay } from './poll-delay.ts'
+import { pollDelay } from './tasks.ts'
 import { isRecord, type LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 
@@ -32,7 +32,7 @@ export function isTaskHandle(result: LooseResult): boolean {
  */
 export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
   const { taskId } = handle
-  if (typeof taskId !== 'string') throw nonsense(options.server, 'it does not say which task it runs')
+  if (typeof taskId !== 'string') throw invalidResponse(options.server, 'it does not say which task it runs')
   const progress = progressOf(options.onProgress)
   const answered = new Set<string>()
   let task = handle
@@ -66,7 +66,7 @@ function resultOf({ status, statusMessage, result, error }: LooseResult, server:
       code: typeof code === 'number' ? code : TASK_ENDED,
     })
   }
-  throw nonsense(server, 'it says nothing that can be understood about a task that it runs')
+  throw invalidResponse(server, 'it says nothing that can be understood about a task that it runs')
 }
 
 /** Those that are new: a request stays in the list until the server has taken its answer in. */
@@ -97,6 +97,6 @@ function progressOf(onProgress: CallOptions['onProgress']): (message: unknown) =
   }
 }
 
-function nonsense(server: string, what: string): BridgeError {
+function invalidResponse(server: string, what: string): BridgeError {
   return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was called, and ${what}`)
 }

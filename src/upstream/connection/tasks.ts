@@ -1,11 +1,15 @@
 // Tools that run only as a task (protocol revision 2025-11-25, tasks): starts the task, waits for its end, fetches its result.
 // The client package no longer knows these methods; they are spoken by hand.
+import { setTimeout } from 'node:timers/promises'
 import { BridgeError } from '../../errors.ts'
-import { pollDelay } from './poll-delay.ts'
 import type { LooseResult } from './sdk.ts'
 
 /** How long the server should keep a finished task's result for us. */
 const KEEP_MS = 60 * 60_000
+/** How long to wait before a task is asked after again. */
+const POLL_MS = 1000
+const MIN_POLL_MS = 50
+const MAX_POLL_MS = 30_000
 
 type Request = (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
 
@@ -44,4 +48,10 @@ function taskOf(server: string, value: unknown): Task {
   const { taskId, status, pollInterval } = (value ?? {}) as Partial<Task>
   if (typeof taskId === 'string' && typeof status === 'string') return { taskId, status, pollInterval }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was asked to run a task and did not say which it runs`)
+}
+
+/** @param interval what the server suggests, in milliseconds, unchecked. @throws Error as soon as `signal` is aborted */
+export function pollDelay(interval: unknown, signal: AbortSignal | undefined): Promise<void> {
+  const ms = typeof interval === 'number' ? Math.min(Math.max(interval, MIN_POLL_MS), MAX_POLL_MS) : POLL_MS
+  return setTimeout(ms, undefined, signal && { signal })
 }

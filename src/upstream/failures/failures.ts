@@ -30,12 +30,12 @@ export interface Circumstances {
   /** How it is started or where it is reached, as its definition has it and without secrets. */
   command?: string
   /** Its definition has client credentials. */
-  isProgram?: boolean
+  usesClientCredentials?: boolean
   exit?: ProcessExit | undefined
   /** What it sent that made us end it. */
   endedFor?: string | undefined
   /** As written by the server, not redacted. */
-  lastWords?: string | undefined
+  stderrTail?: string | undefined
   /** What it logged last, redacted; empty when that was nothing. */
   logged?: string
 }
@@ -70,7 +70,7 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   if (BridgeError.isInstance(error)) return { error }
   const { server, remote } = about
   if (needsLogin(error)) return { error: loginNeeded(about, error) }
-  const words = lastWords(about)
+  const words = quotedTail(about)
   const log = fullLog(about)
   if (isTimeout(error)) {
     const hint = remote
@@ -112,7 +112,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withLastWords(rpc.message, about)}`
+    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc) {
@@ -137,7 +137,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${lastWords(about)}`, {
+    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${quotedTail(about)}`, {
       ...fullLog(about),
     }),
   }
@@ -148,7 +148,7 @@ function remoteFailure(error: unknown, what: string, about: Circumstances): Fail
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
   const unknown = hadNoEffect(error) ? '' : ', whose effect is unknown'
-  const why = withLastWords(remoteReason(error) ?? wordsOf(error, about), about)
+  const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
   return {
@@ -185,10 +185,10 @@ function at({ command }: Circumstances): string {
   return command === undefined ? '' : ` at ${command}`
 }
 
-function loginNeeded({ server, isProgram }: Circumstances, error: unknown): BridgeError {
+function loginNeeded({ server, usesClientCredentials }: Circumstances, error: unknown): BridgeError {
   const scope = missingScope(error)
-  if (scope !== undefined) return scopeNeeded(server, scope, isProgram)
-  if (isProgram) {
+  if (scope !== undefined) return scopeNeeded(server, scope, usesClientCredentials)
+  if (usesClientCredentials) {
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
       hint: 'Ask the user to correct `oauth` in the definition of the server.',
       userHint: 'Correct `oauth` in the definition of the server.',
@@ -210,13 +210,13 @@ function isListOfScopes(scope: string): boolean {
 }
 
 /** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
-function scopeNeeded(server: string, scope: string, isProgram = false): BridgeError {
+function scopeNeeded(server: string, scope: string, usesClientCredentials = false): BridgeError {
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
-  const has = isProgram ? 'its client credentials have' : 'the login has'
+  const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
   let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
   let userHint = `Run \`sandbridge login ${server}\`: it asks for them.`
-  if (isProgram) {
+  if (usesClientCredentials) {
     hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
     userHint = 'Add them to `scope` in the `oauth` of its definition.'
   } else if (scope === '') {
@@ -278,19 +278,19 @@ function describeExit({ code, signal }: ProcessExit): string {
 }
 
 /** The line of a server's output that says why, and what it logged. */
-function lastWords({ lastWords: words, redact, logged }: Circumstances): string {
+function quotedTail({ stderrTail: words, redact, logged }: Circumstances): string {
   const line = words ? tellingLine(plainText(redact(words))) : ''
   const written = line === '' ? '' : ` Last output: ${line}`
   return logged ? `${written} It logged: ${logged}` : written
 }
 
 /** All that is kept of a server's output. */
-function fullLog({ lastWords: words, redact }: Circumstances): { log?: string } {
+function fullLog({ stderrTail: words, redact }: Circumstances): { log?: string } {
   return words ? { log: plainText(redact(words)).slice(-SHOWN_CHARS).trim() } : {}
 }
 
-function withLastWords(reason: string, about: Circumstances): string {
-  const words = lastWords(about)
+function withQuotedTail(reason: string, about: Circumstances): string {
+  const words = quotedTail(about)
   return words === '' ? reason : `${reason}.${words}`
 }
 

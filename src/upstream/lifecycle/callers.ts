@@ -5,12 +5,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** Stands for a session. Kept when its call was given up, so it must not hold the session itself. */
 export type Caller = object
 
-const current = new AsyncLocalStorage<Caller>()
-
-/** Whatever is asked of servers in the course of `work` is asked for this caller. */
-export function onBehalfOf<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-  return current.run(caller, work)
-}
+/** For whom servers are asked whatever they are asked in the course of some work. */
+export const currentCaller = new AsyncLocalStorage<Caller>()
 
 /** The callers of one server. Work on no one's behalf, such as reading its list of tools, holds nothing of a session and is not counted. */
 export class Callers {
@@ -19,16 +15,16 @@ export class Callers {
   /** Whose calls were given up: the server may still work on them. Of all that there are, two tell as much as more. */
   readonly #abandoned = new Set<Caller>()
   #asksWithinCalls = false
-  #moment = 0
+  #sequence = 0
   #sharedAt = -1
 
   /** Work begins. @returns what to call when it is over, with whether the server may still be at it */
   enter(): (mayGoOn: boolean) => void {
-    const caller = current.getStore()
+    const caller = currentCaller.getStore()
     if (!caller) return () => {}
     this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
-    this.#moment += 1
-    if (this.#isShared) this.#sharedAt = this.#moment
+    this.#sequence += 1
+    if (this.#isShared) this.#sharedAt = this.#sequence
     return (mayGoOn) => {
       const left = this.#open.get(caller)! - 1
       if (left > 0) this.#open.set(caller, left)
@@ -52,8 +48,8 @@ export class Callers {
   }
 
   /** For `wereAlone`, when a call begins. */
-  get moment(): number {
-    return this.#moment
+  get sequence(): number {
+    return this.#sequence
   }
 
   /** Whether only one caller has had the server at work since then. */

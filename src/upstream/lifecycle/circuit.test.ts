@@ -9,7 +9,7 @@ function circuit(random = 0.5) {
 const failure = new Error('it is down')
 
 /** One use that fails by itself. */
-const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.moment, retryAfterMs)
+const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.generation, retryAfterMs)
 /** One use that comes to nothing. */
 const use = (c: Circuit): void => c.enter()()
 
@@ -56,14 +56,14 @@ test('success closes it again', () => {
   const { clock, circuit: c } = circuit()
   for (let i = 0; i < 9; i += 1) fail(c)
   clock.now = 1e6
-  c.succeeded(c.moment)
+  c.succeeded(c.generation)
   fail(c)
   use(c)
 })
 
 test('what began together and fails together is one failure', () => {
   const { circuit: c } = circuit()
-  const since = c.moment
+  const since = c.generation
   for (let i = 0; i < 40; i += 1) c.failed(failure, since)
   use(c)
   fail(c)
@@ -74,17 +74,17 @@ test('what began together and fails together is one failure', () => {
 
 test('an answer to what began before the failure is no sign that the server is back', () => {
   const { circuit: c } = circuit()
-  const before = c.moment
+  const before = c.generation
   for (let i = 0; i < 5; i += 1) fail(c)
   c.succeeded(before)
   expect(() => use(c)).toThrow('paused for 4 s')
-  c.succeeded(c.moment)
+  c.succeeded(c.generation)
   use(c)
 })
 
-test('a server’s own wish counts, up to an hour, also among failures of one moment', () => {
+test('a server’s own wish counts, up to an hour, also among failures of one generation', () => {
   const { clock, circuit: c } = circuit()
-  const since = c.moment
+  const since = c.generation
   c.failed(failure, since)
   c.failed(failure, since, 10_000)
   clock.now = 9_999
@@ -104,55 +104,55 @@ function halfOpen() {
   return c
 }
 
-test('there is no trial while all is well', () => {
+test('there is no probe while all is well', () => {
   const { circuit: c } = circuit()
   c.enter()
-  expect(c.trial).toBeUndefined()
+  expect(c.halfOpenProbe).toBeUndefined()
 })
 
-test('after a wait, the first use is the trial until it is over', async () => {
+test('after a wait, the first use is the probe until it is over', async () => {
   const c = halfOpen()
   const leave = c.enter()
-  const trial = c.trial
-  expect(trial).toBeInstanceOf(Promise)
+  const probe = c.halfOpenProbe
+  expect(probe).toBeInstanceOf(Promise)
   fail(c)
   leave()
-  await trial
-  expect(c.trial).toBeUndefined()
+  await probe
+  expect(c.halfOpenProbe).toBeUndefined()
   expect(() => c.enter()).toThrow('paused for 8 s')
 })
 
-test('a trial that says nothing leaves the next use to be one', async () => {
+test('a probe that says nothing leaves the next use to be one', async () => {
   const c = halfOpen()
   const leave = c.enter()
-  const first = c.trial
+  const first = c.halfOpenProbe
   leave()
   await first
   c.enter()
-  expect(c.trial).toBeInstanceOf(Promise)
-  expect(c.trial).not.toBe(first)
+  expect(c.halfOpenProbe).toBeInstanceOf(Promise)
+  expect(c.halfOpenProbe).not.toBe(first)
 })
 
-test('a trial is over as soon as something succeeded', async () => {
+test('a probe is over as soon as something succeeded', async () => {
   const c = halfOpen()
   c.enter()
-  const trial = c.trial
-  c.succeeded(c.moment)
-  await trial
+  const probe = c.halfOpenProbe
+  c.succeeded(c.generation)
+  await probe
   c.enter()
-  expect(c.trial).toBeUndefined()
+  expect(c.halfOpenProbe).toBeUndefined()
 })
 
-test('nobody waits for a slow trial for longer than ten seconds, and its end does not end the next one', async () => {
+test('nobody waits for a slow probe for longer than ten seconds, and its end does not end the next one', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const c = halfOpen()
   const leave = c.enter()
-  const first = c.trial
+  const first = c.halfOpenProbe
   vi.advanceTimersByTime(10_000)
   await first
   c.enter()
-  const second = c.trial
+  const second = c.halfOpenProbe
   leave()
-  expect(c.trial).toBe(second)
+  expect(c.halfOpenProbe).toBe(second)
 })

@@ -1,5 +1,5 @@
 // Decides whether an upstream that failed may be tried again yet. After a few failures in a row it is left alone for longer and longer; then one
-// use of it is the trial, and the others wait for what comes of that. Knows nothing of connections.
+// use of it is the half-open probe, and the others wait for what comes of that. Knows nothing of connections.
 import { BridgeError } from '../../errors.ts'
 
 /** Failures that have no consequence: someone is at work on the definition, or a process had a bad moment. */
@@ -8,41 +8,41 @@ const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 5 * 60_000
 /** A server cannot make us wait longer than this. */
 const MAX_RETRY_AFTER_MS = 60 * 60_000
-/** A trial that takes longer may be a slow call of a healthy server: the next use is let through beside it. */
-const MAX_TRIAL_MS = 10_000
+/** A probe that takes longer may be a slow call of a healthy server: the next use is let through beside it. */
+const MAX_PROBE_MS = 10_000
 
 export interface CircuitOptions {
   server: string
   /** Milliseconds on any clock that never goes back. */
   now: () => number
-  /** From 0 to 1: spreads the trials of many bridges. */
+  /** From 0 to 1: spreads the probes of many bridges. */
   random: () => number
 }
 
 export class Circuit {
   readonly #options: CircuitOptions
   #failures = 0
-  #moment = 0
+  #generation = 0
   /** 0 unless there was a wait since the last success. */
   #closedUntil = 0
   #reason = ''
-  #trial: { over: Promise<void>; end: () => void } | undefined
+  #halfOpenProbe: { over: Promise<void>; end: () => void } | undefined
 
   constructor(options: CircuitOptions) {
     this.#options = options
   }
 
   /**
-   * Changes with every failure that counts. What began at an earlier moment says nothing new: forty calls that fail together are one failure,
+   * Changes with every failure that counts. What began in an earlier generation says nothing new: forty calls that fail together are one failure,
    * and a late answer to a call from before does not mean that the server is back.
    */
-  get moment(): number {
-    return this.#moment
+  get generation(): number {
+    return this.#generation
   }
 
-  /** Resolves when the trial under way is over; undefined when there is none. To be waited for before `enter`. */
-  get trial(): Promise<void> | undefined {
-    return this.#trial?.over
+  /** Resolves when the half-open probe under way is over; undefined when there is none. To be waited for before `enter`. */
+  get halfOpenProbe(): Promise<void> | undefined {
+    return this.#halfOpenProbe?.over
   }
 
   /**
@@ -51,7 +51,7 @@ export class Circuit {
    */
   enter(): () => void {
     const waitMs = this.#closedUntil - this.#options.now()
-    if (waitMs <= 0) return this.#closedUntil === 0 ? () => {} : this.#beginTrial()
+    if (waitMs <= 0) return this.#closedUntil === 0 ? () => {} : this.#beginProbe()
     const seconds = Math.ceil(waitMs / 1000)
     throw new BridgeError(
       'UPSTREAM_UNREACHABLE',
@@ -60,22 +60,22 @@ export class Circuit {
     )
   }
 
-  /** @param since the moment when what succeeded began */
+  /** @param since the generation in which what succeeded began */
   succeeded(since: number): void {
-    if (since !== this.#moment) return
+    if (since !== this.#generation) return
     this.#failures = 0
     this.#closedUntil = 0
-    this.#trial?.end()
+    this.#halfOpenProbe?.end()
   }
 
   /**
-   * @param since the moment when what failed began
+   * @param since the generation in which what failed began
    * @param retryAfterMs what the server asked for, when it did
    */
   failed(error: Error, since: number, retryAfterMs = 0): void {
     let backoffMs = 0
-    if (since === this.#moment) {
-      this.#moment += 1
+    if (since === this.#generation) {
+      this.#generation += 1
       this.#failures += 1
       this.#reason = error.message
       const exponent = this.#failures - FREE_FAILURES - 1
@@ -86,16 +86,16 @@ export class Circuit {
     if (waitMs > 0) this.#closedUntil = Math.max(this.#closedUntil, this.#options.now() + waitMs)
   }
 
-  #beginTrial(): () => void {
+  #beginProbe(): () => void {
     let resolve = (): void => {}
     const over = new Promise<void>((done) => (resolve = done))
     const end = (): void => {
       clearTimeout(timer)
-      if (this.#trial?.over === over) this.#trial = undefined
+      if (this.#halfOpenProbe?.over === over) this.#halfOpenProbe = undefined
       resolve()
     }
-    const timer = setTimeout(end, MAX_TRIAL_MS).unref()
-    this.#trial = { over, end }
+    const timer = setTimeout(end, MAX_PROBE_MS).unref()
+    this.#halfOpenProbe = { over, end }
     return end
   }
 }

@@ -4,6 +4,7 @@ import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError, type ErrorCode } from '../../errors.ts'
 import type { Log, LogLevel } from '../../log.ts'
+import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
 import { Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
@@ -18,7 +19,7 @@ import { createRedactor, redactEnd, redactStart, type Redactor } from '../../con
 import type { UpstreamRequests } from '../connection/requests.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
-import type { Verdicts } from './negotiated-transports.ts'
+import type { NegotiatedTransports } from './negotiated-transports.ts'
 
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
@@ -41,7 +42,7 @@ export interface ManagedUpstreamOptions {
   requests: (callers: Callers) => UpstreamRequests
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
-  verdicts: Verdicts
+  negotiatedTransports: NegotiatedTransports
   now: () => number
   random: () => number
   log: Log
@@ -110,7 +111,12 @@ export class ManagedUpstream {
   }
 
   callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#use(options.signal, (connection) => this.#callInTime(connection, tool, args, options))
+    const { callTimeoutMs } = this.definition
+    return this.use(options.signal, (connection) =>
+      callTimeoutMs === undefined
+        ? connection.callTool(tool, args, options)
+        : this.#callInTime(connection, tool, args, options, callTimeoutMs),
+    )
   }
 
   async #callInTime(
@@ -118,11 +124,11 @@ export class ManagedUpstream {
     tool: string,
     args: Record<string, unknown>,
     options: CallOptions,
+    callTimeoutMs: number,
   ): Promise<ToolResult> {
-    const { name, callTimeoutMs } = this.definition
-    if (callTimeoutMs === undefined) return connection.callTool(tool, args, options)
+    const { name } = this.definition
     const limit = AbortSignal.timeout(callTimeoutMs)
-    const { moment } = this.#callers
+    const { sequence } = this.#callers
     const { count } = this.#lastLogged
     const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
     try {
@@ -130,7 +136,7 @@ export class ManagedUpstream {
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${callTimeoutMs / 1000} s`
-      const logged = this.#callers.wereAlone(moment) ? this.#lastLogged.text(count) : ''
+      const logged = this.#callers.wereAlone(sequence) ? this.#lastLogged.text(count) : ''
       throw new BridgeError('UPSTREAM_TIMEOUT', logged ? `${text}. It logged: ${logged}` : text)
     }
   }
@@ -142,12 +148,7 @@ export class ManagedUpstream {
       this.#touch()
       return Promise.resolve(known)
     }
-    return this.#use(signal, (connection) => unlessAborted(this.#tools.list(connection), signal, this.definition.name))
-  }
-
-  /** Other work on a live connection, started if need be. @throws BridgeError */
-  use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#use(signal, work)
+    return this.use(signal, (connection) => this.#orCancelled(this.#tools.list(connection), signal))
   }
 
   /** End it; it starts again on its next use. Never rejects. */
@@ -156,13 +157,13 @@ export class ManagedUpstream {
     if (connection) await this.#drop(connection)
   }
 
-  /** End it for good. Idempotent; never rejects. */
   /** Close it when the calls that are open have ended: its definition is no longer there, or is another one now. */
   async retire(): Promise<void> {
     await this.#connection?.idle()
     await this.close()
   }
 
+  /** End it for good. Idempotent; never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -173,22 +174,33 @@ export class ManagedUpstream {
     await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
   }
 
-  /** Runs work on a live connection, and once more on a new one when the server has forgotten the old one. */
-  async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
-    while (this.#circuit.trial) await unlessAborted(this.#circuit.trial, signal, this.definition.name)
+  /**
+   * Runs work on a live connection, started if need be, and once more on a new one when the server has forgotten the old one. What comes of it
+   * decides whether the server may be used again at once.
+   * @throws BridgeError
+   */
+  async use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+    while (this.#circuit.halfOpenProbe) await this.#orCancelled(this.#circuit.halfOpenProbe, signal)
     const leave = this.#circuit.enter()
     const leaveCallers = this.#callers.enter()
     let mayGoOn = false
     this.#openCallCount += 1
     try {
-      const connection = this.#connection ?? (await this.#connect(signal))
-      try {
-        return await this.#watch(connection, work)
-      } catch (error) {
-        // Nothing was done with this request, so it may be sent again. Others on the connection may be under way, and are left alone.
-        if (!connection.failureOf(error)?.sessionLost || signal?.aborted) throw error
-        this.#retire(connection)
-        return await this.#watch(this.#connection ?? (await this.#connect(signal)), work)
+      for (let attempt = 1; ; attempt += 1) {
+        const connection = this.#connection ?? (await this.#connect(signal))
+        const since = this.#circuit.generation
+        try {
+          const result = await work(connection)
+          this.#circuit.succeeded(since)
+          return result
+        } catch (error) {
+          const failure = connection.failureOf(error)
+          if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+          else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
+          // Nothing was done with this request, so it may be sent again. Others on the connection may be under way, and are left alone.
+          if (attempt > 1 || !failure?.sessionLost || signal?.aborted) throw error
+          this.#retire(connection)
+        }
       }
     } catch (error) {
       mayGoOn = !BridgeError.isInstance(error) || GIVEN_UP.has(error.code)
@@ -198,21 +210,6 @@ export class ManagedUpstream {
       leaveCallers(mayGoOn)
       this.#openCallCount -= 1
       this.#touch()
-    }
-  }
-
-  /** What comes of it decides whether the server may be used again at once. */
-  async #watch<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const since = this.#circuit.moment
-    try {
-      const result = await work(connection)
-      this.#circuit.succeeded(since)
-      return result
-    } catch (error) {
-      const failure = connection.failureOf(error)
-      if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
-      else if (failure?.answered && !failure.sessionLost) this.#circuit.succeeded(since)
-      throw error
     }
   }
 
@@ -228,11 +225,16 @@ export class ManagedUpstream {
       })
     }
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
-    return unlessAborted(this.#starting, signal, name)
+    return this.#orCancelled(this.#starting, signal)
+  }
+
+  /** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
+  #orCancelled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return untilAborted(shared, signal, () => cancelled(this.definition.name))
   }
 
   async #start(): Promise<Connection> {
-    const since = this.#circuit.moment
+    const since = this.#circuit.generation
     try {
       if (this.isProcess) await this.#options.beforeStart()
       const connection = await this.#open()
@@ -267,7 +269,7 @@ export class ManagedUpstream {
       redact: this.#redact,
       cleanListing: createListingCleaner(transport),
       cwd: this.#options.cwd,
-      verdicts: this.#options.verdicts,
+      negotiatedTransports: this.#options.negotiatedTransports,
       clientInfo: this.#options.clientInfo,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
@@ -295,8 +297,8 @@ export class ManagedUpstream {
     this.#forget()
     this.#failed = true
     // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
-    const lastWords = about.lastWords ? redactEnd(this.#redact, about.lastWords, LOGGED_CHARS) : undefined
-    const fields = { ...about.exit, ...(lastWords && { lastWords }) }
+    const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
+    const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server ended by itself; it is started again on its next use', fields)
   }
 
@@ -375,15 +377,4 @@ export class ManagedUpstream {
 
 function cancelled(server: string): BridgeError {
   return new BridgeError('CANCELLED', `The work on server '${server}' was cancelled`)
-}
-
-/** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
-function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal | undefined, server: string): Promise<T> {
-  if (!signal) return shared
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(cancelled(server))
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

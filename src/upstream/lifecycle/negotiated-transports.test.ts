@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ServerDefinition } from '../../config/server-definition.ts'
-import { createVerdicts, type Verdict } from './negotiated-transports.ts'
+import { createNegotiatedTransports, type NegotiatedTransport } from './negotiated-transports.ts'
 
 async function temporaryFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'verdicts-'))
+  const folder = await mkdtemp(join(tmpdir(), 'transports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   return join(folder, 'file')
 }
@@ -23,26 +23,26 @@ async function written(file: string, count: number): Promise<void> {
   while ((await size()) < count) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-const modern: Verdict = { via: 'http', era: 'modern' }
-const legacy: Verdict = { via: 'sse', era: 'legacy' }
+const modern: NegotiatedTransport = { via: 'http', era: 'modern' }
+const legacy: NegotiatedTransport = { via: 'sse', era: 'legacy' }
 
 test('bridges that share the file keep what the others found out, and learn it', async () => {
   const file = await temporaryFile()
-  const [a, b] = [createVerdicts(file), createVerdicts(file)]
+  const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   // Both have read the file before either writes to it.
   expect([await a.get(server('a')), await b.get(server('b'))]).toEqual([undefined, undefined])
   a.set(server('a'), modern)
   await written(file, 1)
   b.set(server('b'), legacy)
   await written(file, 2)
-  const later = createVerdicts(file)
+  const later = createNegotiatedTransports(file)
   expect([await later.get(server('a')), await later.get(server('b'))]).toEqual([modern, legacy])
   expect(await b.get(server('a'))).toEqual(modern)
 })
 
-test('the newest verdict on a server stays', async () => {
+test('the newest transport on a server stays', async () => {
   const file = await temporaryFile()
-  const [a, b] = [createVerdicts(file), createVerdicts(file)]
+  const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   a.set(server('a'), legacy)
   await written(file, 1)
   b.set(server('a'), modern)
@@ -50,6 +50,7 @@ test('the newest verdict on a server stays', async () => {
   await written(file, 2)
   a.set(server('c'), modern)
   await written(file, 3)
-  expect(await createVerdicts(file).get(server('a'))).toEqual(modern)
-  expect(await a.get(server('a'))).toEqual(modern)
+  expect(await createNegotiatedTransports(file).get(server('a'))).toEqual(modern)
+  // The file is there before `a` knows that it has been written.
+  await vi.waitFor(async () => expect(await a.get(server('a'))).toEqual(modern))
 })

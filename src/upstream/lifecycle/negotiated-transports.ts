@@ -5,7 +5,7 @@ import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { Via } from '../dial.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
 
-export interface Verdict {
+export interface NegotiatedTransport {
   via: Via
   era: 'legacy' | 'modern'
 }
@@ -13,16 +13,16 @@ export interface Verdict {
 /** A server may have learned the modern era since: after this long it is asked again. */
 const VALID_MS = 7 * 24 * 60 * 60_000
 
-export interface Verdicts {
-  get(definition: ServerDefinition): Promise<Verdict | undefined>
+export interface NegotiatedTransports {
+  get(definition: ServerDefinition): Promise<NegotiatedTransport | undefined>
   /** Does not wait for the file. */
-  set(definition: ServerDefinition, verdict: Verdict): void
+  set(definition: ServerDefinition, transport: NegotiatedTransport): void
 }
 
-type Stored = Record<string, Verdict & { at: number }>
+type Stored = Record<string, NegotiatedTransport & { at: number }>
 
 /** @param file missing means memory only. A file that cannot be read or written costs a question, never a connection. */
-export function createVerdicts(file?: string): Verdicts {
+export function createNegotiatedTransports(file?: string): NegotiatedTransports {
   const empty = (): Stored => Object.create(null) as Stored
   const record = file === undefined ? undefined : new JsonRecord<Stored>({ file, empty, parse, damaged: 'empty' })
   let loaded: Promise<Stored> | undefined
@@ -33,11 +33,11 @@ export function createVerdicts(file?: string): Verdicts {
       const entry = (await load())[keyOf(definition)]
       return entry && Date.now() - entry.at < VALID_MS ? { via: entry.via, era: entry.era } : undefined
     },
-    set(definition, verdict) {
+    set(definition, transport) {
       writing = writing
         .then(async () => {
           const stored = await load()
-          stored[keyOf(definition)] = { ...verdict, at: Date.now() }
+          stored[keyOf(definition)] = { ...transport, at: Date.now() }
           // Other bridges write to it, too.
           if (record) loaded = Promise.resolve(await record.update((theirs) => keepNewest(theirs, stored)))
         })
@@ -59,7 +59,9 @@ function keyOf({ name, transport }: ServerDefinition): string {
 function parse(value: unknown): Stored | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const stored = Object.create(null) as Stored
-  for (const [key, entry] of Object.entries(value as Record<string, Partial<Verdict & { at: number }> | null>)) {
+  for (const [key, entry] of Object.entries(
+    value as Record<string, Partial<NegotiatedTransport & { at: number }> | null>,
+  )) {
     const { via, era, at } = entry ?? {}
     if (via !== 'stdio' && via !== 'http' && via !== 'sse') continue
     if ((era !== 'legacy' && era !== 'modern') || typeof at !== 'number') continue

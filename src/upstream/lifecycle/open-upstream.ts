@@ -10,11 +10,11 @@ import type { Callers } from './callers.ts'
 import { commandLine, shellWord } from '../../config/secrets/command-line.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { loadSdk } from '../connection/sdk.ts'
-import type { Verdict, Verdicts } from './negotiated-transports.ts'
+import type { NegotiatedTransport, NegotiatedTransports } from './negotiated-transports.ts'
 
 export interface OpenOptions
   extends
-    Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose'>,
+    Omit<HandshakeOptions, 'sdk' | 'link' | 'era' | 'about' | 'callStart' | 'onClose' | 'onClosing'>,
     Omit<RemoteOptions, 'sdk'> {
   definition: ServerDefinition
   /** The definition's transport with its placeholders filled in. */
@@ -22,7 +22,7 @@ export interface OpenOptions
   redact: Redactor
   /** Where a server without a `cwd` of its own is started. */
   cwd: string | undefined
-  verdicts: Verdicts
+  negotiatedTransports: NegotiatedTransports
   /** What the server logged last, redacted: since a point in it. */
   logged: (after?: number) => string
   loggedCount: () => number
@@ -66,13 +66,14 @@ export class StartFailedError extends Error {
 
 /** @throws StartFailedError, BridgeError SHUTTING_DOWN */
 export async function openUpstream(options: OpenOptions): Promise<Connection> {
-  const remembered = await options.verdicts.get(options.definition)
+  const remembered = await options.negotiatedTransports.get(options.definition)
   let first: Failure | undefined
   for (const approach of inOrder(options.transport.type, remembered)) {
     const outcome = await attempt(options, approach)
     if ('connection' in outcome) {
-      const found: Verdict = { via: approach.via, era: outcome.connection.era }
-      if (found.via !== remembered?.via || found.era !== remembered.era) options.verdicts.set(options.definition, found)
+      const found: NegotiatedTransport = { via: approach.via, era: outcome.connection.era }
+      if (found.via !== remembered?.via || found.era !== remembered.era)
+        options.negotiatedTransports.set(options.definition, found)
       return outcome.connection
     }
     if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
@@ -84,7 +85,7 @@ export async function openUpstream(options: OpenOptions): Promise<Connection> {
   throw new StartFailedError(first!)
 }
 
-function inOrder(type: Via, remembered: Verdict | undefined): Approach[] {
+function inOrder(type: Via, remembered: NegotiatedTransport | undefined): Approach[] {
   const known = APPROACHES[type]
   if (!remembered || !known.some(({ via }) => via === remembered.via)) return known
   const same = ({ via, era }: Approach): boolean => via === remembered.via && era === remembered.era
@@ -100,11 +101,11 @@ async function attempt(
   const process =
     written.type === 'stdio' ? { program: shellWord(written.command, MAX_PROGRAM_CHARS), cwd: written.cwd } : {}
   let link: Link | undefined
-  const words = (since: CallStart | undefined): Pick<Circumstances, 'lastWords' | 'logged'> => {
-    if (!since) return { lastWords: link?.lastWords?.(), logged: options.logged() }
+  const words = (since: CallStart | undefined): Pick<Circumstances, 'stderrTail' | 'logged'> => {
+    if (!since) return { stderrTail: link?.stderrTail?.(), logged: options.logged() }
     // What it said meanwhile may be about a call of someone else.
-    if (!options.callers.wereAlone(since.moment)) return {}
-    return { lastWords: link?.lastWords?.(since.said), logged: options.logged(since.loggedCount) }
+    if (!options.callers.wereAlone(since.sequence)) return {}
+    return { stderrTail: link?.stderrTail?.(since.said), logged: options.logged(since.loggedCount) }
   }
   const about = (since?: CallStart): Circumstances => ({
     server: definition.name,
@@ -113,13 +114,13 @@ async function attempt(
     command: commandLine(written),
     file: definition.source.file,
     ...process,
-    isProgram: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
+    usesClientCredentials: options.transport.type !== 'stdio' && options.transport.oauth !== undefined,
     exit: link?.exit?.(),
     endedFor: link?.endedFor?.(),
     ...words(since),
   })
   const callStart = (): CallStart => ({
-    moment: options.callers.moment,
+    sequence: options.callers.sequence,
     said: link?.said?.(),
     loggedCount: options.loggedCount(),
   })
@@ -130,11 +131,6 @@ async function attempt(
     options.signal.throwIfAborted()
     link = await dial(options, via, sdk)
     const opened = link
-    const before = link.transport.close.bind(link.transport)
-    link.transport.close = () => {
-      exitBefore ??= opened.exit?.()
-      return before()
-    }
     const connection = await handshake({
       ...options,
       sdk,
@@ -143,6 +139,7 @@ async function attempt(
       about,
       callStart,
       onClose: () => options.onClose(about()),
+      onClosing: () => (exitBefore ??= opened.exit?.()),
     })
     return { connection }
   } catch (error) {

@@ -6,10 +6,11 @@ import type { Link } from '../dial.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { settleLostRequests } from './http-streams.ts'
 import { failureOf } from '../failures/remote-failure.ts'
+import { withTimeout } from '../../process/wait.ts'
 import type { Sdk } from '../connection/sdk.ts'
 
 /** How long a server may take to hear that its session is over. */
-const GOODBYE_MS = 1000
+const TERMINATE_MS = 1000
 
 export interface RemoteOptions {
   sdk: Sdk
@@ -54,17 +55,12 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     return { via, transport, release }
   }
   const streamable = new options.sdk.StreamableHTTPClientTransport(url, init)
-  settleLostRequests(streamable, () => {
+  const observer = settleLostRequests(() => {
     const latest = trouble
     trouble = undefined
     return latest
   })
-  return { via, transport: streamable, sayGoodbye: () => inTime(streamable.terminateSession(), GOODBYE_MS), release }
-}
-
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
-  await Promise.race([work.catch(() => {}), limit])
-  clearTimeout(timer)
+  const terminateSession = (): Promise<void> =>
+    withTimeout(streamable.terminateSession(), TERMINATE_MS, () => {}).catch(() => {})
+  return { via, transport: streamable, observer, terminateSession, release }
 }

@@ -1,7 +1,6 @@
 // Sees to it that every request over Streamable HTTP comes to an end. The client package lets a request wait for ever when the stream that should
 // bring its answer ends without it, and leaves the stream of a cancelled request open.
-import type { Transport } from '@modelcontextprotocol/client'
-
+import type { MessageObserver } from '../connection/message-tap.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 import { BodyTooLongError } from './bounded-body.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
@@ -9,40 +8,39 @@ import { remoteReason } from '../failures/remote-failure.ts'
 /** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
 export const ANSWER_LOST = -32_065
 
-/** Wraps a transport before it is given to a client. `takeTrouble` gives the latest trouble that was not asked for yet. */
-export function settleLostRequests(transport: Transport, takeTrouble: () => unknown): void {
+/** `takeTrouble` gives the latest trouble that was not asked for yet. */
+export function settleLostRequests(takeTrouble: () => unknown): MessageObserver {
   const open = new Map<number, AbortController>()
-  const send = transport.send.bind(transport)
-  transport.send = async (message, options) => {
-    if (!('method' in message)) return send(message, options)
-    if (!('id' in message)) {
-      await send(message, options)
-      if (message.method === 'notifications/cancelled') open.get(Number(message.params?.requestId))?.abort()
-      return
-    }
-    // Requests with other ids are the package's own subscriptions, which it looks after itself.
-    if (typeof message.id !== 'number') return send(message, options)
-    const id = message.id
-    const abort = new AbortController()
-    open.set(id, abort)
-    try {
-      await send(message, {
-        ...options,
-        requestSignal: options?.requestSignal ? AbortSignal.any([options.requestSignal, abort.signal]) : abort.signal,
-        onRequestStreamEnd: () => {
-          if (!open.delete(id)) return
-          transport.onmessage?.({ jsonrpc: '2.0', id, error: lossOf(takeTrouble()) })
-        },
-      })
-    } catch (error) {
-      open.delete(id)
-      throw error
-    }
-  }
-  const before = transport.onmessage
-  transport.onmessage = (message, extra) => {
-    before?.(message, extra)
-    if (!('method' in message)) open.delete(Number(message.id))
+  return {
+    name: 'lost requests',
+    send: async (message, options, ways) => {
+      if (!('method' in message)) return ways.send(message, options)
+      if (!('id' in message)) {
+        await ways.send(message, options)
+        if (message.method === 'notifications/cancelled') open.get(Number(message.params?.requestId))?.abort()
+        return
+      }
+      // Requests with other ids are the package's own subscriptions, which it looks after itself.
+      if (typeof message.id !== 'number') return ways.send(message, options)
+      const id = message.id
+      const abort = new AbortController()
+      open.set(id, abort)
+      try {
+        await ways.send(message, {
+          ...options,
+          requestSignal: options?.requestSignal ? AbortSignal.any([options.requestSignal, abort.signal]) : abort.signal,
+          onRequestStreamEnd: () => {
+            if (open.delete(id)) ways.receive({ jsonrpc: '2.0', id, error: lossOf(takeTrouble()) })
+          },
+        })
+      } catch (error) {
+        open.delete(id)
+        throw error
+      }
+    },
+    receive: (message) => {
+      if (!('method' in message)) open.delete(Number(message.id))
+    },
   }
 }
 

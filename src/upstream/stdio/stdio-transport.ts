@@ -12,6 +12,7 @@ import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../process/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../process/line-splitter.ts'
+import { withTimeout } from '../../process/wait.ts'
 import { parseJson } from '../../text/json.ts'
 import { endGroup, trackGroup } from '../../process/process-group.ts'
 
@@ -35,7 +36,7 @@ export interface ProcessExit {
 }
 
 /** How many bytes there were before. */
-export interface WordsMark {
+export interface OutputMark {
   stderr: number
   stray: number
 }
@@ -68,13 +69,13 @@ export class StdioTransport implements Transport {
     return this.#child?.pid
   }
 
-  /** A point in what the process writes, for `lastWords`. */
-  get said(): WordsMark {
+  /** A point in what the process writes, for `stderrTail`. */
+  get said(): OutputMark {
     return { stderr: this.#stderr.length, stray: this.#stray.length }
   }
 
   /** What the process wrote last, since then, that was not a message: its stderr or, when that is empty, stray lines of its stdout. Not redacted. */
-  lastWords({ stderr, stray }: WordsMark = { stderr: 0, stray: 0 }): string {
+  stderrTail({ stderr, stray }: OutputMark = { stderr: 0, stray: 0 }): string {
     return this.#stderr.text(stderr).trim() || this.#stray.text(stray).trim()
   }
 
@@ -184,10 +185,8 @@ export class StdioTransport implements Transport {
   async #afterExit(child: ChildProcess): Promise<void> {
     const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
     const ended = this.#end()
-    let timer: NodeJS.Timeout | undefined
     // Its last answer and its last words may still be in the pipes.
-    await Promise.race([drained, ended.then(() => new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_MS))))])
-    clearTimeout(timer)
+    await Promise.race([drained, ended.then(() => withTimeout(drained, DRAIN_MS, () => {}))])
     this.#reportClose()
   }
 

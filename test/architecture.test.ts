@@ -1,0 +1,139 @@
+// This file verifies that ARCHITECTURE.md names the functions that a call and a cell pass: they are counted while both are made.
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { InMemoryTransport, type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/server'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { Bridge } from '../src/bridge.ts'
+import { readSettings } from '../src/config/settings.ts'
+import { createLog } from '../src/log.ts'
+import { createServer } from '../src/server/create-server.ts'
+import { oneSession } from '../src/server/sessions.ts'
+import { type RanFunction, ranFunctions } from './support/ran-functions.ts'
+
+const ROOT = path.join(import.meta.dirname, '..')
+const CELLS = 20
+const CALLS = 50
+
+let perCell: RanFunction[] = []
+let perCall: RanFunction[] = []
+
+beforeAll(async () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'sb-ways-'))
+  mkdirSync(path.join(home, 'MCPs'))
+  const raw = path.join(import.meta.dirname, 'fixtures/servers/raw.mjs')
+  const mcpServers = { raw: { command: process.execPath, args: [raw, 'good'] } }
+  writeFileSync(path.join(home, 'MCPs/raw.json'), JSON.stringify({ mcpServers }))
+  const env = {
+    MCP_BRIDGE_SOURCES: 'mcps',
+    MCP_BRIDGE_POOL: '0',
+    MCP_BRIDGE_RUNTIME: 'pyodide',
+  }
+  const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
+  const log = createLog('error')
+  const bridge = await Bridge.open(settings, log)
+  const sessions = oneSession(bridge.openSession())
+  const server = createServer({ settings, log, getConversation: () => Promise.resolve({ bridge, sessions }) })
+  const run = await connect(server)
+  expect(await run('print(await mcp_raw.echo(text="warm"))')).toContain('warm')
+  perCell = await ranFunctions(async () => {
+    for (let cell = 0; cell < CELLS; cell += 1) expect(await run('1 + 1')).toBe('2')
+  })
+  perCall = await ranFunctions(async () => {
+    expect(await run(`for n in range(${CALLS}): x = await mcp_raw.echo(text=str(n))\nx`)).toContain('49')
+  })
+  return async () => {
+    await bridge.close()
+    await rm(home, { recursive: true, force: true })
+  }
+}, 120_000)
+
+/** @returns what runs code as a client does, and gives the text of the result */
+async function connect(server: ReturnType<typeof createServer>): Promise<(code: string) => Promise<string>> {
+  const [client, connection] = InMemoryTransport.createLinkedPair()
+  await server.connect(connection)
+  const waiting = new Map<unknown, (message: JSONRPCMessage) => void>()
+  client.onmessage = (message) => 'id' in message && waiting.get(message.id)?.(message)
+  let id = 0
+  const request = (method: string, params: Record<string, unknown>) =>
+    new Promise<JSONRPCMessage>((resolve) => {
+      waiting.set((id += 1), resolve)
+      void client.send({ jsonrpc: '2.0', id, method, params })
+    })
+  const clientInfo = { name: 'test', version: '1' }
+  await request('initialize', { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo })
+  await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  return async (code) => {
+    const answer = await request('tools/call', { name: 'run_python', arguments: { code } })
+    const { result } = answer as unknown as { result: { content: { text: string }[] } }
+    return result.content[0]!.text
+  }
+}
+
+interface Step {
+  name: string
+  file: string
+  /** What its body names to get on; undefined where something else comes between. */
+  goesOnBy: string | undefined
+}
+
+const STEP =
+  /^\d+\. `(?<name>#?\w+)` \(`src\/(?<file>[^`]+)`\)(?:, by `(?<by>#?\w+)`|, (?<then>then) [^:\n]+)?(?:: .+)?$/
+
+function stepsOf(way: string): Step[] {
+  const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+  const section = text.split(`### ${way}\n`)[1]!.split('\n#')[0]!
+  const lines = section.split('\n').filter((line) => /^\d/.test(line))
+  const steps = lines.map((line) => STEP.exec(line)?.groups ?? expect.fail(`not a step: ${line}`))
+  return steps.map(({ name, file, by, then }, index) => {
+    return { name: name!, file: file!, goesOnBy: then === undefined ? (by ?? steps[index + 1]?.['name']) : undefined }
+  })
+}
+
+/** The lines of a function without that of its name, as the formatter lays them out. */
+function bodyOf({ name, file }: Step): string | undefined {
+  const lines = readFileSync(path.join(ROOT, 'src', file), 'utf8').split('\n')
+  const declared = new RegExp(
+    `(?:^ *(?:static |async |export |function )*${name}(?:<[^>]*>)?(?:\\(|: )|function ${name}\\(|const ${name}\\b)`,
+  )
+  const start = lines.findIndex((line) => declared.test(line) && /[({]$|=> .+,?$/.test(line.trimEnd()))
+  if (start < 0) return undefined
+  if (!/[({]$/.test(lines[start]!)) return lines[start]
+  const indent = /^ */.exec(lines[start]!)![0]
+  const isEnd = (line: string) => line.startsWith(`${indent}}`) && !line.endsWith('{')
+  const length = lines.slice(start + 1).findIndex(isEnd)
+  return lines.slice(start + 1, start + 1 + length).join('\n')
+}
+
+const named = (step: Pick<Step, 'name' | 'file'>) => `${step.name} (${step.file})`
+
+describe.each([
+  ['A call', 22],
+  ['A cell', 14],
+  ['A configuration entry', 9],
+] as const)('the way of %s in ARCHITECTURE.md', (way, most) => {
+  const steps = stepsOf(way)
+
+  it(`has at least 3 and at most ${most} functions, each of which exists and names the next`, () => {
+    const broken = steps.flatMap((step) => {
+      const body = bodyOf(step)
+      if (body === undefined) return [`${named(step)} does not exist`]
+      const isNamed = step.goesOnBy === undefined || new RegExp(`(?<![\\w#])${step.goesOnBy}\\b`).test(body)
+      return isNamed ? [] : [`${named(step)} does not name ${step.goesOnBy}`]
+    })
+    expect(broken).toEqual([])
+    expect(steps.length).toBeGreaterThan(2)
+    expect(steps.length).toBeLessThanOrEqual(most)
+  })
+})
+
+it.each([
+  ['A call', CALLS, () => perCall],
+  ['A cell', CELLS, () => perCell],
+] as const)('%s passes each function of its list', (way, times, ran) => {
+  const counts = new Map<string, number>()
+  for (const one of ran()) counts.set(named(one), Math.max(one.count, counts.get(named(one)) ?? 0))
+  const missed = stepsOf(way).filter((step) => (counts.get(named(step)) ?? 0) < times)
+  expect(missed.map(named)).toEqual([])
+})
