@@ -8,5 +8,7 @@ from importlib._bootstrap_external import MAGIC_NUMBER
 
 files = json.load(sys.stdin)
 # Each by itself, so that a kernel loads no more of it than it imports.
-code = {path: marshal.dumps(compile(text, "/sandbridge/" + path, "exec", dont_inherit=True)) for path, text in files.items()}
+code = {
+    path: marshal.dumps(compile(text, "/sandbridge/" + path, "exec", dont_inherit=True)) for path, text in files.items()
+}
 print(base64.b64encode(MAGIC_NUMBER + marshal.dumps(code)).decode())

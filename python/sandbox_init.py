@@ -19,6 +19,12 @@ import resource
 import select
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+    from sandbox_memory import MemoryUse  # sent in front of this file
+
 # Exit codes that the bridge explains in words. Those of the kernel itself are kept apart from them.
 EXIT_OUT_OF_MEMORY = 86
 EXIT_PYTHON_TOO_OLD = 87
@@ -59,11 +65,11 @@ def close_inherited() -> None:
                 pass  # that of the list itself
 
 
-def say(text):
+def say(text: str) -> None:
     os.write(2, ("sandbox: " + text + "\n").encode())
 
 
-def read_exactly(fd, count):
+def read_exactly(fd: int, count: int) -> bytes:
     parts = []
     while count:
         part = os.read(fd, min(count, 65536))
@@ -77,7 +83,7 @@ def read_exactly(fd, count):
 # --- limits -------------------------------------------------------------------------------------------------------------
 
 
-def set_limits(memory, pids):
+def set_limits(memory: int, pids: int) -> bool:
     """Set the limits of every process in the sandbox. Returns whether the host holds the sandbox to its memory limit."""
     # Reached before the sandbox's own limit, so that a cell that asks for too much gets a MemoryError and keeps its variables.
     lower(resource.RLIMIT_DATA, memory - min(64 << 20, memory // 8))
@@ -97,14 +103,14 @@ def set_limits(memory, pids):
     return False
 
 
-def lower(limit, value):
+def lower(limit: int, value: int) -> None:
     hard = resource.getrlimit(limit)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(limit, (value, value))
 
 
-def at_most(limit, *paths):
+def at_most(limit: int, *paths: str) -> bool:
     """Whether one of these cgroup files holds a number of at most `limit`."""
     for path in paths:
         text = read_text(path).strip()
@@ -113,7 +119,7 @@ def at_most(limit, *paths):
     return False
 
 
-def read_text(path):
+def read_text(path: str) -> str:
     try:
         with open(path) as file:
             return file.read()
@@ -124,7 +130,7 @@ def read_text(path):
 # --- the kernel's process -----------------------------------------------------------------------------------------------
 
 
-def run_kernel(sources, compiled):
+def run_kernel(sources: bytes, compiled: bytes) -> None:
     """Become the kernel: its modules come from memory, the rest from the image."""
     import json
     import marshal
@@ -132,7 +138,7 @@ def run_kernel(sources, compiled):
     from importlib._bootstrap_external import MAGIC_NUMBER
     from importlib.machinery import ModuleSpec
 
-    files = json.loads(sources)
+    files = json.loads(sources)  # type: dict[str, str]
     size = len(MAGIC_NUMBER)
     # The Python of a host may have been replaced since.
     code = marshal.loads(compiled[size:]) if compiled[:size] == MAGIC_NUMBER else {}
@@ -140,28 +146,28 @@ def run_kernel(sources, compiled):
     root = "/sandbridge"
 
     class KernelFinder:
-        def find_spec(self, name, path=None, target=None):
+        def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
             stem = name.replace(".", "/")
             for file, is_package in ((stem + "/__init__.py", True), (stem + ".py", False)):
                 if file in files:
-                    spec = ModuleSpec(name, self, origin=root + "/" + file, is_package=is_package)
+                    spec = ModuleSpec(name, self, origin=root + "/" + file, is_package=is_package)  # type: ignore[arg-type]
                     spec.has_location = True
                     if is_package:
                         spec.submodule_search_locations = [root + "/" + stem]
                     return spec
             return None
 
-        def create_module(self, spec):
+        def create_module(self, spec: object) -> None:
             return None
 
-        def exec_module(self, module):
-            run(module.__spec__.origin, module.__dict__)
+        def exec_module(self, module: types.ModuleType) -> None:
+            run(module.__spec__.origin, module.__dict__)  # type: ignore[union-attr, arg-type]
 
-        def get_source(self, name):
+        def get_source(self, name: str) -> "str | None":
             spec = self.find_spec(name)
-            return files[spec.origin[len(root) + 1 :]] if spec else None
+            return files[spec.origin[len(root) + 1 :]] if spec and spec.origin else None
 
-    def run(path, namespace):
+    def run(path: str, namespace: "dict[str, object]") -> None:
         file = path[len(root) + 1 :]
         if file in code:
             module = marshal.loads(code.pop(file))
@@ -171,7 +177,7 @@ def run_kernel(sources, compiled):
 
     sys.meta_path.insert(0, KernelFinder())
     # asyncio loads ssl where it can, for sockets that reach nothing here: megabytes that every waiting sandbox would hold.
-    sys.modules["ssl"] = None
+    sys.modules["ssl"] = None  # type: ignore[assignment]
     import asyncio  # noqa: F401
 
     del sys.modules["ssl"]
@@ -222,7 +228,7 @@ def watch(kernel: int, memory: int, memory_enforced: bool) -> None:
             os._exit(EXIT_OUT_OF_MEMORY)
 
 
-def reap(kernel):
+def reap(kernel: int) -> None:
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -234,7 +240,7 @@ def reap(kernel):
             finish(status)
 
 
-def finish(status):
+def finish(status: int) -> None:
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL and oom_kills() > 0:
         say("out of memory: the kernel was ended by the host")
@@ -248,7 +254,7 @@ def finish(status):
     os._exit(1 if code in reserved or code > 128 else code)
 
 
-def oom_kills():
+def oom_kills() -> int:
     text = read_text("/sys/fs/cgroup/memory.events") or read_text("/sys/fs/cgroup/memory/memory.oom_control")
     for line in text.splitlines():
         name, _, count = line.partition(" ")

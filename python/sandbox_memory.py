@@ -48,7 +48,7 @@ class MemoryUse:
         self.limit = limit
         self.locks_only = counted_by_host
         # Process -> (when it started and how much it has run, mappings then): without running it makes none.
-        self.mappings = {}  # type: ignore
+        self.mappings = {}  # type: dict[str, tuple[object, int]]
         self.due = time.monotonic()
         if counted_by_host:
             return
@@ -115,7 +115,9 @@ class MemoryUse:
         self.mappings = seen
         return total
 
-    def count_mappings(self, pid: str, known: tuple, deadline: float, total: int) -> tuple:
+    def count_mappings(
+        self, pid: str, known: "tuple[object, int] | None", deadline: float, total: int
+    ) -> "tuple[object, int]":
         # Behind the name, which may hold anything: state first, time in user and system mode, start.
         fields = read_bytes("/proc/%s/stat" % pid).rpartition(b")")[2].split()
         if pid == "1" or len(fields) < 20:
@@ -182,8 +184,8 @@ def in_process(place: str, exact: bool) -> int:
     return kernel + (own or sum(fields.get(name, 0) for name in RESIDENT)) * 1024
 
 
-def parse_fields(text: bytes) -> dict:
-    fields = {}
+def parse_fields(text: bytes) -> "dict[bytes, int]":
+    fields = {}  # type: dict[bytes, int]
     for line in text.splitlines():
         name, _, rest = line.partition(b":")
         first = rest.split(None, 1)[:1]

@@ -4,11 +4,22 @@ Pipes take their place, so that nothing a cell starts can write into the frames.
 there are no threads they are emptied whenever text is flushed. Owns these pipes only.
 """
 
+from __future__ import annotations
+
 import codecs
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from .interrupts import Gate, need_room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .channel import Channel
+    from .frame_types import Stream
+    from .interrupts import Interrupts
+    from .output import Output
 
 _CHUNK = 1 << 16
 _LOOK_MS = 50
@@ -19,12 +30,13 @@ _DRAIN_BYTES = sys.maxsize if sys.platform == "emscripten" else 1 << 20
 
 
 class Capture:
-    def __init__(self, channel, output, interrupts):
+    def __init__(self, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         self._channel, self._output = channel, output
         self._interrupts = interrupts
         self._draining = Gate(interrupts)
-        self._pipes = []
-        for fd, stream in ((1, "stdout"), (2, "stderr")):
+        self._pipes: list[tuple[int, Stream, Callable[[bytes], str]]] = []
+        streams: tuple[tuple[int, Stream], ...] = ((1, "stdout"), (2, "stderr"))
+        for fd, stream in streams:
             reader, writer = os.pipe()
             os.dup2(writer, fd)
             os.close(writer)
@@ -32,7 +44,7 @@ class Capture:
             self._pipes.append((reader, stream, codecs.getincrementaldecoder("utf-8")("replace").decode))
         output.before_batch = self.drain
 
-    def start_thread(self, look_after):
+    def start_thread(self, look_after: Callable[[], None]) -> None:
         """Empty the pipes as they fill, and call `look_after` from time to time. CPython only."""
         from _thread import start_new_thread
         from select import POLLIN, poll
@@ -41,7 +53,7 @@ class Capture:
         for reader, _, _ in self._pipes:
             waiter.register(reader, POLLIN)
 
-        def run():
+        def run() -> None:
             while True:
                 if waiter.poll(_LOOK_MS if self._channel.running else _IDLE_LOOK_MS):
                     self.drain()
@@ -49,7 +61,7 @@ class Capture:
 
         start_new_thread(run, ())
 
-    def drain(self):
+    def drain(self) -> None:
         """Send all that has been written so far, after the text that was printed before it."""
         if self._interrupts.inside_gate():
             return
@@ -70,7 +82,7 @@ class Capture:
                     if text := decode(data):
                         self._output.send_now(stream, text)
 
-    def after_fork(self):
+    def after_fork(self) -> None:
         """In the child: the parent reads."""
         self._draining.after_fork()
         self._output.before_batch = None

@@ -3,6 +3,8 @@
 Python raises these exceptions, and has no place to hook into that. So each `except` of a cell begins with a call of `advise`.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import sys

@@ -3,12 +3,18 @@
 Owns compiling and running; the event loop and what is left behind are session.py's.
 """
 
+from __future__ import annotations
 import __future__
 
 import ast
 import linecache
+from typing import TYPE_CHECKING
 
 from .caught_hints import advised
+
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
 
 _COROUTINE = 0x80  # inspect.CO_COROUTINE, without importing inspect
 _FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
@@ -17,10 +23,10 @@ _FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__
 class Compiler:
     """Compiles cells. `from __future__ import …` holds for the cells after it, as in a REPL."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
-    def compile(self, source, filename):
+    def compile(self, source: str, filename: str) -> tuple[CodeType | None, CodeType | None, list[ast.stmt]]:
         """(body, last, statements): code of all statements but a last expression, and of that expression, either of which may be
         None; and the statements themselves."""
         # Kept for tracebacks and inspect.getsource; with no modification time, linecache never looks for a file.
@@ -37,21 +43,22 @@ class Compiler:
         # Both are compiled before either runs: a syntax error in the last line must not leave half a cell done.
         with advised(tree, source):
             body = compile(tree, filename, "exec", self._flags, True) if tree.body else None
-        return body, last and compile(last, filename, "eval", self._flags, True), statements
+        value = None if last is None else compile(last, filename, "eval", self._flags, True)
+        return body, value, statements
 
 
-def is_async(code):
+def is_async(code: CodeType | None) -> bool:
     return code is not None and bool(code.co_flags & _COROUTINE)
 
 
-def run_sync(body, last, namespace):
+def run_sync(body: CodeType | None, last: CodeType | None, namespace: dict[str, Any]) -> object:
     """Run a cell without top-level await; the value of its last expression."""
     if body is not None:
         exec(body, namespace)
     return None if last is None else eval(last, namespace)
 
 
-async def run_async(body, last, namespace):
+async def run_async(body: CodeType | None, last: CodeType | None, namespace: dict[str, Any]) -> object:
     """Run a cell with top-level await."""
     if body is not None:
         pending = eval(body, namespace)

@@ -4,58 +4,75 @@ Only the main thread reads, in a wait of its own or in the port's signal handler
 It must not know what a call means or what a cell does.
 """
 
+from __future__ import annotations
+
 import re
 from _thread import allocate_lock
 from asyncio import get_running_loop
 from collections import deque
 from itertools import count
+from typing import TYPE_CHECKING
 
 from . import frames
 from .interrupts import Gate, need_room
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from typing import Any
+
+    from .frame_types import CallFrame, KernelFrame, ReplyError, ReplyFrame, RunFrame
+    from .interrupts import Interrupts
+    from .port import Port
+
+    # Where a reply goes: a future and its loop, or a function that takes it.
+    _Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Future[ReplyFrame]] | tuple[None, Callable[[ReplyFrame], object]]
+    _Arrived = dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]]
 
 _INTERRUPT = b"\x03"
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 
 class Channel:
-    def __init__(self, port, interrupts):
+    def __init__(self, port: Port, interrupts: Interrupts) -> None:
         self._port = port
         self._interrupts = interrupts
         self._sending = Gate(interrupts)
-        self._outbox = deque()
+        self._outbox: deque[bytes] = deque()
         self._sent = 0  # bytes of the first line in it
         self._reading = Gate(interrupts)
         self._wanted = False  # something came while the reading gate was held
-        self._parts, self._parts_bytes = [], 0  # the line that is still incomplete
-        self._lines = deque()  # complete lines; None stands for an interrupt between them
-        self._runs = deque()
-        self._waiters = {}  # call id -> (loop or None, where the reply goes)
+        self._parts: list[bytes] = []
+        self._parts_bytes = 0  # of the line that is still incomplete
+        self._lines: deque[bytes | None] = deque()  # complete lines; None stands for an interrupt between them
+        self._runs: deque[RunFrame] = deque()
+        self._waiters: dict[int, _Waiter] = {}  # by call id
         self._ids = count(1)
         self.waiting = False  # the main thread is about to read by itself: a signal handler must leave it the bytes
         self.cell = 0
         self.running = False
         self.detached = False  # in a forked child, which must leave the parent's channel alone
 
-    def begin_cell(self, number):
+    def begin_cell(self, number: int) -> None:
         self.cell = number
         self.running = True
 
-    def end_cell(self):
+    def end_cell(self) -> None:
         """The bridge drops the open calls of a cell that is over: whoever still waits, in a thread, is told."""
         self.running = False
-        error = {"code": "CANCELLED", "message": "The cell ended before the call did"}
+        error: ReplyError = {"code": "CANCELLED", "message": "The cell ended before the call did"}
         for number in list(self._waiters):
             self._accept({"type": "reply", "id": number, "error": error}, {})
 
     # ---- sending
 
-    def send(self, frame):
+    def send(self, frame: KernelFrame) -> None:
         """Raises RecursionError, with nothing sent, when the cell is at the bottom of its stack."""
         if not self._interrupts.inside_gate():
             need_room()
         self.send_line(frames.encode(frame))
 
-    def send_line(self, line):
+    def send_line(self, line: bytes) -> None:
         """Send an encoded frame. Those of several threads, signal handlers and finalisers never mix.
 
         For those who have made sure of `need_room`.
@@ -70,7 +87,7 @@ class Channel:
             with self._sending:
                 self._send_outbox()
 
-    def _send_outbox(self):
+    def _send_outbox(self) -> None:
         while self._outbox:
             # Taken out when it is sent to the end: whatever comes in between leaves the rest to who sends next.
             first = self._outbox[0]
@@ -81,10 +98,12 @@ class Channel:
 
     # ---- calling
 
-    async def call(self, method, params, default=None):
+    async def call(
+        self, method: str, params: dict[str, Any], default: Callable[[Any], Any] | None = None
+    ) -> ReplyFrame:
         """Ask the bridge and return its `reply` frame. Cancelled, it tells the bridge. For those who have made sure of `need_room`."""
         loop = get_running_loop()
-        future = loop.create_future()
+        future: asyncio.Future[ReplyFrame] = loop.create_future()
         number = next(self._ids)
         try:
             self._open_call(number, method, params, default, (loop, future))
@@ -94,10 +113,12 @@ class Channel:
         finally:
             self._close_call(number)
 
-    def call_sync(self, method, params, default=None):
+    def call_sync(self, method: str, params: dict[str, Any], default: Callable[[Any], Any] | None = None) -> ReplyFrame:
         """The same, blocking this thread."""
         number = next(self._ids)
-        slot = []
+        slot: list[ReplyFrame] = []
+        deliver: Callable[[ReplyFrame], object]
+        wait: Callable[[], object]
         if self._interrupts.is_main():
             deliver, wait = slot.append, lambda: self._wait_until(slot.__len__)
         else:
@@ -105,7 +126,7 @@ class Channel:
             arrived.acquire()
             wait = arrived.acquire
 
-            def deliver(reply):
+            def deliver(reply: ReplyFrame) -> None:
                 slot.append(reply)
                 arrived.release()
 
@@ -116,17 +137,19 @@ class Channel:
         finally:
             self._close_call(number)
 
-    def _open_call(self, number, method, params, default, waiter):
+    def _open_call(
+        self, number: int, method: str, params: dict[str, Any], default: Callable[[Any], Any] | None, waiter: _Waiter
+    ) -> None:
         if self.detached:
             raise RuntimeError("a forked child cannot call the bridge; call from the process that runs the cell")
         if not self.running:
             raise RuntimeError("no cell is running: a thread can call the bridge only while one is")
-        frame = {"type": "call", "id": number, "cell": self.cell, "method": method, "params": params}
+        frame: CallFrame = {"type": "call", "id": number, "cell": self.cell, "method": method, "params": params}
         line = frames.encode(frame, default)
         self._waiters[number] = waiter
         self.send_line(line)
 
-    def _close_call(self, number):
+    def _close_call(self, number: int) -> None:
         if self._waiters.pop(number, None) is not None and not self.detached:
             try:
                 self.send({"type": "cancel", "id": number})
@@ -135,12 +158,12 @@ class Channel:
 
     # ---- reading
 
-    def next_run(self):
+    def next_run(self) -> RunFrame:
         """Block until the bridge sends a cell to run."""
         self._wait_until(self._runs.__len__)
         return self._runs.popleft()
 
-    def _wait_until(self, done):
+    def _wait_until(self, done: Callable[[], object]) -> None:
         while True:
             # Set before `done()` is asked: a reply is then either seen by it, or still unread and ends the wait.
             self.waiting = True
@@ -153,13 +176,13 @@ class Channel:
                 self.waiting = False
             self.take_in()
 
-    def pump(self, in_handler=False):
+    def pump(self, in_handler: bool = False) -> None:
         """Take in what has come, wherever on the stack this is. Raises RecursionError, with nothing read, at its bottom."""
         if not self._interrupts.inside_gate():
             need_room()
         self.take_in(in_handler)
 
-    def take_in(self, in_handler=False):
+    def take_in(self, in_handler: bool = False) -> None:
         """Take in what has come, without blocking. Raises KeyboardInterrupt when an interrupt was among it; a signal handler
         does that itself, as it knows what it has broken into. For those who have made sure of `need_room`."""
         self._wanted = True
@@ -176,10 +199,10 @@ class Channel:
             self._interrupts.check()
 
     @property
-    def unread(self):
+    def unread(self) -> bool:
         return bool(self._lines)
 
-    def _feed(self, data):
+    def _feed(self, data: bytes) -> None:
         """Cut bytes into lines. Linear: a long line is joined once, when its end has come."""
         if _INTERRUPT in data:
             first, *rest = data.split(_INTERRUPT)
@@ -201,10 +224,10 @@ class Channel:
                     self._lines.append(_no_memory(self._parts[0]))
             self._parts, self._parts_bytes = [line], len(line)
 
-    def _route(self, in_handler):
+    def _route(self, in_handler: bool) -> bool:
         """Hand out the complete lines, in order. True when one of them was an interrupt for the running cell."""
         interrupted = False
-        arrived = {}
+        arrived: _Arrived = {}
         while self._lines:
             line = self._lines[0]
             if line is None:
@@ -234,17 +257,19 @@ class Channel:
                 pass  # that loop is closed, nobody waits any more
         return interrupted
 
-    def _accept(self, frame, arrived):
+    def _accept(self, frame: RunFrame | ReplyFrame, arrived: _Arrived) -> None:
         if frame["type"] == "run":
             self._runs.append(frame)
             return
-        loop, target = self._waiters.pop(frame["id"], (None, None))
-        if loop is not None:
-            arrived.setdefault(loop, []).append((target, frame))
-        elif target is not None:
-            target(frame)
+        waiter = self._waiters.pop(frame["id"], None)
+        if waiter is None:
+            return
+        if waiter[0] is None:
+            waiter[1](frame)
+        else:
+            arrived.setdefault(waiter[0], []).append((waiter[1], frame))
 
-    def after_fork(self):
+    def after_fork(self) -> None:
         """In the child: never touch the parent's channel."""
         self.detached = True
         self._sending.after_fork()
@@ -252,7 +277,7 @@ class Channel:
         self._outbox.clear()
 
 
-def _settle(batch):
+def _settle(batch: list[tuple[asyncio.Future[ReplyFrame], ReplyFrame]]) -> None:
     for future, reply in batch:
         if not future.done():
             future.set_result(reply)
@@ -265,9 +290,12 @@ def _no_memory(line: bytes) -> bytes:
     return b'{"type":"reply","id":%s,"error":%s}' % (found[1] if found else b"0", error)
 
 
-def _too_deep(line):
+def _too_deep(line: bytes) -> ReplyFrame:
     """A reply nested beyond what Python parses still has to end its call."""
     found = _ID.search(line, 0, 200) or _ID.search(line, max(0, len(line) - 200))
-    error = {"code": "FRAME_INVALID", "message": "Python's recursion limit was reached while the reply was read"}
-    error["hint"] = "The reply is nested too deeply, or the cell recurses without end."
+    error: ReplyError = {
+        "code": "FRAME_INVALID",
+        "message": "Python's recursion limit was reached while the reply was read",
+        "hint": "The reply is nested too deeply, or the cell recurses without end.",
+    }
     return {"type": "reply", "id": int(found[1]) if found else 0, "error": error}

@@ -4,14 +4,23 @@ All together, so that what they share stays shared; and those that might not loa
 with it. What is lost is named. Functions and classes of cells are: a pickle only has their names.
 """
 
+from __future__ import annotations
+
 import pickle
 import sys
 from base64 import b64decode, b64encode
 from time import monotonic
 from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING
 
 from .api.servers import Registry, ServerProxy, ToolProxy
 from .values import Record
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .channel import Channel
+    from .interrupts import Interrupts
 
 _MAX_BYTES = 16 << 20
 _MAX_SECONDS = 1.0  # for each of up to three tries
@@ -22,16 +31,17 @@ _FILES = "/workspace/"  # which the next sandbox has empty
 _SURE = frozenset(("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", Record.__module__))
 _PROBLEMS = (Exception, SystemExit)  # of code of the values' own
 
-_tried = set()  # other types, of which something was pickled and loaded again in this kernel
+_tried: set[type] = set()  # other types, of which something was pickled and loaded again in this kernel
 
 
 class _Sink:
     """A file that takes so many bytes until such a time."""
 
-    def __init__(self, deadline):
-        self.parts, self.size, self.deadline = [], 0, deadline
+    def __init__(self, deadline: float) -> None:
+        self.parts: list[bytes] = []
+        self.size, self.deadline = 0, deadline
 
-    def write(self, data):
+    def write(self, data: bytes) -> None:
         self.size += len(data)
         if self.size > _MAX_BYTES:
             raise pickle.PicklingError(f"more than {_MAX_BYTES >> 20} MiB")
@@ -43,11 +53,11 @@ class _Sink:
 class _Pickler(pickle.Pickler):
     """Notes of which types the values are, beside plain ones."""
 
-    def __init__(self, sink):
+    def __init__(self, sink: _Sink) -> None:
         super().__init__(sink, protocol=5)
-        self.kinds = set()
+        self.kinds: set[type] = set()
 
-    def reducer_override(self, value):
+    def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, (FunctionType, type)):
             self.kinds.add(type(value))
         elif value.__module__ == "__main__":
@@ -57,12 +67,12 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _is_of_a_file(module):
+def _is_of_a_file(module: object) -> bool:
     """Whether a module is of a file that the next sandbox has not."""
     return str(getattr(module, "__file__", "")).startswith(_FILES)
 
 
-def hand_over(channel, interrupts, namespace):
+def hand_over(channel: Channel, interrupts: Interrupts, namespace: dict[str, Any]) -> str | None:
     """After a cell: send the bridge what can be kept. What went wrong, in one sentence, or None. The cell's time limit holds for it, too."""
     try:
         try:
@@ -75,7 +85,7 @@ def hand_over(channel, interrupts, namespace):
     return f"The variables could not be kept for a restart: {reply['error']['message']}" if "error" in reply else None
 
 
-def take(namespace):
+def take(namespace: dict[str, Any]) -> dict[str, Any]:
     """The params of `save_checkpoint`."""
     modules, values, lost = _sorted_out(namespace)
     try:
@@ -92,10 +102,14 @@ def take(namespace):
     apart = _smallest(apart, _MAX_BYTES - len(whole))
     data = pickle.dumps([modules, list(values), whole, apart], protocol=5)
     kept = [name[:200] for name in (*values, *modules)]
-    return {"data": b64encode(data).decode("ascii"), "kept": kept[:_MAX_NAMES], "lost": [text[:200] for text in lost[:_MAX_NAMES]]}
+    return {
+        "data": b64encode(data).decode("ascii"),
+        "kept": kept[:_MAX_NAMES],
+        "lost": [text[:200] for text in lost[:_MAX_NAMES]],
+    }
 
 
-def _sorted_out(namespace):
+def _sorted_out(namespace: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
     """The names of modules, the values that may be pickled, and what is lost in any case."""
     modules, values, lost = {}, {}, []
     for name, value in list(namespace.items()):
@@ -115,7 +129,7 @@ def _sorted_out(namespace):
     return modules, values, lost
 
 
-def _each(values):
+def _each(values: dict[str, Any]) -> tuple[dict[str, bytes], list[str]]:
     """Each value pickled by itself; and why that cannot be done with the others."""
     deadline = monotonic() + _MAX_SECONDS
     apart, lost = {}, []
@@ -127,7 +141,7 @@ def _each(values):
     return apart, lost
 
 
-def _smallest(apart, room):
+def _smallest(apart: dict[str, bytes], room: int) -> dict[str, bytes]:
     """As many of these pickles as there is room for, the small ones first."""
     chosen = {}
     for name in sorted(apart, key=lambda name: len(apart[name])):
@@ -138,7 +152,7 @@ def _smallest(apart, room):
     return chosen
 
 
-def _loadable(value, deadline):
+def _loadable(value: object, deadline: float) -> tuple[bytes, bool]:
     """(A value pickled, whether every such pickle loads). Raises when it does not load: of each type that is tried once."""
     sink = _Sink(deadline)
     pickler = _Pickler(sink)
@@ -154,7 +168,7 @@ def _loadable(value, deadline):
     return data, not unsure
 
 
-def restore(namespace, data):
+def restore(namespace: dict[str, Any], data: str) -> str:
     """Put variables back. One sentence about how it went."""
     failed = []
     try:
@@ -174,10 +188,12 @@ def restore(namespace, data):
         failed += why
     namespace.update(values)
     restored = [*values, *(name for name in modules if name in namespace)]
-    return f"Restored from before the restart: {_listed(restored) or 'nothing'}." + (f" Not: {_listed(failed)}." if failed else "")
+    return f"Restored from before the restart: {_listed(restored) or 'nothing'}." + (
+        f" Not: {_listed(failed)}." if failed else ""
+    )
 
 
-def _one_by_one(names, apart, problem):
+def _one_by_one(names: list[str], apart: dict[str, bytes], problem: BaseException) -> tuple[dict[str, Any], list[str]]:
     """`problem`: why they do not load together, and so why those do not that were not kept one by one."""
     values, failed = {}, []
     for name in names:
@@ -190,10 +206,10 @@ def _one_by_one(names, apart, problem):
     return values, failed
 
 
-def _listed(names):
+def _listed(names: list[str]) -> str:
     return ", ".join(names[:30]) + (f", … ({len(names)} in all)" if len(names) > 30 else "")
 
 
-def _words(error):
+def _words(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text[:100] or type(error).__name__

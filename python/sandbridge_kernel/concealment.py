@@ -4,8 +4,16 @@ Pure, and runs no code of a cell's own: only builtin values are looked into. It 
 printing what is theirs.
 """
 
+from __future__ import annotations
+
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import FrameType
+    from typing import Any
 
 _TEXT_CHARS = 1000  # of a text are looked at; far fewer are ever shown
 _MAX_VISITED = 3000
@@ -17,7 +25,9 @@ _SECRET_WORDS = frozenset(
     "token tokens pass pw pwd psw password passwd passphrase pin otp totp secret secrets auth oauth authorization credential credentials "
     "cred creds cookie cookies jwt bearer sig signature mnemonic private cvv cvc ssn".split()
 )
-_SECRET_PART = re.compile(r"passw|passphrase|secret|credential|apikey|authkey|privatekey|accesskey|cookie|tokens?$|pwd$|dbpass$")
+_SECRET_PART = re.compile(
+    r"passw|passphrase|secret|credential|apikey|authkey|privatekey|accesskey|cookie|tokens?$|pwd$|dbpass$"
+)
 _KEY_WORDS = frozenset(("key", "keys"))
 _MAYBE = frozenset(("key", "keys", "api"))  # alone, they are what their value looks like
 _ORDINARY_KEYS = frozenset(
@@ -42,10 +52,11 @@ _SWITCH = re.compile(r"(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)")
 _PIECE = re.compile(r"[ _.,:/()+-]+")
 _MRO = type.__dict__["__mro__"].__get__
 _NAMES = type.__dict__["__dict__"].__get__
-_DICT_OF = type(type.__dict__["__dict__"])  # what the `__dict__` that Python gives a class is; a class may define its own
+# What the `__dict__` that Python gives a class is; a class may define its own.
+_DICT_OF = type(type.__dict__["__dict__"])
 
 
-def is_secret(name, value):
+def is_secret(name: str, value: Any) -> bool:
     """Whether a value of this name is not to be shown. Empty ones, booleans and fractions always may be."""
     kind = type(value)
     if value is None or kind in (bool, float) or (kind in (str, bytes, int, list, tuple, dict) and not value):
@@ -63,12 +74,12 @@ def is_secret(name, value):
     return not _is_plain(value if kind is str else value[:100].decode("latin-1"))
 
 
-def _is_plain(text):
+def _is_plain(text: str) -> bool:
     """Words, numbers, paths and addresses; not letters and digits in one long piece."""
     return len(text) <= 80 and all(len(part) <= 3 or part.isalpha() or part.isdigit() for part in _PIECE.split(text))
 
 
-def redacted(text, known=()):
+def redacted(text: str, known: Iterable[str] = ()) -> str:
     """The beginning of a text without what looks like a secret in it, or is one of the `known`; the text itself when there is nothing."""
     text = text[:_TEXT_CHARS] if len(text) > _TEXT_CHARS else text
     if _BLOCK.search(text):
@@ -83,7 +94,7 @@ def redacted(text, known=()):
     return _RANDOM.sub(_ends, _without_values(text))
 
 
-def _without_values(text):
+def _without_values(text: str) -> str:
     """`password=x`, `"api_key": "x"`, `Authorization: x` in a text, to the end of the value."""
     parts, end = [], 0
     for match in _NAMED.finditer(text):
@@ -97,19 +108,19 @@ def _without_values(text):
     return "".join([*parts, text[end:]])
 
 
-def _ends(match):
+def _ends(match: re.Match[str]) -> str:
     text = match[0]
     return f"{text[:4]}…{text[-4:]}" if len(_SWITCH.findall(text)) >= 4 else text
 
 
-def label(value):
+def label(value: Any) -> str:
     """The name that a text in data may be for what stands beside it: `password`, `--token`, b"key"."""
     if type(value) is bytes:
         value = value[:100].decode("latin-1")
     return value.lstrip("-") if type(value) is str and len(value) < 100 and "=" not in value else ""
 
 
-def known_secrets(frames):
+def known_secrets(frames: list[FrameType]) -> list[str]:
     """The values, as texts, that have the name of a secret in these frames: in variables, and in the data and objects they hold."""
     found, seen = set(), set()
     pending = []
@@ -120,7 +131,11 @@ def known_secrets(frames):
                 if type(names) is dict and id(names) in seen:
                     continue
                 seen.add(id(names))
-                pending += [(name, value, 0) for name, value in list(names.items()) if type(name) is str and not name.startswith("__")]
+                pending += [
+                    (name, value, 0)
+                    for name, value in list(names.items())
+                    if type(name) is str and not name.startswith("__")
+                ]
     visited = 0
     while pending and visited < _MAX_VISITED:
         visited += 1
@@ -128,7 +143,13 @@ def known_secrets(frames):
         kind = type(value)
         if kind in (str, bytes, int):
             if name and is_secret(name, value):
-                text = value.decode("latin-1") if kind is bytes else str(value) if kind is str or value.bit_length() < 200 else ""
+                text = (
+                    value.decode("latin-1")
+                    if kind is bytes
+                    else str(value)
+                    if kind is str or value.bit_length() < 200
+                    else ""
+                )
                 if text and (kind is not int or len(text) >= 4) and len(text) <= _TEXT_CHARS:
                     found.add(text)
         elif depth < _MAX_DEPTH and id(value) not in seen:
@@ -137,7 +158,7 @@ def known_secrets(frames):
     return sorted(found, key=len, reverse=True)
 
 
-def _parts(value, kind):
+def _parts(value: Any, kind: type) -> Iterable[tuple[str, Any]]:
     """(name or "", part) for what data and plain objects hold."""
     if kind in (list, tuple):
         some = value[:100]
@@ -146,15 +167,15 @@ def _parts(value, kind):
     return [(label(key), part) for key, part in islice(dict.items(names), 100)] if names else []
 
 
-def is_flagged(items, at):
+def is_flagged(items: Sequence[Any], at: int) -> bool:
     """Whether an item of a list follows the name that it is the value of: in a pair, or as in ["--password", "x"]."""
-    before = items[at - 1] if at else None
+    before: Any = items[at - 1] if at else None
     if type(before) not in (str, bytes) or not (len(items) == 2 or before[:1] in ("-", b"-")):
         return False
     return is_secret(label(before), items[at])
 
 
-def _attributes(value, kind):
+def _attributes(value: Any, kind: type) -> dict[Any, Any] | None:
     """The `__dict__` of an object, without asking its class, which may have a mind of its own."""
     for one in _MRO(kind):
         own = _NAMES(one).get("__dict__")

@@ -1,13 +1,23 @@
 """A value → a bundle of MIME types, by Jupyter's conventions: `_repr_mimebundle_`, `_repr_png_` and so on. Binary types as base64."""
 
+from __future__ import annotations
+
 import builtins
 import json
 from base64 import b64encode
+from typing import TYPE_CHECKING
 
 from . import pictures
 from .tables import records, table
 from .values import media_in
 from .wrapping import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .channel import Channel
+    from .output import Output
 
 _METHODS = (
     ("_repr_html_", "text/html"),
@@ -24,7 +34,7 @@ _MAX_MEDIA = 21  # inside of one value; the bridge shows 20, and says so when th
 _SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
-def bundle(value, with_json=False):
+def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
     """The MIME bundle of a value; it always has `text/plain`. Raises what the value's own repr raises.
 
     `with_json`: values that have a form in JSON also come as `application/json`.
@@ -41,17 +51,21 @@ def bundle(value, with_json=False):
     return shown
 
 
-def _own_bundle(value):
+def _own_bundle(value: object) -> dict[Any, Any]:
     # Looked up on the type: an object that answers to every attribute, such as a Record or a Mock, has none of these.
     if isinstance(value, type):
         return {}
     method = getattr(type(value), "_repr_mimebundle_", None)
     if method is not None and isinstance(data := _data(method, value), dict):
         return data
-    return {mime: _data(method, value) for name, mime in _METHODS if (method := getattr(type(value), name, None)) is not None}
+    return {
+        mime: _data(method, value)
+        for name, mime in _METHODS
+        if (method := getattr(type(value), name, None)) is not None
+    }
 
 
-def _data(method, value):
+def _data(method: Callable[[Any], Any], value: object) -> Any:
     """What a rich repr gives. One that fails is as if it were not there: the plain one is still to come."""
     try:
         data = method(value)
@@ -60,23 +74,27 @@ def _data(method, value):
     return data[0] if isinstance(data, tuple) else data  # Jupyter allows (data, metadata)
 
 
-def _content(mime, content):
+def _content(mime: str, content: object) -> tuple[str, Any]:
     """(MIME type, what is sent for it); None for what cannot be of that type."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         content = b64encode(content).decode("ascii")
     if isinstance(content, str):
-        return pictures.fitting(mime, content) if mime.startswith("image/") and mime != "image/svg+xml" else (mime, _bounded(content))
+        return (
+            pictures.fitting(mime, content)
+            if mime.startswith("image/") and mime != "image/svg+xml"
+            else (mime, _bounded(content))
+        )
     return mime, None if mime.startswith(("text/", "image/", "audio/")) else content
 
 
-def _bounded(text):
+def _bounded(text: str) -> str:
     if len(text) <= _MAX_CHARS:
         return text
     half = _MAX_CHARS // 2
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
-def _json_of(value):
+def _json_of(value: object) -> Any:
     try:
         if (text := records(value)) is None:
             if not isinstance(value, (dict, list, tuple)) or not value:
@@ -90,16 +108,17 @@ def _json_of(value):
 class Display:
     """Shows values of a cell while it runs, and what it has left open at its end."""
 
-    def __init__(self, channel, output):
+    def __init__(self, channel: Channel, output: Output) -> None:
         self._channel, self._output = channel, output
         self.with_json = False  # set for each cell
 
-    def show(self, data):
+    def show(self, data: dict[str, Any]) -> None:
         self._output.flush()
         self._channel.send({"type": "display", "cell": self._channel.cell, "data": data})
 
-    def show_media(self, value):
+    def show_media(self, value: object) -> None:
         """The images and sounds inside of a list or a dict, beside its text."""
+        content: str | None
         for mime, content in media_in(value, _MAX_MEDIA):
             if mime in _SHOWN:
                 mime, content = pictures.fitting(mime, content)
@@ -108,21 +127,21 @@ class Display:
             if content is not None:
                 self.show({mime: content})
 
-    def show_figures(self):
+    def show_figures(self) -> bool:
         """At the end of a cell. True when there was a figure."""
         figures = pictures.open_figures()
         for data in figures:
             self.show(data)
         return bool(figures)
 
-    def figures_of_failed(self):
+    def figures_of_failed(self) -> None:
         """The same for a cell that failed, whose own error is what matters."""
         try:
             self.show_figures()
         except Exception:
             pass
 
-    def value(self, value):
+    def value(self, value: object) -> dict[str, Any] | None:
         """The bundle of a cell's last value; None when it says nothing."""
         # The bundle comes first: a figure that is the value itself is not shown twice.
         data = None if value is None or pictures.is_artist(value) else bundle(value, self.with_json)
@@ -131,14 +150,14 @@ class Display:
             return bundle(value, self.with_json)
         return data
 
-    def install(self):
+    def install(self) -> None:
         """Make `display(…)` a builtin."""
 
-        def display(*values):
+        def display(*values: object) -> None:
             """Show values as they are: text, images, tables."""
             for value in values:
                 self.show(bundle(value, self.with_json))
                 self.show_media(value)
 
-        builtins.display = display
+        builtins.display = display  # type: ignore[attr-defined]
         pictures.install()

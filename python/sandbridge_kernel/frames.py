@@ -3,12 +3,21 @@
 Knows the format only: no descriptors, no state. The authority is docs/protocol.md.
 """
 
+from __future__ import annotations
+
 import re
 from array import array
 from itertools import accumulate
 from json import JSONDecoder, JSONEncoder
+from typing import TYPE_CHECKING, cast
 
 from .values import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from .frame_types import ReplyFrame, RunFrame
 
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
@@ -16,9 +25,11 @@ MAX_STRUCTURE = 1 << 20
 MAX_NESTING = 1000
 
 # ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
-_OPTIONS = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
+_OPTIONS: dict[str, Any] = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
 _encode = JSONEncoder(**_OPTIONS).encode
-_encoders = {}  # one for each `default`, of which there are a few: making one costs more than encoding a call with it
+_encoders: dict[
+    Callable[[Any], Any], Callable[[Any], str]
+] = {}  # one for each `default`, of which there are a few: making one costs more than encoding a call with it
 _decode = JSONDecoder(object_hook=Record).decode
 
 
@@ -26,14 +37,14 @@ class FrameError(ValueError):
     """A line that is not a frame, or a frame that does not fit on the wire."""
 
 
-def encode(frame, default=None):
+def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> bytes:
     """The line for a frame, LF included. `default` turns values JSON lacks into ones it has.
 
     Raises FrameError when it is longer than 64 MiB or has more structure than the bridge reads, and whatever json raises for values that cannot be sent.
     """
     if default is not None and default not in _encoders:
         _encoders[default] = JSONEncoder(default=default, **_OPTIONS).encode
-    text = _encoders.get(default, _encode)(frame)
+    text = (_encode if default is None else _encoders[default])(frame)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
     if len(text) > MAX_NESTING:
@@ -45,7 +56,7 @@ _STRING = re.compile('"[^"]*"')
 _DEEPER = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # 1 and -1 as signed bytes
 
 
-def _check_structure(text):
+def _check_structure(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= MAX_STRUCTURE:
         return  # not even when those in strings are counted, which is quick
     # Backslashes are in strings only. Without escapes, a string ends at the next quote.
@@ -59,7 +70,7 @@ def _check_structure(text):
         raise FrameError(f"lists and objects {depth:,} deep in each other are over the limit of {MAX_NESTING:,}")
 
 
-def decode(line):
+def decode(line: bytes) -> RunFrame | ReplyFrame:
     """The frame on a line from the bridge: a `run` or a `reply`.
 
     Raises FrameError for everything else, RecursionError for one nested too deeply.
@@ -70,14 +81,15 @@ def decode(line):
         raise FrameError(f"not JSON: {error}") from None
     if not isinstance(frame, dict):
         raise FrameError("not an object")
-    check = _CHECKS.get(frame.get("type")) if isinstance(frame.get("type"), str) else None
+    kind = frame.get("type")
+    check = _CHECKS.get(kind) if isinstance(kind, str) else None
     if check is None:
         raise FrameError("of unknown type")
     check(frame)
-    return frame
+    return cast("RunFrame | ReplyFrame", frame)
 
 
-def _check_run(frame):
+def _check_run(frame: Mapping[str, Any]) -> None:
     _need(_is_count(frame.get("cell"), 0), "run: cell must be an integer, and not negative")
     _need(isinstance(frame.get("code"), str), "run: code must be a string")
     servers = frame.get("servers", [])
@@ -89,7 +101,7 @@ def _check_run(frame):
         _need(isinstance(server.get("description", ""), str), "run: a server's description must be a string")
 
 
-def _check_reply(frame):
+def _check_reply(frame: Mapping[str, Any]) -> None:
     _need(_is_count(frame.get("id")), "reply: id must be a positive integer")
     _need(("value" in frame) != ("error" in frame), "reply: exactly one of value and error")
     if "error" in frame:
@@ -103,10 +115,10 @@ def _check_reply(frame):
 _CHECKS = {"run": _check_run, "reply": _check_reply}
 
 
-def _is_count(value, least=1):
+def _is_count(value: Any, least: int = 1) -> bool:
     return type(value) is int and value >= least
 
 
-def _need(condition, why):
+def _need(condition: bool, why: str) -> None:
     if not condition:
         raise FrameError(why)

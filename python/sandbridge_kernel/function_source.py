@@ -3,18 +3,29 @@
 A function that cannot stand alone is refused with the reason. Whether what is found really loads is tried elsewhere.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import linecache
 import re
 import sys
 from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    _Definition = ast.FunctionDef | ast.AsyncFunctionDef
+    _SavedSource = Callable[[str], str | None]
 
 CELL = re.compile(r"Cell \d+$")
 SAVED = "user_tools/"  # begins the file name of a saved tool's source
 MODULE = "user_tools"
 _FUTURE_ANNOTATIONS = 0x1000000
-_TEMPLATE = (ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ()
+_TEMPLATE: tuple[type, ...] = (ast.TemplateStr,) if hasattr(ast, "TemplateStr") else ()
+_TEXTS: Any = (ast.Constant, ast.JoinedStr, *_TEMPLATE)
 _BUILTINS = dict(vars(builtins))  # as they are when a session starts: its cells, and `_`, add to them
 _OF_MODULES = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"))
 
@@ -23,7 +34,11 @@ class Refused(Exception):
     """Why a function cannot be kept."""
 
 
-def describe(func, saved_source=lambda name: None, provided=lambda name, value: None):
+def describe(
+    func: Any,
+    saved_source: _SavedSource = lambda _: None,
+    provided: Callable[[str, object], bool | dict[str, str]] = lambda *_: False,
+) -> dict[str, Any]:
     """The parts of a saved tool. `saved_source` gives the source of a tool that is saved already; `provided` says of a global
     whether every session has it: True, or the server it stands for as {variable, name, alias}."""
     original = _unwrapped(func)
@@ -65,7 +80,7 @@ def describe(func, saved_source=lambda name: None, provided=lambda name, value: 
 _NOTHING = object()
 
 
-def _unwrapped(func):
+def _unwrapped(func: Any) -> FunctionType:
     """The function that the `def` made, under decorators that use functools.wraps."""
     from functools import partial
     from inspect import unwrap
@@ -99,12 +114,14 @@ def _unwrapped(func):
     return original
 
 
-def _definition(func):
+def _definition(func: FunctionType) -> tuple[_Definition, str]:
     filename = func.__code__.co_filename
     if not CELL.match(filename) and not filename.startswith(SAVED):
         if func.__module__ in (None, "__main__"):
             raise Refused(f"the source of {func.__name__} is not known; define it in a cell")
-        raise Refused(f"{func.__name__} belongs to the module {func.__module__} and needs no saving; import it from there")
+        raise Refused(
+            f"{func.__name__} belongs to the module {func.__module__} and needs no saving; import it from there"
+        )
     lines = linecache.getlines(filename)
     for node in ast.walk(ast.parse("".join(lines))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == func.__code__.co_name:
@@ -114,12 +131,12 @@ def _definition(func):
     raise Refused(f"the source of {func.__name__} is not known; define it in a cell")
 
 
-def _dedented(node, lines, first):
+def _dedented(node: _Definition, lines: list[str], first: int) -> str:
     """The lines of a definition as they stand at the top of a file. Lines that begin inside a text are part of it, and stay."""
     inside = {number for start, end in _texts(node) for number in range(start + 1, end + 1)}
     indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" \t\f"))]
     kept = []
-    for number in range(first, node.end_lineno + 1):
+    for number in range(first, (node.end_lineno or 0) + 1):
         line = lines[number - 1]
         if number not in inside:
             # One that is indented less is a comment, or within brackets.
@@ -135,36 +152,42 @@ def _dedented(node, lines, first):
     return source
 
 
-def _texts(node):
+def _texts(node: Any) -> Iterator[tuple[int, int]]:
     """First and last line of every text in some code. What is inside an f-string has no lines of its own before Python 3.12."""
-    if isinstance(node, (ast.Constant, ast.JoinedStr, *_TEMPLATE)):
-        yield node.lineno, node.end_lineno
+    if isinstance(node, _TEXTS):
+        yield node.lineno, node.end_lineno or node.lineno
     else:
         for child in ast.iter_child_nodes(node):
             yield from _texts(child)
 
 
-def _signature(node):
+def _signature(node: _Definition) -> str:
     text = f"({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
     return text if len(text) < 480 and text.isprintable() else "(...)"
 
 
-def _kind(value):
+def _kind(value: Any) -> str:
     return "function" if isinstance(getattr(value, "__wrapped__", value), FunctionType) else type(value).__name__
 
 
 # ---- what it needs
 
 
-def _no_builtin(name):
+def _no_builtin(name: str) -> str:
     """Why a name that is no global is not there in every session; "" when it is."""
     now, first = (names.get(name, _NOTHING) for names in (vars(builtins), _BUILTINS))
     if name == "display" or now is first is not _NOTHING or (now is _NOTHING and name.startswith("__")):
         return ""
-    return "not defined" if now is _NOTHING else "the last value of a cell" if name == "_" else "a builtin of this session's own"
+    return (
+        "not defined"
+        if now is _NOTHING
+        else "the last value of a cell"
+        if name == "_"
+        else "a builtin of this session's own"
+    )
 
 
-def _global_names(source):
+def _global_names(source: str) -> set[str]:
     """The names that the code of a definition looks up outside of itself."""
     from symtable import symtable
 
@@ -178,7 +201,7 @@ def _global_names(source):
     return names - _OF_MODULES
 
 
-def _import_lines(name, value):
+def _import_lines(name: str, value: Any) -> list[str]:
     """The import statements of earlier cells that make this name this value; several for `import a.b` and `import a.c`."""
     if getattr(value, "__module__", None) == MODULE:
         own = getattr(value, "__name__", name)
@@ -189,21 +212,23 @@ def _import_lines(name, value):
             for node in ast.walk(_parsed(filename)):
                 if isinstance(node, ast.Import):
                     lines += [line for alias in node.names if (line := _plain_import(alias, name, value))]
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level and node.module != "__future__":
+                elif (
+                    isinstance(node, ast.ImportFrom) and node.module and not node.level and node.module != "__future__"
+                ):
                     lines += [line for alias in node.names if (line := _from_import(node.module, alias, name, value))]
     if not lines and isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
         lines.append(f"import {value.__name__} as {name}")
     return lines
 
 
-def _parsed(filename):
+def _parsed(filename: str) -> ast.Module:
     try:
         return ast.parse("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 
 
-def _plain_import(alias, name, value):
+def _plain_import(alias: ast.alias, name: str, value: Any) -> str | None:
     if alias.asname:
         matches = alias.asname == name and sys.modules.get(alias.name) is value
         return f"import {alias.name} as {name}" if matches else None
@@ -211,7 +236,7 @@ def _plain_import(alias, name, value):
     return f"import {alias.name}" if top == name and sys.modules.get(top) is value else None
 
 
-def _from_import(module, alias, name, value):
+def _from_import(module: str, alias: ast.alias, name: str, value: Any) -> str | None:
     if alias.name == "*":
         return f"from {module} import {name}" if _attribute(module, name) is value else None
     if (alias.asname or alias.name) != name or _attribute(module, alias.name) is not value:
@@ -219,13 +244,17 @@ def _from_import(module, alias, name, value):
     return f"from {module} import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
 
 
-def _attribute(module, name):
+def _attribute(module: str, name: str) -> object:
     found = sys.modules.get(module)
     # Not through a module's own __getattr__, which may do anything.
-    return found.__dict__.get(name, sys.modules.get(f"{module}.{name}", _NOTHING)) if isinstance(found, ModuleType) else _NOTHING
+    return (
+        found.__dict__.get(name, sys.modules.get(f"{module}.{name}", _NOTHING))
+        if isinstance(found, ModuleType)
+        else _NOTHING
+    )
 
 
-def _saved_lines(name, value, saved_source):
+def _saved_lines(name: str, value: Any, saved_source: _SavedSource) -> list[str]:
     """A function of a cell that is saved already."""
     try:
         node, source = _definition(_unwrapped(value))

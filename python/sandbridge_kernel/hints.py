@@ -2,20 +2,52 @@
 what the sandbox cannot.
 """
 
+from __future__ import annotations
+
 import errno
 import linecache
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
-_NETWORK_MODULES = ("urllib", "http", "requests", "httpx", "aiohttp", "httpcore", "urllib3", "websockets", "ftplib", "smtplib", "pyodide")
-_NETWORK_NAMES = frozenset(("gaierror", "URLError", "ConnectError", "ConnectTimeout", "NewConnectionError", "NameResolutionError", "ClientConnectorError"))
+if TYPE_CHECKING:
+    from types import FrameType
+
+    _Advice = dict[str, str] | None
+
+_NETWORK_MODULES = (
+    "urllib",
+    "http",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "httpcore",
+    "urllib3",
+    "websockets",
+    "ftplib",
+    "smtplib",
+    "pyodide",
+)
+_NETWORK_NAMES = frozenset(
+    (
+        "gaierror",
+        "URLError",
+        "ConnectError",
+        "ConnectTimeout",
+        "NewConnectionError",
+        "NameResolutionError",
+        "ClientConnectorError",
+    )
+)
 _NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH))
 # What a sandbox answers that forbids sockets; it says as much of other things.
 _FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED))
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 _SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_connection|open_connection)\s*\(")
-_SOCKET_MODULES = frozenset(("socket", "asyncio", "http", "ssl", "urllib", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib"))
+_SOCKET_MODULES = frozenset(
+    ("socket", "asyncio", "http", "ssl", "urllib", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib")
+)
 _NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
 _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
@@ -38,7 +70,19 @@ def advice(error: BaseException) -> dict[str, str]:
 
 def found_for(error: BaseException) -> dict[str, str]:
     try:
-        for find in (_coroutine, _plain_call, _mcp_result, _parsed_already, _event_loop, _server_name, _lost_name, _module, _program, _network, _host_file):
+        for find in (
+            _coroutine,
+            _plain_call,
+            _mcp_result,
+            _parsed_already,
+            _event_loop,
+            _server_name,
+            _lost_name,
+            _module,
+            _program,
+            _network,
+            _host_file,
+        ):
             found = find(error)
             if found:
                 return found
@@ -47,22 +91,24 @@ def found_for(error: BaseException) -> dict[str, str]:
     return {}
 
 
-def _coroutine(error):
+def _coroutine(error: BaseException) -> _Advice:
     if not isinstance(error, (TypeError, AttributeError)) or "'coroutine'" not in str(error):
         return None
     return {"hint": "A coroutine stands where its result should: write `await` before the call that made it."}
 
 
-def _plain_call(error):
+def _plain_call(error: BaseException) -> _Advice:
     if not isinstance(error, TypeError) or not re.search(r"can't be (used in 'await' expression|awaited)", str(error)):
         return None
-    return {"hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."}
+    return {
+        "hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."
+    }
 
 
 _RESULT_KEY = re.compile(r"""(?:\[\s*["']|\.get\(\s*["']|\.)(content|structuredContent|isError)\b""")
 
 
-def _mcp_result(error: BaseException) -> dict[str, str] | None:
+def _mcp_result(error: BaseException) -> _Advice:
     """A cell that takes a native value for the MCP result around it."""
     if not isinstance(error, (KeyError, TypeError, AttributeError)):
         return None
@@ -73,7 +119,9 @@ def _mcp_result(error: BaseException) -> dict[str, str] | None:
     line = linecache.getline(frame.f_code.co_filename, number)
     found = _RESULT_KEY.search(line)
     text = str(error)
-    if not found or not (found[1] in text or re.search(r"indices must be|not subscriptable|has no attribute 'get'", text)):
+    if not found or not (
+        found[1] in text or re.search(r"indices must be|not subscriptable|has no attribute 'get'", text)
+    ):
         return None
     return {
         "hint": "A call gives the tool's value itself, not an MCP result: drop the index and use the value. "
@@ -81,13 +129,13 @@ def _mcp_result(error: BaseException) -> dict[str, str] | None:
     }
 
 
-def _parsed_already(error: BaseException) -> "dict[str, str] | None":
+def _parsed_already(error: BaseException) -> _Advice:
     if not isinstance(error, TypeError) or not re.search(r"JSON object must be str, .* not (Record|list)$", str(error)):
         return None
     return {"hint": "JSON from a tool is parsed already: use the value as it is."}
 
 
-def _server_name(error):
+def _server_name(error: BaseException) -> _Advice:
     name = getattr(error, "name", None)
     if not isinstance(error, NameError) or not isinstance(name, str) or not name.startswith("mcp_"):
         return None
@@ -97,23 +145,31 @@ def _server_name(error):
     return {"hint": registry.not_found(name.removeprefix("mcp_"), ServerNotFound).hint}
 
 
-def _lost_name(error: BaseException) -> dict[str, str] | None:
+def _lost_name(error: BaseException) -> _Advice:
     if lost is None or not isinstance(error, NameError) or isinstance(error, UnboundLocalError):
         return None
     return {"hint": f"If an earlier cell has defined it: {lost} Define it again."}
 
 
-def _event_loop(error):
-    if not isinstance(error, RuntimeError) or not re.search(r"running event loop|event loop is already running", str(error)):
+def _event_loop(error: BaseException) -> _Advice:
+    if not isinstance(error, RuntimeError) or not re.search(
+        r"running event loop|event loop is already running", str(error)
+    ):
         return None
     if "no running event loop" in str(error):
         return None
-    return {"hint": "An event loop runs already, so that `await` works at the top level: write `await main()` instead of `asyncio.run(main())`."}
+    return {
+        "hint": "An event loop runs already, so that `await` works at the top level: write `await main()` instead of `asyncio.run(main())`."
+    }
 
 
-def _module(error):
+def _module(error: BaseException) -> _Advice:
     name = getattr(error, "name", None)
-    if not isinstance(error, ModuleNotFoundError) or not isinstance(name, str) or type(error) is not ModuleNotFoundError:
+    if (
+        not isinstance(error, ModuleNotFoundError)
+        or not isinstance(name, str)
+        or type(error) is not ModuleNotFoundError
+    ):
         return None
     root = name.partition(".")[0]
     if root in sys.stdlib_module_names:
@@ -124,33 +180,37 @@ def _module(error):
 
     names = _packages()
     like = get_close_matches(root, [name for name in {*names, *sys.stdlib_module_names} if name != root], 1, 0.8)
-    told = {"hint": (f"Did you mean {like[0]}? " if like else "") + f"{root} is not in this sandbox. {_installing(names)}"}
+    told = {
+        "hint": (f"Did you mean {like[0]}? " if like else "") + f"{root} is not in this sandbox. {_installing(names)}"
+    }
     return told | ({"search": "fetch web page url"} if root in _NETWORK_MODULES else {})
 
 
-def _packages():
+def _packages() -> list[str]:
     from .api.session_info import packages
 
     return list(packages())
 
 
-def _installing(names=None):
+def _installing(names: list[str] | None = None) -> str:
     names = _packages() if names is None else names
     there = f"There are {', '.join(names[:_MAX_PACKAGES])}" if names else "There is the standard library"
     more = " and more: see runtime.packages()" if len(names) > _MAX_PACKAGES else ""
     return f"Nothing can be installed from inside. {there}{more}. The user can add packages with MCP_BRIDGE_PACKAGES."
 
 
-def _program(error):
+def _program(error: BaseException) -> _Advice:
     # A cell that uses programs has loaded it.
-    if "subprocess" not in sys.modules or not isinstance(error, (OSError, NotImplementedError, sys.modules["subprocess"].CalledProcessError)):
+    if "subprocess" not in sys.modules or not isinstance(
+        error, (OSError, NotImplementedError, sys.modules["subprocess"].CalledProcessError)
+    ):
         return None
     from .program_hints import program_advice
 
     return program_advice(error, _NO_NETWORK_HINT, _installing)
 
 
-def _network(error):
+def _network(error: BaseException) -> _Advice:
     if not any(map(_is_network, _chain(error))):
         return None
     match = _URL.search(" ".join(str(one) for one in _chain(error))[:10_000])
@@ -162,13 +222,17 @@ def _network(error):
     }
 
 
-def _is_network(error):
+def _is_network(error: BaseException) -> bool:
     if type(error).__name__ in _NETWORK_NAMES:
         return True
     if not isinstance(error, OSError):
         # The embedded sandbox has no event loop that can connect, nor threads to look up names with.
-        return isinstance(error, (NotImplementedError, RuntimeError)) and _went_through(error, ("create_connection", "getaddrinfo"))
-    numbers = [error.errno] if error.errno is not None else [int(number) for number in _ERRNO.findall(str(error)[:2000])]
+        return isinstance(error, (NotImplementedError, RuntimeError)) and _went_through(
+            error, ("create_connection", "getaddrinfo")
+        )
+    numbers = (
+        [error.errno] if error.errno is not None else [int(number) for number in _ERRNO.findall(str(error)[:2000])]
+    )
     if _NO_NETWORK.intersection(numbers):
         return True
     module = type(error).__module__.partition(".")[0]
@@ -177,20 +241,21 @@ def _is_network(error):
     return bool(_FORBIDDEN.intersection(numbers)) and error.filename is None and _is_of_sockets(error)
 
 
-def _went_through(error, names):
+def _went_through(error: BaseException, names: tuple[str, ...]) -> bool:
     return any(frame.f_code.co_name in names and "asyncio" in frame.f_code.co_filename for frame, _ in _frames(error))
 
 
-def _is_of_sockets(error):
-    last, number = (_frames(error) or [(None, 0)])[-1]
-    if last is None:
+def _is_of_sockets(error: BaseException) -> bool:
+    frames = _frames(error)
+    if not frames:
         return False
+    last, number = frames[-1]
     if str(last.f_globals.get("__name__")).partition(".")[0] in _SOCKET_MODULES:
         return True
     return _SOCKET_CALL.search(linecache.getline(last.f_code.co_filename, number)) is not None
 
 
-def _frames(error):
+def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
     found, traceback = [], error.__traceback__
     while traceback is not None:
         found.append((traceback.tb_frame, traceback.tb_lineno or 0))
@@ -198,7 +263,7 @@ def _frames(error):
     return found
 
 
-def _host_file(error):
+def _host_file(error: BaseException) -> _Advice:
     path = getattr(error, "filename", None)
     if not isinstance(error, OSError) or error.errno not in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS):
         return None
@@ -211,22 +276,28 @@ def _host_file(error):
     }
 
 
-def _is_elsewhere(path):
+def _is_elsewhere(path: str) -> bool:
     if re.match(r"[A-Za-z]:[\\/]|\\\\|~|file:|\$HOME\b|%USERPROFILE%", path):
         return True
-    return path.startswith("/") and not path.startswith((*_INSIDE, os.getcwd() + "/", sys.prefix + "/", sys.base_prefix + "/lib"))
+    return path.startswith("/") and not path.startswith(
+        (*_INSIDE, os.getcwd() + "/", sys.prefix + "/", sys.base_prefix + "/lib")
+    )
 
 
-def _is_at_home(path, error):
+def _is_at_home(path: str, error: BaseException) -> bool:
     """Under the home of this sandbox, which was meant to be the user's."""
     if not path.startswith(os.path.expanduser("~")):
         return False
-    lines = [linecache.getline(frame.f_code.co_filename, number) for frame, number in _frames(error) if frame.f_code.co_filename.startswith("Cell ")]
+    lines = [
+        linecache.getline(frame.f_code.co_filename, number)
+        for frame, number in _frames(error)
+        if frame.f_code.co_filename.startswith("Cell ")
+    ]
     return bool(lines) and _HOME.search(lines[-1]) is not None
 
 
-def _chain(error):
-    seen = []
+def _chain(error: BaseException | None) -> list[BaseException]:
+    seen: list[BaseException] = []
     while error is not None and error not in seen and len(seen) < 10:
         seen.append(error)
         error = error.__cause__ or error.__context__

@@ -1,7 +1,14 @@
 """Width and height of an image from its first bytes: PNG, JPEG, GIF and WebP. Decodes no pixels and knows nothing of who will show it."""
 
+from __future__ import annotations
 
-def image_size(data):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+
+def image_size(data: bytes) -> tuple[int, int] | None:
     """(width, height) in pixels, as the header says; None when these bytes do not say."""
     try:
         if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
@@ -17,18 +24,18 @@ def image_size(data):
     return None
 
 
-def _pair(data, start, count, order):
+def _pair(data: bytes, start: int, count: int, order: Literal["big", "little"]) -> tuple[int, int]:
     """Two numbers of `count` bytes each."""
     return _number(data, start, count, order), _number(data, start + count, count, order)
 
 
-def _number(data, start, count, order):
+def _number(data: bytes, start: int, count: int, order: Literal["big", "little"]) -> int:
     if start + count > len(data):
         raise IndexError
     return int.from_bytes(data[start : start + count], order)
 
 
-def _jpeg(data):
+def _jpeg(data: bytes) -> tuple[int, int] | None:
     """The frame header, found by going from segment to segment (ITU T.81, annex B)."""
     at = 2
     while (at := data.find(b"\xff", at)) >= 0:
@@ -46,7 +53,7 @@ def _jpeg(data):
     return None
 
 
-def _webp(data):
+def _webp(data: bytes) -> tuple[int, int] | None:
     """RFC 9649: the canvas of the extended format, else the frame of the lossy or the lossless one."""
     kind = data[12:16]
     if kind == b"VP8X":

@@ -3,14 +3,22 @@ of everything else the type is named. A name is shown only where its value is ce
 secret is left out.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import linecache
 import re
+from typing import TYPE_CHECKING
 
 from .concealment import is_flagged, is_secret, known_secrets, label, redacted
 from .tables import outline
 from .values import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType, TracebackType
+    from typing import Any
 
 _MAX_NAMES = 6
 _MAX_CHARS = 80
@@ -18,12 +26,17 @@ _ITEMS = 4
 _FUNCTION = 0x1  # inspect.CO_OPTIMIZED
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")
 _TEXT = re.compile(r"""[rbfuRBFU]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\#.*""")
-_COMPREHENSIONS = {ast.ListComp: "<listcomp>", ast.SetComp: "<setcomp>", ast.DictComp: "<dictcomp>", ast.GeneratorExp: "<genexpr>"}
+_COMPREHENSIONS = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
 _HIDDEN = "<hidden>"
 _TYPE_NAME = type.__dict__["__name__"].__get__
 
 
-def values_on_line(error):
+def values_on_line(error: BaseException | None) -> str:
     """`a = 1, b = [2, 3]` for the last line of the cell that an error passed through; "" when there is nothing to say."""
     error = _only_one(error)
     if error is None or isinstance(error, (NameError, ImportError, SyntaxError)):  # these are about names, not values
@@ -45,7 +58,7 @@ def values_on_line(error):
     return ", ".join(shown[:_MAX_NAMES])
 
 
-def _only_one(error):
+def _only_one(error: BaseException | None) -> BaseException | None:
     """Of a group, the one exception that is in it; with several, no line is the one that failed."""
     for _ in range(20):
         if not isinstance(error, _GROUP):
@@ -57,7 +70,7 @@ def _only_one(error):
     return None
 
 
-def _frames(traceback):
+def _frames(traceback: TracebackType | None) -> tuple[list[FrameType], FrameType | None, int]:
     """All frames that an error passed through, and the last one of the cell with its line."""
     frames, frame, number = [], None, 0
     while traceback is not None:
@@ -68,11 +81,11 @@ def _frames(traceback):
     return frames, frame, number or 0
 
 
-def _bound_on_line(filename, number):
+def _bound_on_line(filename: str, number: int) -> dict[str, list[str]]:
     """Name -> the code names of the comprehensions, lambdas and functions on a line that have a variable of that name of their own."""
-    bound = {}
+    bound: dict[str, list[str]] = {}
     try:
-        nodes = ast.walk(ast.parse("".join(linecache.getlines(filename))))
+        nodes: Iterator[Any] = ast.walk(ast.parse("".join(linecache.getlines(filename))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return bound
     for node in nodes:
@@ -83,7 +96,11 @@ def _bound_on_line(filename, number):
             code = _COMPREHENSIONS[type(node)]
             targets = [one.target for one in node.generators]
             names = [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
-        elif isinstance(node, ast.Lambda) or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and number <= _head_end(node):
+        elif (
+            isinstance(node, ast.Lambda)
+            or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and number <= _head_end(node)
+        ):
             code = getattr(node, "name", "<lambda>")
             names = [inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)]
         for name in set(names):
@@ -91,12 +108,12 @@ def _bound_on_line(filename, number):
     return bound
 
 
-def _head_end(function):
+def _head_end(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """The last line of a function's head, or the line of one that is written in one line."""
     return max(function.lineno, function.body[0].lineno - 1)
 
 
-def _lookup(frame, name, binders):
+def _lookup(frame: FrameType, name: str, binders: Sequence[str]) -> tuple[bool, Any]:
     """Whether a name had a value in this frame that is certain, and that value. A comprehension that is part of its function's code, as from
     Python 3.12 on, takes its variables along when it fails: what then has the name is another one."""
     code = frame.f_code
@@ -110,7 +127,7 @@ def _lookup(frame, name, binders):
     return False, None
 
 
-def _short(value, depth, secrets):
+def _short(value: Any, depth: int, secrets: list[str]) -> str | None:
     """A value in a few characters; None for what says nothing: modules, functions, classes."""
     kind = type(value)
     if value is None or kind is bool or kind is float:
@@ -129,31 +146,44 @@ def _short(value, depth, secrets):
     return None if depth == 0 and name in _MUTE else f"<{name}>"
 
 
-_GROUP = getattr(builtins, "BaseExceptionGroup", ())
-_MUTE = frozenset(("module", "function", "builtin_function_or_method", "type", "method", "ABCMeta", "ServerProxy", "ToolProxy", "Registry"))
+_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
+_BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
+_MUTE = frozenset(
+    (
+        "module",
+        "function",
+        "builtin_function_or_method",
+        "type",
+        "method",
+        "ABCMeta",
+        "ServerProxy",
+        "ToolProxy",
+        "Registry",
+    )
+)
 
 
-def _short_text(value, secrets):
-    as_text = value if type(value) is str else value[:1000].decode("latin-1")
+def _short_text(value: str | bytes, secrets: list[str]) -> str:
+    as_text = value if isinstance(value, str) else value[:1000].decode("latin-1")
     clean = redacted(as_text, secrets)
     if clean == _HIDDEN:
         return _HIDDEN
     if clean == as_text[:1000]:
         if len(value) <= _MAX_CHARS - 2:
             return repr(value)
-        return f"{value[:_MAX_CHARS - 30]!r}… ({_length(value)})"
+        return f"{value[: _MAX_CHARS - 30]!r}… ({_length(value)})"
     start = "b" if type(value) is bytes else ""
     if len(clean) <= _MAX_CHARS and len(as_text) <= 1000:
         return f"{start}{clean!r}"
-    return f"{start}{clean[:_MAX_CHARS - 30]!r}… ({_length(value)})"
+    return f"{start}{clean[: _MAX_CHARS - 30]!r}… ({_length(value)})"
 
 
-def _length(value):
+def _length(value: str | bytes) -> str:
     return f"{len(value):,} {'characters' if type(value) is str else 'bytes'}"
 
 
-def _short_container(value, kind, depth, secrets):
-    opening, closing = {list: "[]", tuple: "()"}.get(kind, "{}")
+def _short_container(value: Any, kind: type, depth: int, secrets: list[str]) -> str:
+    opening, closing = _BRACKETS.get(kind, ("{", "}"))
     if not value:
         return repr(value)
     count = len(value)
@@ -161,14 +191,15 @@ def _short_container(value, kind, depth, secrets):
         return f"{opening}… {count:,} items{closing}"
     is_map = kind in (dict, Record)
     named = is_map and _names_secret(value)
-    parts, chars = [], 0
+    parts: list[str] = []
+    chars = 0
     for at, item in enumerate(value):
         if len(parts) == _ITEMS or chars > _MAX_CHARS // 2:
             break
         if kind in (list, tuple) and is_flagged(value, at):
             part = _HIDDEN
         else:
-            part = _short(item, depth + 1, secrets)
+            part = str(_short(item, depth + 1, secrets))
         if is_map:
             part = f"{part}: {_short_value(value, item, named, depth, secrets)}"
         parts.append(part)
@@ -178,7 +209,7 @@ def _short_container(value, kind, depth, secrets):
     return text if len(text) <= 2 * _MAX_CHARS else f"{opening}… {count:,} items{closing}"
 
 
-def _short_value(mapping, key, named, depth, secrets):
+def _short_value(mapping: dict[Any, Any], key: object, named: bool, depth: int, secrets: list[str]) -> str | None:
     if not _is_plain_key(key):
         return "…"
     value = mapping[key]
@@ -187,14 +218,19 @@ def _short_value(mapping, key, named, depth, secrets):
     return _short(value, depth + 1, secrets)
 
 
-def _names_secret(mapping):
+def _names_secret(mapping: dict[Any, Any]) -> bool:
     """{"name": "Authorization", "value": "x"}, as headers often come."""
     for key, value in dict.items(mapping):
-        if type(key) is str and key.lower() in ("name", "key", "header") and type(value) is str and is_secret(value, "value"):
+        if (
+            type(key) is str
+            and key.lower() in ("name", "key", "header")
+            and type(value) is str
+            and is_secret(value, "value")
+        ):
             return True
     return False
 
 
-def _is_plain_key(key):
+def _is_plain_key(key: object) -> bool:
     # Looking up a key of another type would run its __hash__ and __eq__.
     return type(key) in (str, int, float, bool, bytes, type(None))

@@ -4,18 +4,28 @@ Two kinds: an ordinary selector loop on CPython, one that waits on the channel's
 printed before they block, and are the place where an interrupt that came inside the loop's own code is raised.
 """
 
+from __future__ import annotations
+
 import asyncio
 import selectors
 from asyncio import base_events, events
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .channel import Channel
+    from .interrupts import Interrupts
+    from .output import Output
+    from .port import Port
+    from .port_pipe import PipePort
 
 
 class _Guard:
     """What both loops do before they block."""
 
-    def __init__(self, channel, output, interrupts):
+    def __init__(self, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         self._channel, self._output, self._interrupts = channel, output, interrupts
 
-    def before_select(self, timeout):
+    def before_select(self, timeout: float | None) -> float | None:
         if timeout is None or timeout > 0:
             self._output.flush()
             if self._channel.unread:
@@ -26,11 +36,11 @@ class _Guard:
 
 
 class _GuardedSelector(selectors.DefaultSelector):
-    def __init__(self, guard, channel):
+    def __init__(self, guard: _Guard, channel: Channel) -> None:
         super().__init__()
         self._guard, self._channel = guard, channel
 
-    def select(self, timeout=None):
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         timeout = self._guard.before_select(timeout)
         # A reply ends this wait by itself, and the loop then takes it in: the signal handler need not, at several times the cost.
         self._channel.waiting = True
@@ -40,7 +50,9 @@ class _GuardedSelector(selectors.DefaultSelector):
             self._channel.waiting = False
 
 
-def selector_loop(port, channel, output, interrupts):
+def selector_loop(
+    port: PipePort, channel: Channel, output: Output, interrupts: Interrupts
+) -> asyncio.SelectorEventLoop:
     """CPython: while the loop works, replies reach it through the port's signal handler; while it waits, through this reader."""
     loop = asyncio.SelectorEventLoop(_GuardedSelector(_Guard(channel, output, interrupts), channel))
     loop.add_reader(port.fd, channel.take_in)
@@ -48,45 +60,46 @@ def selector_loop(port, channel, output, interrupts):
 
 
 class _DeviceSelector:
-    def __init__(self, port, channel, guard):
+    def __init__(self, port: Port, channel: Channel, guard: _Guard) -> None:
         self._port, self._channel, self._guard = port, channel, guard
 
-    def select(self, timeout=None):
+    def select(self, timeout: float | None = None) -> tuple[()]:
         if self._port.wait(self._guard.before_select(timeout)):
             self._channel.take_in()
         return ()
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
 class DeviceLoop(base_events.BaseEventLoop):
     """Pyodide: nothing to wait for but time and the device."""
 
-    def __init__(self, port, channel, output, interrupts):
+    def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         super().__init__()
         self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
 
-    def wait_in_place(self):
+    def wait_in_place(self) -> None:
         """For a task that is about to wait for the bridge. When nothing can happen before something comes from there, what it
         waits for is often here when it looks, and two turns of the loop are saved: a tenth of what a tool call takes."""
-        if not self._ready and not self._scheduled:
+        if not self._ready and not self._scheduled:  # type: ignore[attr-defined]
             self._selector.select(None)
 
-    def _process_events(self, event_list):
+    def _process_events(self, event_list: object) -> None:
         pass
 
-    def _write_to_self(self):
+    def _write_to_self(self) -> None:
         pass  # there is one thread: whoever adds a callback is not asleep in select
 
 
 # The code in which a loop may hold a task that is in no queue, and the files it is in.
+_RUN_ONCE = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]  # noqa: SLF001
+_RUN = events.Handle._run.__code__  # noqa: SLF001
 LOOP_CODE = frozenset(
-    function.__code__
-    for function in (
-        base_events.BaseEventLoop._run_once,
-        base_events.BaseEventLoop.run_forever,
-        base_events.BaseEventLoop.run_until_complete,
+    (
+        _RUN_ONCE,
+        base_events.BaseEventLoop.run_forever.__code__,
+        base_events.BaseEventLoop.run_until_complete.__code__,
     )
 )
-LOOP_FILES = (base_events.BaseEventLoop._run_once.__code__.co_filename, events.Handle._run.__code__.co_filename)
+LOOP_FILES = (_RUN_ONCE.co_filename, _RUN.co_filename)

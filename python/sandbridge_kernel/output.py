@@ -3,6 +3,8 @@
 What reaches file descriptors 1 and 2 without passing here (subprocesses, C) is capture.py's.
 """
 
+from __future__ import annotations
+
 import codecs
 import io
 import os
@@ -10,8 +12,18 @@ from collections import deque
 from itertools import groupby
 from operator import itemgetter
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from .interrupts import Gate, need_room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _typeshed import ReadableBuffer
+
+    from .channel import Channel
+    from .frame_types import Stream
+    from .interrupts import Interrupts
 
 _BATCH_CHARS = 16 * 1024
 _FRAME_CHARS = 1 << 20  # a longer text is sent in pieces, so that no frame comes near the limit
@@ -21,49 +33,51 @@ _BATCH_SECONDS = 0.05
 class Output:
     """Both streams of a kernel. One queue for the two, so that their order is kept."""
 
-    def __init__(self, channel, interrupts):
+    def __init__(self, channel: Channel, interrupts: Interrupts) -> None:
         self._channel = channel
         self._interrupts = interrupts
         self._flushing = Gate(interrupts)
-        self.parts = deque()  # (stream, text)
+        self.parts: deque[tuple[Stream, str]] = deque()  # (stream, text)
         self.chars = 0
         self.due = 0.0
-        self.before_batch = None  # set by capture.py
+        self.before_batch: Callable[[], None] | None = None  # set by capture.py
         self.stdout = TextStream(self, "stdout", 1)
         self.stderr = TextStream(self, "stderr", 2)
 
-    def flush(self):
+    def flush(self) -> None:
         """Send what is buffered. From any thread."""
         if self.parts and not self._interrupts.inside_gate():
             need_room()
             self._flush()
 
-    def send_now(self, stream, text):
+    def send_now(self, stream: Stream, text: str) -> None:
         """Send text that does not come through the streams. For capture.py, from inside its gate."""
         self._flush()
         with self._flushing:
             self._send(stream, text)
 
-    def begin_batch(self):
+    def begin_batch(self) -> None:
         """Before the first text of a batch: what was written to the descriptors before it goes first."""
         if self.before_batch and not self._interrupts.inside_gate():
             self.before_batch()
 
-    def _flush(self):
+    def _flush(self) -> None:
         parts = self.parts
         with self._flushing:
             while parts:
                 self.chars = 0
                 batch = [parts.popleft() for _ in range(len(parts))]
                 if len({stream for stream, _ in batch}) > 1:
-                    batch = [(stream, "".join(text for _, text in run)) for stream, run in groupby(batch, itemgetter(0))]
+                    batch = [
+                        (stream, "".join(text for _, text in run)) for stream, run in groupby(batch, itemgetter(0))
+                    ]
                 else:
                     batch = [(batch[0][0], "".join([text for _, text in batch]))]
                 for stream, text in batch:
                     self._send(stream, text)
             self.due = monotonic() + _BATCH_SECONDS
 
-    def _send(self, stream, text):
+    def _send(self, stream: Stream, text: str) -> None:
         if self._channel.detached:
             os.write(1 if stream == "stdout" else 2, text.encode("utf-8", "replace"))
             return
@@ -71,7 +85,7 @@ class Output:
             piece = text[start : start + _FRAME_CHARS]
             self._channel.send({"type": "output", "cell": self._channel.cell, "stream": stream, "text": piece})
 
-    def after_fork(self):
+    def after_fork(self) -> None:
         """In the child: print to the inherited descriptors, which the parent captures."""
         self._flushing.after_fork()
         self.parts.clear()
@@ -85,38 +99,38 @@ class TextStream(io.TextIOBase):
     newlines = None
     line_buffering = False
 
-    def __init__(self, output, name, fd):
+    def __init__(self, output: Output, name: Stream, fd: int) -> None:
         self._output = output
         self._fd = fd
         self.name = f"<{name}>"
         self.mode = "w"
         self.buffer = ByteStream(self)
-        self.write = _writer(output, name)
+        self.write = _writer(output, name)  # type: ignore[method-assign]
 
-    def flush(self):
+    def flush(self) -> None:
         self._output.flush()
 
-    def close(self):
+    def close(self) -> None:
         self._output.flush()  # and stay open: a cell that closes its stdout must not silence the next one
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._fd
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def isatty(self):
+    def isatty(self) -> bool:
         return False
 
-    def reconfigure(self, **_options):
+    def reconfigure(self, **_options: object) -> None:
         self._output.flush()
 
 
-def _writer(output, stream):
+def _writer(output: Output, stream: Stream) -> Callable[[str], int]:
     """The write() of a stream. A closure, because print() calls it twice a line and everything it touches counts."""
     parts, append = output.parts, output.parts.append
 
-    def write(text):
+    def write(text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if not parts:
@@ -134,26 +148,26 @@ def _writer(output, stream):
 class ByteStream(io.BufferedIOBase):
     """The `.buffer` of a TextStream: bytes, decoded as they come."""
 
-    def __init__(self, text):
+    def __init__(self, text: TextStream) -> None:
         self._text = text
         self.name = text.name
         self.mode = "wb"
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
-    def write(self, data):
+    def write(self, data: ReadableBuffer) -> int:
         text = self._decode(data)
         if text:
             self._text.write(text)
         return memoryview(data).nbytes
 
-    def flush(self):
+    def flush(self) -> None:
         self._text.flush()
 
-    def close(self):
+    def close(self) -> None:
         self.flush()
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._text.fileno()
 
-    def writable(self):
+    def writable(self) -> bool:
         return True

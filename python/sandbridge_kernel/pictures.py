@@ -2,27 +2,35 @@
 only what the cell has imported is looked at, and Pillow for an image that is too large to be sent as it is.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import weakref
 from base64 import b64encode
 from binascii import a2b_base64
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from .image_size import image_size
 
+if TYPE_CHECKING:
+    from typing import Any
+
 _MAX_SIDE = 1568  # pixels; more is scaled down by those who look at it
-_MAX_UNSCALED_SIDE = 8000  # where there is no Pillow; with more than that, models refuse an image and all that came with it
+_MAX_UNSCALED_SIDE = (
+    8000  # where there is no Pillow; with more than that, models refuse an image and all that came with it
+)
 _MAX_DECODED = 40_000_000  # pixels: a small file can stand for more of them than the sandbox has memory
 _MAX_BASE64 = 5_000_000
 _MAX_NOTES = 20
 _ARTISTS_DEPTH = 3  # of lists in lists that plotting functions return
 
-_shown = weakref.WeakSet()  # figures that the running cell has shown by itself
-_notes = {}  # texts about images of this cell that were not shown; a dict for its order
+_shown: weakref.WeakSet[Any] = weakref.WeakSet()  # figures that the running cell has shown by itself
+_notes: dict[str, bool] = {}  # texts about images of this cell that were not shown; a dict for its order
 
 
-def install():
+def install() -> None:
     """Have matplotlib draw without a screen; figures are shown when the cell ends, so that plt.show() has nothing to say."""
     import warnings
 
@@ -30,7 +38,7 @@ def install():
     warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive", UserWarning)
 
 
-def picture(value):
+def picture(value: Any) -> dict[str, Any] | None:
     """The MIME bundle of a figure or an image of these libraries; None for any other value."""
     if _is_a(value, "matplotlib.figure", "Figure"):
         _shown.add(value)
@@ -40,13 +48,13 @@ def picture(value):
     return None
 
 
-def open_figures():
+def open_figures() -> list[dict[str, Any]]:
     """The bundles of the figures that pyplot holds open and that were not shown yet; closes them all."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
     numbers = pyplot.get_fignums() if hasattr(pyplot, "get_fignums") else ()
     figures = [pyplot.figure(number) for number in numbers]
     try:
-        return [picture(figure) for figure in figures if figure not in _shown]
+        return [shown for figure in figures if figure not in _shown and (shown := picture(figure))]
     finally:
         _shown.clear()
         if figures:
@@ -54,7 +62,7 @@ def open_figures():
 
 
 def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
-    """Whether a value is what plotting functions return, `fig, ax` included, and says nothing beside the open figure. A figure itself is shown."""
+    """Whether a value is what plotting functions return, `fig, ax` included. A figure itself is not: it is shown."""
     if isinstance(value, (list, tuple)):
         return depth > 0 and 0 < len(value) < 1000 and all(is_artist(item, depth - 1) for item in value)
     if depth == _ARTISTS_DEPTH and _is_a(value, "matplotlib.figure", "Figure"):
@@ -62,7 +70,7 @@ def is_artist(value: object, depth: int = _ARTISTS_DEPTH) -> bool:
     return str(type(value).__module__).startswith("matplotlib.")
 
 
-def fitting(mime, data):
+def fitting(mime: str, data: str) -> tuple[str, str | None]:
     """(MIME type, base64) of an image, made smaller where it is too large and Pillow is there; the content is None, and a note says why,
     when it is too large to be sent and cannot be made smaller."""
     try:
@@ -83,24 +91,26 @@ def fitting(mime, data):
     return mime, data  # the bridge says when it has too many bytes
 
 
-def notes():
+def notes() -> list[str]:
     """What is to be said about the images of this cell; forgets it."""
     said = list(_notes)
     _notes.clear()
     return said
 
 
-def _note(what, size, most):
+def _note(what: str, size: tuple[int, int], most: str) -> None:
     if len(_notes) < _MAX_NOTES:
-        _notes[f"An image ({what}) is not shown: it has {size[0]:,} × {size[1]:,} pixels, {most}; make it smaller."] = True
+        _notes[f"An image ({what}) is not shown: it has {size[0]:,} × {size[1]:,} pixels, {most}; make it smaller."] = (
+            True
+        )
 
 
-def _is_a(value, module, name):
+def _is_a(value: object, module: str, name: str) -> bool:
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
-def _figure_png(figure):
+def _figure_png(figure: Any) -> str:
     dpi = min(figure.dpi, _MAX_SIDE / max(*figure.get_size_inches(), 0.01))
     for scale in (1, 0.5, 0.25):
         stream = BytesIO()
@@ -110,7 +120,7 @@ def _figure_png(figure):
     return b64encode(stream.getvalue()).decode("ascii")
 
 
-def _pillow_bundle(image):
+def _pillow_bundle(image: Any) -> dict[str, Any]:
     plain = f"<image, {image.mode}, {image.width} × {image.height} pixels>"
     # One that was opened from a file is decoded when it is first used.
     if getattr(image, "tile", None) and image.width * image.height > _MAX_DECODED:
@@ -122,7 +132,7 @@ def _pillow_bundle(image):
         return {"text/plain": plain}
 
 
-def _scaled_png(content):
+def _scaled_png(content: bytes) -> str:
     from PIL import Image, ImageOps
 
     with Image.open(BytesIO(content)) as image:
@@ -132,7 +142,7 @@ def _scaled_png(content):
         return _image_png(ImageOps.exif_transpose(image))
 
 
-def _image_png(image):
+def _image_png(image: Any) -> str:
     for side in (_MAX_SIDE, _MAX_SIDE // 2, _MAX_SIDE // 4):
         small = _resized(image, side)
         if small.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
@@ -144,7 +154,7 @@ def _image_png(image):
     return b64encode(stream.getvalue()).decode("ascii")
 
 
-def _resized(image, side):
+def _resized(image: Any, side: int) -> Any:
     """With no side longer than this. The image itself stays as it is, and there is no copy of it in full size."""
     scale = side / max(image.size)
     if scale >= 1:

@@ -4,6 +4,8 @@ Owns the two descriptors; knows nothing of frames. Interrupts do not come throug
 bytes and raises SIGINT, also while a read or a wait blocks.
 """
 
+from __future__ import annotations
+
 import os
 from struct import pack
 
@@ -14,11 +16,11 @@ _INPUT_CAME = 8  # what a write to the waiting device returns; 1 means that the 
 class DevicePort:
     CHUNK = 1 << 16  # the most bytes that one read takes
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._frames = os.open("/dev/sandbridge", os.O_RDWR)
         self._waits = os.open("/dev/sandbridge-wait", os.O_WRONLY)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float | None) -> bool:
         """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""
         if seconds is not None:
             return os.write(self._waits, pack("<d", max(0.0, seconds))) == _INPUT_CAME
@@ -26,7 +28,7 @@ class DevicePort:
             pass
         return True
 
-    def read_available(self):
+    def read_available(self) -> bytes:
         """What has come, b"" when nothing has."""
         if not self.wait(0):
             return b""
@@ -35,6 +37,6 @@ class DevicePort:
             os._exit(0)
         return data
 
-    def write(self, data):
+    def write(self, data: memoryview) -> int:
         """Write some of it; how many bytes."""
         return os.write(self._frames, data)

@@ -4,17 +4,26 @@ The signal (SIGIO) lets an interrupt reach a cell that computes, sleeps or waits
 Owns the descriptors; knows nothing of frames. The end of the input ends the process at once: there is no goodbye.
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import select
 import signal
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .channel import Channel
+    from .interrupts import Interrupts
 
 
 class PipePort:
     CHUNK = 1 << 16  # the most bytes that one read takes
 
-    def __init__(self):
+    def __init__(self) -> None:
         # Away from 0 and 1, which belong to the cell from now on; not inherited by the programs it starts.
         self.fd = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
         self._out = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -25,17 +34,17 @@ class PipePort:
         self._poll = select.poll()
         self._poll.register(self.fd, select.POLLIN)
 
-    def watch(self, channel, interrupts):
+    def watch(self, channel: Channel, interrupts: Interrupts) -> None:
         """From now on, take in what arrives whatever the main thread is doing."""
 
-        def take_in():
+        def take_in() -> None:
             if not channel.waiting:
                 try:
                     channel.pump(in_handler=True)
                 except RecursionError:
                     pass  # the cell is at the bottom of its stack; the bytes are still there for the next read
 
-        def on_input(_signum, frame):
+        def on_input(_signum: int, frame: FrameType | None) -> None:
             if not channel.detached:
                 interrupts.handle(frame, take_in)
 
@@ -44,17 +53,17 @@ class PipePort:
         fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(self.fd, fcntl.F_SETFL, fcntl.fcntl(self.fd, fcntl.F_GETFL) | os.O_ASYNC)
 
-    def nudge(self):
+    def nudge(self) -> None:
         """From another thread, now and then: signal again for bytes that are still unread. Python handles a signal that comes in
         the moment before the main thread blocks, in a lock or in a loop of the cell's own, only when that returns by itself."""
         if not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGIO)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGIO)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float | None) -> bool:
         """Block until there is something to read, or for `seconds` (None: for ever). True when there is."""
         return bool(self._poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
-    def read_available(self):
+    def read_available(self) -> bytes:
         """What has come, b"" when nothing has."""
         if not self._poll.poll(0):
             return b""
@@ -66,7 +75,7 @@ class PipePort:
             os._exit(0)
         return data
 
-    def write(self, data):
+    def write(self, data: memoryview) -> int:
         """Write some of it; how many bytes."""
         try:
             return os.write(self._out, data)

@@ -1,17 +1,27 @@
 """What to do when a cell wanted another program to do something: one that is not here, or that cannot reach anything from here."""
 
+from __future__ import annotations
+
 import os
 import re
 from subprocess import CalledProcessError
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType, TracebackType
+    from typing import Any
 
 _INSTALLERS = frozenset("pip pip3 uv pipx poetry conda mamba apt apt-get apk dnf yum brew npm npx yarn pnpm".split())
-_NETWORK = frozenset("curl wget ssh scp sftp rsync ftp telnet nc ping dig nslookup aws gcloud az gh kubectl psql mysql".split())
+_NETWORK = frozenset(
+    "curl wget ssh scp sftp rsync ftp telnet nc ping dig nslookup aws gcloud az gh kubectl psql mysql".split()
+)
 _GIT_REACHES_OUT = frozenset(("clone", "fetch", "pull", "push", "ls-remote", "submodule"))
 _SHELL_PARTS = re.compile(r"[;&|\n]+")
 _SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash"))
 
 
-def program_advice(error, no_network, installing):
+def program_advice(error: BaseException, no_network: str, installing: Callable[[], str]) -> dict[str, str] | None:
     """A dict with `hint`, and sometimes `search`, or None. `no_network` is what to say of that, `installing()` of packages."""
     cannot_start = _cannot_start(error)
     if isinstance(error, CalledProcessError):
@@ -33,17 +43,21 @@ def program_advice(error, no_network, installing):
         return {"hint": "No program can be started in this sandbox: do it in Python."}
     if is_missing:
         name = next((name for name, _ in commands), "") if len(commands) == 1 else ""
-        return {"hint": f"There is no program {name} in this sandbox: do it in Python." if name else "A program is not there: do it in Python."}
+        return {
+            "hint": f"There is no program {name} in this sandbox: do it in Python."
+            if name
+            else "A program is not there: do it in Python."
+        }
     return None
 
 
-def _cannot_start(error):
+def _cannot_start(error: BaseException) -> bool:
     if isinstance(error, NotImplementedError):
         return any(frame.f_code.co_name.startswith("create_subprocess_") for frame in _frames(error.__traceback__))
     return isinstance(error, OSError) and "does not support processes" in str(error.strerror)
 
 
-def _started(traceback):
+def _started(traceback: TracebackType | None) -> Any:
     """The command that the library was about to start."""
     for frame in _frames(traceback):
         if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
@@ -55,7 +69,7 @@ def _started(traceback):
     return None
 
 
-def _folder(traceback):
+def _folder(traceback: TracebackType | None) -> Any:
     """The folder that it was to be started in: when that is missing, the error is about it."""
     for frame in _frames(traceback):
         if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
@@ -63,14 +77,14 @@ def _folder(traceback):
     return None
 
 
-def _frames(traceback):
+def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith("Cell "):
             yield traceback.tb_frame
         traceback = traceback.tb_next
 
 
-def _commands(command):
+def _commands(command: Any) -> list[tuple[str, list[str]]]:
     """(program, its arguments) for every program in a command."""
     if type(command) is str:
         parts = [part.split() for part in _SHELL_PARTS.split(command[:2000])]

@@ -2,11 +2,21 @@
 has changed here is handed over. The bridge says how much may be kept. What other sessions changed meanwhile is replaced file by file.
 """
 
+from __future__ import annotations
+
 import os
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from stat import S_ISDIR, S_ISREG
 from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .channel import Channel
+    from .interrupts import Interrupts
 
 FOLDER = "/projects"
 
@@ -21,16 +31,16 @@ _Signature = tuple[int, ...] | str
 
 
 class Projects:
-    def __init__(self, channel: object, interrupts: object) -> None:
+    def __init__(self, channel: Channel, interrupts: Interrupts) -> None:
         self._channel, self._interrupts = channel, interrupts
-        self._revision = ""  # of a folder with nothing in it
+        self._revision: str | None = ""  # of a folder with nothing in it
         self._known: dict[str, tuple[str, _Signature]] = {}  # path -> (the bridge's stamp, what the file was like here)
         try:
             os.makedirs(FOLDER, exist_ok=True)  # in the embedded sandbox; elsewhere it is there
         except OSError:
             pass  # what is to be brought in says so
 
-    def bring(self, revision: str) -> str | None:
+    def bring(self, revision: str | None) -> str | None:
         """Make this sandbox's files those of the bridge. What went wrong, in one sentence, or None."""
         if revision == self._revision:
             return None
@@ -41,7 +51,7 @@ class Projects:
         deadline = monotonic() + _SECONDS_AFTER_INTERRUPT if interrupted else None
         return self._guarded(self._hand_over, "The changes in /projects could not be kept", deadline)
 
-    def _guarded(self, work: object, failure: str, *args: object) -> str | None:
+    def _guarded(self, work: Callable[..., str | None], failure: str, *args: object) -> str | None:
         try:
             try:
                 self._interrupts.arm()
@@ -51,7 +61,7 @@ class Projects:
         except BaseException as error:
             return f"{failure}: {str(error) or type(error).__name__}"
 
-    def _ask(self, method: str, **params: object) -> object:
+    def _ask(self, method: str, **params: object) -> Any:
         reply = self._channel.call_sync(method, params)
         if "error" in reply:
             raise OSError(reply["error"]["message"])
@@ -59,7 +69,7 @@ class Projects:
 
     # ---- in
 
-    def _bring(self, revision: str) -> None:
+    def _bring(self, revision: str | None) -> None:
         entries = {entry["path"]: entry for entry in self._ask("projects")}
         here = dict(_found())
         wanted = []
@@ -80,7 +90,7 @@ class Projects:
             wanted = self._fetch(wanted, entries)
         self._revision = revision
 
-    def _fetch(self, wanted: list[str], entries: dict[str, object]) -> list[str]:
+    def _fetch(self, wanted: list[str], entries: dict[str, dict[str, Any]]) -> list[str]:
         """Write some of the wanted files. Those that are left."""
         done = 0
         for found in self._ask("read_projects", paths=wanted[:_BATCH]):
@@ -96,7 +106,7 @@ class Projects:
                     if not piece:
                         break
                     file.write(a2b_base64(piece))
-            self._known[path] = (entries[path]["stamp"], _signature(full))
+            self._known[path] = (entries[path]["stamp"], _signature(full) or "")
         return wanted[max(done, 1) :]
 
     def _make_folder(self, path: str) -> None:
@@ -159,7 +169,8 @@ class Projects:
 
 def _batch(changed: list[str], here: dict[str, _Signature]) -> list[str]:
     """As many of these as one frame should hold, taken out of the list."""
-    taken, room = [], _PIECE_BYTES
+    taken: list[str] = []
+    room = _PIECE_BYTES
     while changed and len(taken) < _BATCH and room > 0:
         path = changed.pop(0)
         taken.append(path)
@@ -193,7 +204,7 @@ def _base64(data: bytes) -> str:
     return b2a_base64(data, newline=False).decode("ascii")
 
 
-def _signature(full: str) -> object:
+def _signature(full: str) -> _Signature | None:
     try:
         stat = os.lstat(full)
     except OSError:

@@ -4,39 +4,46 @@ What stock Pyodide offers a program to reach JavaScript with is taken away here 
 is the sandbox's and does not depend on it.
 """
 
+from __future__ import annotations
+
 import asyncio
 import random
 import signal
 import sys
 import time
 import warnings
+from typing import TYPE_CHECKING
 
-from . import checkpoint  # not used here: whatever is imported now is in the snapshot, and no start has to load it
-from . import serve as kernel
-from .api import complete
+from . import (
+    serve as kernel,
+)
 from .loop import DeviceLoop
 from .port_device import DevicePort
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
-def serve():
+
+def serve() -> None:
     """Serve frames on /dev/sandbridge. Never returns."""
     random.seed()  # every sandbox starts from the same snapshot, random numbers included
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
 
-    def on_interrupt(_signum, frame):
+    def on_interrupt(_signum: int, frame: FrameType | None) -> None:
         interrupts.request()
         interrupts.handle(frame)
 
     signal.signal(signal.SIGINT, on_interrupt)
 
-    def new_loop():
+    def new_loop() -> DeviceLoop:
         return DeviceLoop(port, channel, output, interrupts)
 
     _use_loop(new_loop)
 
-    def sleep(seconds, /):
+    def sleep(seconds: float, /) -> None:
         output.flush()
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
@@ -51,24 +58,24 @@ def serve():
     kernel.serve_cells(interrupts, channel, output, capture, new_loop)
 
 
-def _use_loop(new_loop):
+def _use_loop(new_loop: Callable[[], DeviceLoop]) -> None:
     """Make asyncio.run() and asyncio.new_event_loop() use our loop.
 
     Pyodide's own would wait for a JavaScript event loop that never turns.
     """
 
-    class Policy(asyncio.events._BaseDefaultEventLoopPolicy):
-        def _loop_factory(self):
+    class Policy(asyncio.events._BaseDefaultEventLoopPolicy):  # type: ignore[name-defined, misc]  # noqa: SLF001
+        def _loop_factory(self) -> DeviceLoop:
             return new_loop()
 
     asyncio.run = getattr(asyncio.run, "__wrapped__", asyncio.run)
-    asyncio._set_running_loop(None)
+    asyncio._set_running_loop(None)  # noqa: SLF001
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         asyncio.set_event_loop_policy(Policy())
 
 
-def _remove_javascript():
+def _remove_javascript() -> None:
     for name in list(sys.modules):
         if name in ("js", "pyodide_js") or name.split(".")[0] in ("pyodide", "_pyodide", "_pyodide_core"):
             del sys.modules[name]

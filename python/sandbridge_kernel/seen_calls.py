@@ -4,7 +4,19 @@ would certainly be seen; where every name is bound. Pure: it knows nothing of se
 In doubt a call counts as one whose failure is handled: a cell is only ever refused for what is certain.
 """
 
+from __future__ import annotations
+
 import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    # Whether a handler is around a place: a bool, or the names of context managers that may be one.
+    _Guarded = bool | frozenset[str]
+    # (guarded, deferred, in a branch, scopes)
+    _Where = tuple[_Guarded, bool, bool, tuple[int, ...]]
 
 # What a handler can name without catching an error of a call.
 _UNRELATED = frozenset(
@@ -43,7 +55,7 @@ class Call:
 
     __slots__ = ("node", "use", "scope", "branch", "deferred", "guarded")
 
-    def __init__(self, node, use, where):
+    def __init__(self, node: ast.Call, use: str, where: _Where) -> None:
         self.node, self.use = node, use
         self.guarded, self.deferred, self.branch, self.scope = where
 
@@ -53,81 +65,90 @@ class Binding:
 
     __slots__ = ("node", "alias", "scope", "certain")
 
-    def __init__(self, scope, node=None, alias=None, certain=False):
+    def __init__(
+        self,
+        scope: tuple[int, ...],
+        node: ast.Import | ast.ImportFrom | None = None,
+        alias: ast.alias | None = None,
+        certain: bool = False,
+    ) -> None:
         self.scope, self.node, self.alias, self.certain = scope, node, alias, certain
 
 
 class Source:
     """A cell's statements, read."""
 
-    def __init__(self, statements):
-        self.calls = []
-        self.bindings = {}  # name -> its Bindings
-        self.globals = set()  # names that a function may bind later
+    def __init__(self, statements: list[ast.stmt]) -> None:
+        self.calls: list[Call] = []
+        self.bindings: dict[str, list[Binding]] = {}
+        self.globals: set[str] = set()  # names that a function may bind later
         self.dynamic = False  # names may come and go unseen
         self.star = False  # names come from an `import *`
         self.looks = False
         self.branches = False
         self._catches = False
-        self._managers = set()  # names used as context managers
-        self._transparent = {}  # name -> is it only ever a context manager that lets errors through?
-        self._uses = {}
-        self._indexed = set()
-        # (node, (guarded, deferred, in a branch, scopes)); in the order of the source. `guarded` is a bool, or names of context managers.
-        self._stack = [(node, (False, False, False, ())) for node in reversed(statements)]
+        self._managers: set[str] = set()  # names used as context managers
+        self._transparent: dict[str, bool] = {}  # name -> is it only ever a context manager that lets errors through?
+        self._uses: dict[int, str] = {}
+        self._indexed: set[int] = set()
+        # In the order of the source.
+        self._stack: list[tuple[ast.AST, _Where]] = [(node, (False, False, False, ())) for node in reversed(statements)]
         self._top = set(map(id, statements))
         while self._stack:
             node, where = self._stack.pop()
             handler = _HANDLERS.get(type(node))
-            if handler is not None:
-                where = handler(self, node, where)
-            if where is not None:
-                self._push(ast.iter_child_nodes(node), where)
+            inside = where if handler is None else handler(self, node, where)
+            if inside is not None:
+                self._push(ast.iter_child_nodes(node), inside)
         if not _UNRELATED.isdisjoint(self.bindings):
             self.dynamic = True
 
-    def is_certain(self, call):
+    def is_certain(self, call: Call) -> bool:
         """Would a failure of the call end the cell?"""
         if self._handles(call.guarded):
             return False
         # Where a function is called, or a task awaited, is not known: any handler in the cell may be there.
-        return call.use == "awaited" and not call.deferred or not (self._catches or self._handles(self._managers))
+        return (
+            call.use == "awaited"
+            and not call.deferred
+            or not (self._catches or self._handles(frozenset(self._managers)))
+        )
 
-    def _handles(self, guarded):
+    def _handles(self, guarded: _Guarded) -> bool:
         if isinstance(guarded, bool):
             return guarded
         return not all(self._transparent.get(name) and len(self.bindings[name]) == 1 for name in guarded)
 
     # ---- one kind of node each: note what it says; where its children are, or None when they are on the stack already
 
-    def _push(self, nodes, where):
+    def _push(self, nodes: Iterable[ast.AST], where: _Where) -> None:
         self._stack.extend((node, where) for node in reversed(list(nodes)))
 
-    def _bind(self, name, where, **more):
+    def _bind(self, name: str | None, where: _Where, **more: Any) -> None:
         if name:
             self.bindings.setdefault(name, []).append(Binding(where[3], **more))
 
-    def _call(self, node, where):
+    def _call(self, node: ast.Call, where: _Where) -> _Where:
         self.calls.append(Call(node, self._uses.pop(id(node), "other"), where))
         if any(keyword.arg == "return_exceptions" for keyword in node.keywords):
             self._catches = True
             return (True, *where[1:])
         return where
 
-    def _name(self, node, where):
+    def _name(self, node: ast.Name, where: _Where) -> None:
         if not isinstance(node.ctx, ast.Load):
             self._bind(node.id, where)
         elif node.id == "mcp_servers" and id(node) not in self._indexed:
             self.looks = True
         self._word(node.id)
 
-    def _attribute(self, node, where):
+    def _attribute(self, node: ast.Attribute, where: _Where) -> None:
         self._word(node.attr)
         if not (node.attr in _COROUTINE_ATTRIBUTES or node.attr.startswith(("_", "cr_"))):
             self._note(node.value, "attribute")
         self._stack.append((node.value, where))
 
-    def _word(self, word):
+    def _word(self, word: str) -> None:
         if word in _DYNAMIC:
             self.dynamic = True
         elif word in _INSPECTING:
@@ -135,34 +156,34 @@ class Source:
         elif word in _LOOKING:
             self.looks = True
 
-    def _note(self, node, use):
+    def _note(self, node: ast.AST, use: str) -> None:
         if isinstance(node, ast.Call):
             self._uses[id(node)] = use
 
-    def _subscript(self, node, where):
+    def _subscript(self, node: ast.Subscript, where: _Where) -> _Where:
         self._note(node.value, "attribute")
         self._indexed.add(id(node.value))
         return where
 
-    def _statement(self, node, where):
+    def _statement(self, node: ast.Expr, where: _Where) -> _Where:
         self._note(node.value, "statement")
         return where
 
-    def _await(self, node, where):
+    def _await(self, node: ast.Await, where: _Where) -> _Where:
         self._note(node.value, "awaited")
         return where
 
-    def _starred(self, node, where):
+    def _starred(self, node: ast.Starred, where: _Where) -> _Where:
         self._note(node.value, "iterated")
         return where
 
-    def _loop(self, node, where):
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.comprehension, where: _Where) -> _Where:
         self._note(node.iter, "iterated")
         if isinstance(node, ast.comprehension) and node.ifs:
             self.branches = True
         return where
 
-    def _assign(self, node, where):
+    def _assign(self, node: ast.Assign, where: _Where) -> _Where:
         target = node.targets[0]
         if isinstance(target, (ast.Tuple, ast.List)):
             self._note(node.value, "iterated")
@@ -170,18 +191,22 @@ class Source:
             self._transparent[target.id] = _is_transparent(node.value)
         return where
 
-    def _branch(self, node, where):
+    def _branch(self, node: Any, where: _Where) -> None:
         self.branches = True
-        first = node.values[0] if isinstance(node, ast.BoolOp) else getattr(node, "test", None) or getattr(node, "subject", None)
+        first: Any = (
+            node.values[0]
+            if isinstance(node, ast.BoolOp)
+            else getattr(node, "test", None) or getattr(node, "subject", None)
+        )
         others = [child for child in ast.iter_child_nodes(node) if child is not first]
         self._push(others, (where[0], where[1], True, where[3]))
         self._push([first], where)
 
-    def _assert(self, node, where):
+    def _assert(self, node: ast.Assert, where: _Where) -> _Where:
         self.branches = True
         return where
 
-    def _function(self, node, where):
+    def _function(self, node: Any, where: _Where) -> None:
         self._bind(getattr(node, "name", None), where)
         inside = (where[0], True, where[2], (*where[3], id(node)))
         body = node.body if isinstance(node.body, list) else [node.body]
@@ -189,15 +214,15 @@ class Source:
         self._push(body, inside)
         self._push([child for child in ast.iter_child_nodes(node) if id(child) not in inner], where)
 
-    def _class(self, node, where):
+    def _class(self, node: ast.ClassDef, where: _Where) -> _Where:
         self._bind(node.name, where)
         return (*where[:3], (*where[3], id(node)))
 
-    def _argument(self, node, where):
+    def _argument(self, node: ast.arg, where: _Where) -> _Where:
         self._bind(node.arg, where)
         return where
 
-    def _import(self, node, where):
+    def _import(self, node: ast.Import | ast.ImportFrom, where: _Where) -> None:
         if isinstance(node, ast.ImportFrom) and node.module in _DYNAMIC_MODULES:
             self.dynamic = True
         for alias in node.names:
@@ -205,22 +230,26 @@ class Source:
                 self.dynamic = True
             elif alias.name == "*":
                 self.star = True
-                self.dynamic = self.dynamic or not _is_harmless(node)
+                self.dynamic = self.dynamic or not _is_harmless(node)  # type: ignore[arg-type]
             else:
                 certain = id(node) in self._top
                 self._bind(alias.asname or alias.name.split(".")[0], where, node=node, alias=alias, certain=certain)
 
-    def _global(self, node, where):
+    def _global(self, node: ast.Global | ast.Nonlocal, where: _Where) -> None:
         self.globals.update(node.names)
         for name in node.names:
             self._bind(name, where)
 
-    def _named(self, node, where):
+    def _named(self, node: Any, where: _Where) -> _Where:
         self._bind(getattr(node, "name", None) or getattr(node, "rest", None), where)
         return where
 
-    def _try(self, node, where):
-        swallows = any(isinstance(child, (ast.Return, ast.Break, ast.Continue)) for part in node.finalbody for child in ast.walk(part))
+    def _try(self, node: Any, where: _Where) -> None:
+        swallows = any(
+            isinstance(child, (ast.Return, ast.Break, ast.Continue))
+            for part in node.finalbody
+            for child in ast.walk(part)
+        )
         catches = swallows or any(_may_catch(handler.type) for handler in node.handlers)
         self._catches = self._catches or catches
         outer = (True, *where[1:]) if swallows else where
@@ -228,7 +257,7 @@ class Source:
         self._push([*node.handlers, *node.orelse], outer)
         self._push(node.body, (True, *where[1:]) if catches else where)
 
-    def _with(self, node, where):
+    def _with(self, node: ast.With | ast.AsyncWith, where: _Where) -> None:
         guarded = where[0]
         for item in node.items:
             if _is_transparent(item.context_expr) or guarded is True:
@@ -243,16 +272,16 @@ class Source:
         self._push(node.items, where)
 
 
-def _is_transparent(node):
+def _is_transparent(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) in _TRANSPARENT
 
 
-def _may_catch(node):
+def _may_catch(node: ast.expr | None) -> bool:
     kinds = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(last_name(kind) not in _UNRELATED for kind in kinds)
 
 
-def _is_harmless(node):
+def _is_harmless(node: ast.ImportFrom) -> bool:
     """Does an `import *` bring no name that matters here?"""
     import sys
 
@@ -260,13 +289,13 @@ def _is_harmless(node):
     return not node.level and (root == "mcp" or root in sys.stdlib_module_names)
 
 
-def last_name(node):
+def last_name(node: ast.AST | None) -> str | None:
     """`c` of `a.b.c`, or None."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
-def _handlers():
-    found = {
+def _handlers() -> dict[type, Callable[..., _Where | None]]:
+    found: dict[type, Callable[..., _Where | None]] = {
         ast.Call: Source._call,
         ast.Name: Source._name,
         ast.Attribute: Source._attribute,

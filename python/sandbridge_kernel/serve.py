@@ -1,8 +1,11 @@
 """A kernel from its start to its end: wire the parts together, say `ready`, run one cell after another."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from . import frames, hints
 from .api import bridge, compat, install
@@ -14,8 +17,17 @@ from .output import Output
 from .session import Session, fitting
 from .signals import guard
 
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any
 
-def serve_pipes():
+    from .port import Port
+    from .projects import Projects
+
+
+def serve_pipes() -> None:
     """Serve frames on file descriptors 0 and 1. Never returns."""
     import signal
 
@@ -29,7 +41,7 @@ def serve_pipes():
     # A Ctrl-C in the bridge's terminal may reach this process as well; what it means is for the bridge to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def after_fork():
+    def after_fork() -> None:
         for part in (interrupts, channel, output, capture):
             part.after_fork()
 
@@ -38,7 +50,7 @@ def serve_pipes():
     sys.addaudithook(lambda event, _args: output.flush() if event in _STARTS else None)
     sleep = time.sleep
 
-    def sleep_flushed(seconds, /):
+    def sleep_flushed(seconds: float, /) -> None:
         output.flush()
         sleep(seconds)
 
@@ -59,7 +71,7 @@ def serve_pipes():
 _STARTS = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"))
 
 
-def connect(port):
+def connect(port: Port) -> tuple[Interrupts, Channel, Output, Capture]:
     interrupts = Interrupts()
     channel = Channel(port, interrupts)
     output = Output(channel, interrupts)
@@ -67,30 +79,36 @@ def connect(port):
     return interrupts, channel, output, capture
 
 
-def like(original, wrapper):
+def like(original: Callable[..., Any], wrapper: Callable[..., Any]) -> Any:
     wrapper.__name__ = wrapper.__qualname__ = original.__name__
     wrapper.__doc__, wrapper.__module__ = original.__doc__, original.__module__
     return wrapper
 
 
-def ready(channel):
+def ready(channel: Channel) -> None:
     version = ".".join(map(str, sys.version_info[:3]))
     channel.send({"type": "ready", "protocol": frames.PROTOCOL_VERSION, "python": version, "platform": sys.platform})
 
 
-def carry_over():
+def carry_over() -> ModuleType:
     from . import checkpoint  # for the few who ask for it
 
     return checkpoint
 
 
-def files_to_keep(channel: object, interrupts: object) -> object:
+def files_to_keep(channel: Channel, interrupts: Interrupts) -> Projects:
     from .projects import Projects  # for those whose bridge keeps any
 
     return Projects(channel, interrupts)
 
 
-def serve_cells(interrupts: object, channel: object, output: object, capture: object, new_loop: object) -> None:
+def serve_cells(
+    interrupts: Interrupts,
+    channel: Channel,
+    output: Output,
+    capture: Capture,
+    new_loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
     bridge.connect(channel, output)
     install.install_modules()
     guard(interrupts)

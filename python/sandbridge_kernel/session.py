@@ -1,22 +1,40 @@
 """A session: the namespace and the event loop that cells share, and the life of a cell from `run` frame to `done` frame."""
 
+from __future__ import annotations
+
 import asyncio
 import builtins
 import contextvars
 import sys
 import types
+from typing import TYPE_CHECKING
 
 from . import caught_hints, cell, frames, pictures, tracebacks, unawaited
 from .display import Display
 from .loop import LOOP_CODE, LOOP_FILES
 from .static_check import StaticCheck
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any, Literal
+
+    from .channel import Channel
+    from .frame_types import DoneFrame, Outcome
+    from .interrupts import Interrupts
+    from .output import Output
+
 _GRACE_SECONDS = 0.7  # for what was cancelled to end. Twice this is less than what the bridge gives an interrupt
 _SHOWN_CHARS = 1 << 20  # of a text that does not fit into a frame
 
 
 class Session:
-    def __init__(self, channel, output, interrupts, new_loop):
+    def __init__(
+        self,
+        channel: Channel,
+        output: Output,
+        interrupts: Interrupts,
+        new_loop: Callable[[], asyncio.AbstractEventLoop],
+    ) -> None:
         self._channel = channel
         self._output = output
         self._interrupts = interrupts
@@ -32,42 +50,43 @@ class Session:
         caught_hints.install()
         self._display = Display(channel, output)
         self._display.install()
-        self._loop = None
-        self._stubborn = set()  # tasks that do not stop when cancelled: waited for and mentioned once
+        self._loop: asyncio.AbstractEventLoop
+        # Tasks that do not stop when cancelled: waited for and mentioned once.
+        self._stubborn: set[asyncio.Task[Any]] = set()
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
-    def run(self, number, source, with_json=False):
+    def run(self, number: int, source: str, with_json: bool = False) -> DoneFrame:
         """Run a cell; the `done` frame that tells how it went. `with_json`: give values as JSON, too, where they have that form."""
         self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # whatever the cell before has done to them
         self._ensure_loop()
-        done = {"type": "done", "cell": number}
+        outcome: Outcome = {"status": "ok"}
+        notes: list[str] = []
         try:
             try:
                 self._interrupts.arm()
-                done |= self._outcome(number, source)
-                if done["status"] == "error":
+                outcome = self._outcome(number, source)
+                if outcome["status"] == "error":
                     self._display.figures_of_failed()
-                if notes := self._stop_tasks() + unawaited.notes() + pictures.notes():
-                    done["notes"] = notes
+                notes = self._stop_tasks() + unawaited.notes() + pictures.notes()
             finally:
                 self._interrupts.disarm()
         except KeyboardInterrupt as error:  # came between the cell's last line and here
-            done |= _failure("interrupted", error)
+            outcome = {**outcome, **_failure("interrupted", error)}
         except BaseException as error:  # so did what a signal handler of the cell raised
-            done |= _failure("error", error)
-        return done
+            outcome = {**outcome, **_failure("error", error)}
+        return _done_frame(number, outcome, notes)
 
-    def _ensure_loop(self):
-        if self._loop is None or self._loop.is_closed():
+    def _ensure_loop(self) -> None:
+        if self._interrupts.loop is None or self._loop.is_closed():
             self._loop = self._interrupts.loop = self._new_loop()
         # asyncio.run() leaves none behind, and get_event_loop() in a cell means this one.
         asyncio.set_event_loop(self._loop)
 
     # ---- how it went
 
-    def _outcome(self, number, source):
+    def _outcome(self, number: int, source: str) -> Outcome:
         try:
             body, last, statements = self._compiler.compile(source, f"Cell {number}")
             self._static_check.check(statements, (body, last), f"Cell {number}")
@@ -78,7 +97,7 @@ class Session:
             else:
                 value = self._context.run(cell.run_sync, body, last, self.namespace)
             if value is not None:
-                builtins._ = value
+                builtins._ = value  # type: ignore[attr-defined]
             shown = self._display.value(value)
             return {"status": "ok"} if shown is None else {"status": "ok", "value": shown}
         except SystemExit as error:
@@ -88,18 +107,18 @@ class Session:
         except BaseException as error:
             return _failure("error", error)
 
-    def _await(self, coroutine):
+    def _await(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
         """Run a coroutine to its end on the session's loop: (its value, what interrupted it)."""
-        outcome = []
+        outcome: list[tuple[Any, BaseException | None]] = []
 
-        async def main():
+        async def main() -> None:
             # Nothing may pass through the loop: it would re-raise an exit or an interrupt in its own frames.
             try:
                 outcome.append((await coroutine, None))
             except BaseException as error:
                 outcome.append((None, error))
 
-        options = {"context": self._context} if sys.version_info >= (3, 11) else {}
+        options: dict[str, Any] = {"context": self._context} if sys.version_info >= (3, 11) else {}
         task = self._loop.create_task(main(), name="cell", **options)
         interrupt = None
         while not task.done():
@@ -117,14 +136,14 @@ class Session:
                 # Another task of the cell has ended the loop with SystemExit or the like. The cell goes on without it.
                 if not isinstance(error, (SystemExit, asyncio.CancelledError)):
                     raise
-        value, error = outcome[0] if outcome else (None, None)
+        value, raised = outcome[0] if outcome else (None, None)
         if interrupt is not None:
-            return None, error or interrupt
-        if error is not None:
-            raise error
+            return None, raised or interrupt
+        if raised is not None:
+            raise raised
         return value, None
 
-    def _stop_tasks(self):
+    def _stop_tasks(self) -> list[str]:
         """Cancel what the cell has left running, wait for it briefly, and say so."""
         tasks = asyncio.all_tasks(self._loop) - self._stubborn
         if not tasks:
@@ -149,17 +168,28 @@ class Session:
         return notes
 
 
-def _task_name(task):
+def _task_name(task: asyncio.Task[Any]) -> str:
     coroutine = task.get_coro()
     return f"{getattr(coroutine, '__qualname__', None) or type(coroutine).__name__}()"
 
 
-def _failure(status, error):
+def _failure(status: Literal["error", "interrupted"], error: BaseException) -> Outcome:
     name = "KeyboardInterrupt" if status == "interrupted" else None
     return {"status": status, "error": tracebacks.describe(error, name)}
 
 
-def fitting(done):
+def _done_frame(number: int, outcome: Outcome, notes: list[str]) -> DoneFrame:
+    done: DoneFrame = {"type": "done", "cell": number, "status": outcome["status"]}
+    if "value" in outcome:
+        done["value"] = outcome["value"]
+    if "error" in outcome:
+        done["error"] = outcome["error"]
+    if notes:
+        done["notes"] = notes
+    return done
+
+
+def fitting(done: DoneFrame) -> bytes:
     """The line for a `done` frame. One that does not fit on the wire, or into memory, gets its long texts cut in the middle;
     and a value with a part that JSON has no form for is an error of the cell."""
     try:
@@ -168,24 +198,23 @@ def fitting(done):
     except (frames.FrameError, MemoryError):
         pass
     except (TypeError, ValueError, RecursionError) as error:
-        failed = {key: done[key] for key in ("type", "cell", "notes") if key in done}
-        return frames.encode(failed | _failure("error", error))
+        return frames.encode(_done_frame(done["cell"], _failure("error", error), done.get("notes", [])))
     try:
         return frames.encode(_shortened(done))
     except frames.FrameError:
         # Not the texts, then: a figure of a million points, say, which has a text form as well.
         texts = {kind: content for kind, content in done["value"].items() if isinstance(content, str)}
-        return frames.encode(_shortened(done | {"value": texts}))
+        return frames.encode(_shortened({**done, "value": texts}))
 
 
-def _text_bytes(value):
+def _text_bytes(value: object) -> int:
     """At most how long the texts in a value get as JSON, roughly; nothing is copied to find out."""
     if isinstance(value, dict):
         return sum(map(_text_bytes, value.values()))
     return len(value) * (1 if value.isascii() else 6) if isinstance(value, str) else 0
 
 
-def _shortened(value):
+def _shortened(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shortened(item) for key, item in value.items()}
     if isinstance(value, str) and len(value) > _SHOWN_CHARS:

@@ -2,14 +2,34 @@
 when there are any; what is certainly wrong is one error that shows the line. Python that is merely dynamic is never refused.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, NamedTuple
 
 from .api import bridge, runtime
-from .api.errors import ArgumentsError, MCPError, NotAwaited, ServerNotFound, ToolNotFound, ToolNotFoundImport, from_reply
-from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry
+from .api.errors import (
+    ArgumentsError,
+    MCPError,
+    NotAwaited,
+    ServerNotFound,
+    ToolNotFound,
+    ToolNotFoundImport,
+    from_reply,
+)
+from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry, server_name, server_of
 from .seen_calls import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any, Literal
+
+    from .seen_calls import Binding, Call
+
+    _Problem = tuple[ast.Call | ast.ImportFrom, MCPError]
+    _Sent = tuple[ast.Call | ast.ImportFrom, bool, dict[str, Any]]
 
 _MAX_CALLS = 500
 _MAX_SHOWN = 10
@@ -24,14 +44,23 @@ _IN_VAIN = {
 }
 
 
+class Target(NamedTuple):
+    """What an expression stands for. A named tuple because a dataclass would cost every kernel's start two milliseconds."""
+
+    kind: Literal["server", "unknown server", "unreachable", "tool", "function", "module", "registry", "package"]
+    name: str  # of the server, of the package, or of the function
+    tool: str = ""
+    value: Any = None  # the function itself
+
+
 class StaticCheck:
     """Kept for a session: what earlier cells may bind behind a later one's back."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self._globals = set()
+        self._globals: set[str] = set()
 
-    def check(self, statements, codes, filename):
+    def check(self, statements: list[ast.stmt], codes: Iterable[CodeType | None], filename: str) -> None:
         """`codes` are those that were compiled from `statements`. Raises an MCPError from the cell's own line."""
         if not self._is_worthwhile(codes):
             return
@@ -44,7 +73,7 @@ class StaticCheck:
         if problems:
             _refuse(problems, filename)
 
-    def _is_worthwhile(self, codes):
+    def _is_worthwhile(self, codes: Iterable[CodeType | None]) -> bool:
         """Does the cell name anything a call could go through? Quick: most cells do not."""
         pending = [code for code in codes if code is not None]
         get = self._namespace.get
@@ -56,45 +85,48 @@ class StaticCheck:
         return False
 
 
-def _kind(value):
-    """What a value stands for: ("server", name), ("tool", server, name), ("function", itself), ("module" or "registry", itself), or None."""
+def _kind(value: Any) -> Target | None:
+    """What a value stands for, where that is known."""
     kind = type(value)
     if kind is ServerProxy:
-        return ("server", value._server)
+        return Target("server", server_name(value))
     if kind is ToolProxy:
-        return ("tool", value._proxy._server, value.__name__)
+        return Target("tool", server_name(server_of(value)), value.__name__)
     if kind is FunctionType and value.__globals__ is _RUNTIME:
-        return ("function", value)
+        return Target("function", value.__name__, value=value)
     if kind is Registry:
-        return ("registry", value) if value is registry else None
-    return ("module", value) if value is runtime else None
+        return Target("registry", "") if value is registry else None
+    return Target("module", "") if value is runtime else None
 
 
 class _Checker:
-    def __init__(self, source, namespace, made):
+    def __init__(self, source: Source, namespace: dict[str, Any], made: set[str]) -> None:
         self._source, self._namespace, self._made = source, namespace, made
 
-    def problems(self):
+    def problems(self) -> list[_Problem]:
         """(node, error) of every call that is certainly wrong, in the order of the source."""
-        found, sent = [], []
+        found: list[_Problem] = []
+        sent: list[_Sent] = []
         for call in self._source.calls:
             target = self._resolve(call.node.func, call)
             if target is None:
                 continue
             if call.use in _IN_VAIN and _is_coroutine(target):
-                found.append((call.node, NotAwaited(f"{_IN_VAIN[call.use]}: write `await {_written(call.node.func)}(…)`")))
+                found.append(
+                    (call.node, NotAwaited(f"{_IN_VAIN[call.use]}: write `await {_written(call.node.func)}(…)`"))
+                )
             if not self._source.is_certain(call):
                 continue
-            if target[0] == "unreachable":
+            if target.kind == "unreachable":
                 if not call.branch and not self._may_not_exist():
-                    found.append((call.node, registry.not_found(target[1], ServerNotFound)))
+                    found.append((call.node, registry.not_found(target.name, ServerNotFound)))
             elif (seen := _described(call.node, target)) and len(sent) < _MAX_CALLS:
                 sent.append((call.node, call.branch, seen))
         sent.extend(self._imports()[: _MAX_CALLS - len(sent)])
         found.extend(self._judged(sent))
         return sorted(found, key=lambda problem: (problem[0].lineno, problem[0].col_offset))
 
-    def _judged(self, sent):
+    def _judged(self, sent: list[_Sent]) -> Iterator[_Problem]:
         if not sent:
             return
         try:
@@ -105,7 +137,12 @@ class _Checker:
             node, branch, _ = sent[problem["call"]]
             error = from_reply(problem)
             # A cell that finds out what there is may know better than to come here.
-            if isinstance(error, ServerNotFound) and branch or not isinstance(error, ArgumentsError) and self._may_not_exist():
+            if (
+                isinstance(error, ServerNotFound)
+                and branch
+                or not isinstance(error, ArgumentsError)
+                and self._may_not_exist()
+            ):
                 continue
             if isinstance(node, ast.ImportFrom):
                 if not isinstance(error, ToolNotFound):
@@ -113,32 +150,40 @@ class _Checker:
                 error = ToolNotFoundImport(error.message, hint=error.hint, data=error.data)
             yield node, error
 
-    def _imports(self):
+    def _imports(self) -> list[_Sent]:
         """Tools that are imported by name, where a failure would end the cell. Whether one exists is the bridge's to say: any name can be imported."""
         bindings = [binding for found in self._source.bindings.values() for binding in found if binding.certain]
-        imports = [(binding.node, _imported(binding.node, binding.alias)) for binding in bindings if isinstance(binding.node, ast.ImportFrom)]
+        imports = [
+            (binding.node, _imported(binding.node, binding.alias))
+            for binding in bindings
+            if isinstance(binding.node, ast.ImportFrom) and binding.alias is not None
+        ]
         return [
-            (node, False, {"server": target[1], "tool": target[2], "partial": True})
+            (node, False, {"server": target.name, "tool": target.tool, "partial": True})
             for node, target in imports
-            if target is not None and target[0] == "tool"
+            if target is not None and target.kind == "tool"
         ]
 
-    def _may_not_exist(self):
+    def _may_not_exist(self) -> bool:
         return self._source.looks and self._source.branches
 
     # ---- what an expression stands for
 
-    def _resolve(self, node, call):
+    def _resolve(self, node: ast.AST, call: Call) -> Target | None:
         if isinstance(node, ast.Name):
             return self._resolve_name(node.id, call)
         if isinstance(node, ast.Attribute):
             return _attribute(self._resolve(node.value, call), node.attr)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str)
+        ):
             base = self._resolve(node.value, call)
-            return _server(node.slice.value) if base is not None and base[0] == "registry" else None
+            return _server(node.slice.value) if base is not None and base.kind == "registry" else None
         return None
 
-    def _resolve_name(self, name, call):
+    def _resolve_name(self, name: str, call: Call) -> Target | None:
         if name in self._made:
             return None
         bindings = self._source.bindings.get(name)
@@ -151,12 +196,12 @@ class _Checker:
         is_missing = name.startswith("mcp_") and not hasattr(builtins, name)
         return _server(name[4:]) if is_missing else None
 
-    def _resolve_import(self, name, bindings, call):
+    def _resolve_import(self, name: str, bindings: list[Binding], call: Call) -> Target | None:
         """A name that the cell binds is checked when an import from `mcp` is all that binds it, and comes first."""
         if len(bindings) != 1 or self._source.star:
             return None
         [binding] = bindings
-        if binding.node is None or call.scope[: len(binding.scope)] != binding.scope:
+        if binding.node is None or binding.alias is None or call.scope[: len(binding.scope)] != binding.scope:
             return None
         target = _imported(binding.node, binding.alias)
         before = (binding.node.lineno, binding.node.col_offset) < (call.node.lineno, call.node.col_offset)
@@ -166,7 +211,7 @@ class _Checker:
         return target if known is not self and target == (_kind(known) or _package(known)) else None
 
 
-def _imported(node, alias):
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> Target | None:
     if isinstance(node, ast.Import):
         if alias.name.split(".")[0] != "mcp":
             return None
@@ -174,25 +219,27 @@ def _imported(node, alias):
     elif node.level or (node.module or "").split(".")[0] != "mcp":
         return None
     else:
-        path = [*node.module.split("."), alias.name]
-    target = ("package", "mcp")
+        path = [*(node.module or "").split("."), alias.name]
+    target: Target | None = Target("package", "mcp")
     for part in path[1:]:
         target = _attribute(target, part)
     return target
 
 
-def _package(value):
+def _package(value: Any) -> Target | None:
     """The modules `mcp` and `mcp.servers`."""
     from sys import modules
 
     name = getattr(value, "__name__", None) if type(value).__name__ in ("module", "_ServersModule") else None
-    return ("package", name) if name in ("mcp", "mcp.servers") and modules.get(name) is value else None
+    return Target("package", name) if name in ("mcp", "mcp.servers") and modules.get(name) is value else None
 
 
-def _attribute(base: tuple | None, name: str) -> tuple | None:
-    kind = base[0] if base is not None else None
-    if kind == "package" and base[1] == "mcp":
-        return {"runtime": ("module", runtime), "servers": ("package", "mcp.servers")}.get(name)
+def _attribute(base: Target | None, name: str) -> Target | None:
+    if base is None:
+        return None
+    kind = base.kind
+    if kind == "package" and base.name == "mcp":
+        return {"runtime": Target("module", ""), "servers": Target("package", "mcp.servers")}.get(name)
     if kind == "package":
         return None if name.startswith("_") else _server(name)
     if kind == "module":
@@ -200,22 +247,22 @@ def _attribute(base: tuple | None, name: str) -> tuple | None:
     if kind == "server" and name in LISTINGS:
         return None
     if kind == "server":
-        return ("tool", base[1], name) if not name.startswith("_") or name[1:] in METHODS else None
+        return Target("tool", base.name, name) if not name.startswith("_") or name[1:] in METHODS else None
     if kind == "tool" and name == "raw":
         return base
-    return ("unreachable", base[1]) if kind == "unknown server" else None
+    return Target("unreachable", base.name) if kind == "unknown server" else None
 
 
-def _server(name):
+def _server(name: str) -> Target:
     proxy = registry.get(name)
-    return ("server", proxy._server) if proxy is not None else ("unknown server", name)
+    return Target("server", server_name(proxy)) if proxy is not None else Target("unknown server", name)
 
 
-def _is_coroutine(target):
-    return target[0] == "tool" or target[0] == "function" and bool(target[1].__code__.co_flags & _COROUTINE)
+def _is_coroutine(target: Target) -> bool:
+    return target.kind == "tool" or target.kind == "function" and bool(target.value.__code__.co_flags & _COROUTINE)
 
 
-def _written(node):
+def _written(node: ast.AST) -> str:
     text = ast.unparse(node)
     return text if len(text) <= 80 else "…"
 
@@ -223,30 +270,34 @@ def _written(node):
 # ---- what the bridge is told of a call
 
 
-def _described(node, target):
-    if target[0] == "tool":
-        return _arguments(node.args, node.keywords, target[1], target[2])
-    if target[0] != "function" or target[1].__name__ not in ("call_tool", "call_tool_sync"):
+def _described(node: ast.Call, target: Target) -> dict[str, Any] | None:
+    if target.kind == "tool":
+        return _arguments(node.args, node.keywords, target.name, target.tool)
+    if target.kind != "function" or target.name not in ("call_tool", "call_tool_sync"):
         return None
-    given = dict(zip(("server", "tool", "arguments"), node.args))
+    given: dict[str | None, Any] = dict(zip(("server", "tool", "arguments"), node.args))
     given.update((keyword.arg, keyword.value) for keyword in node.keywords)
     if None in given or any(isinstance(arg, ast.Starred) for arg in node.args) or len(node.args) > 3:
         return None
     names = [given.get("server"), given.get("tool")]
-    if not all(isinstance(name, ast.Constant) and isinstance(name.value, str) for name in names):
+    if not all(map(_is_text, names)):
         return None
-    server, tool = (name.value for name in names)
+    server, tool = given["server"].value, given["tool"].value
     arguments = given.get("arguments")
     if arguments is None or isinstance(arguments, ast.Constant) and arguments.value is None:
         return _arguments((), (), server, tool)
-    keys = arguments.keys if isinstance(arguments, ast.Dict) else [None]
-    if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys):
+    if not isinstance(arguments, ast.Dict) or not all(map(_is_text, arguments.keys)):
         return {"server": server, "tool": tool, "partial": True}
-    return _arguments((), [ast.keyword(key.value, value) for key, value in zip(keys, arguments.values)], server, tool)
+    pairs: Iterable[tuple[Any, ast.expr]] = zip(arguments.keys, arguments.values)
+    return _arguments((), [ast.keyword(key.value, value) for key, value in pairs], server, tool)
 
 
-def _arguments(args, keywords, server, tool):
-    seen = {"server": server, "tool": tool}
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _arguments(args: Sequence[ast.expr], keywords: Sequence[ast.keyword], server: str, tool: str) -> dict[str, Any]:
+    seen: dict[str, Any] = {"server": server, "tool": tool}
     if any(isinstance(arg, ast.Starred) for arg in args) or any(keyword.arg is None for keyword in keywords):
         seen["partial"] = True
     positions = []
@@ -259,7 +310,7 @@ def _arguments(args, keywords, server, tool):
     return seen
 
 
-def _value(node):
+def _value(node: ast.AST) -> dict[str, Any]:
     budget = [_MAX_LITERAL_NODES]
     try:
         return {"value": _literal(node, budget)}
@@ -267,22 +318,28 @@ def _value(node):
         return {}
 
 
-def _literal(node, budget):
+def _literal(node: Any, budget: list[int]) -> Any:
     """The value of a literal that has a form in JSON. Raises ValueError for anything else."""
     budget[0] -= 1
     if budget[0] < 0:
         raise ValueError
     if isinstance(node, ast.Constant):
         value = node.value
-        if value is None or isinstance(value, (bool, int)) or isinstance(value, str) and len(value) <= _MAX_LITERAL_CHARS:
+        if (
+            value is None
+            or isinstance(value, (bool, int))
+            or isinstance(value, str)
+            and len(value) <= _MAX_LITERAL_CHARS
+        ):
             return value
         if isinstance(value, float) and value - value == 0:
             return value
     elif isinstance(node, (ast.List, ast.Tuple)):
         return [_literal(item, budget) for item in node.elts]
     elif isinstance(node, ast.Dict):
-        if all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
-            return {key.value: _literal(value, budget) for key, value in zip(node.keys, node.values)}
+        if all(map(_is_text, node.keys)):
+            pairs: Iterable[tuple[Any, ast.expr]] = zip(node.keys, node.values)
+            return {key.value: _literal(value, budget) for key, value in pairs}
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _literal(node.operand, budget)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -293,7 +350,7 @@ def _literal(node, budget):
 # ---- the error
 
 
-def _refuse(problems, filename):
+def _refuse(problems: list[_Problem], filename: str) -> None:
     shown = problems[:_MAX_SHOWN]
     lines = [f"line {node.lineno}: {_said(error)}" for node, error in shown]
     if len(problems) > len(shown):
@@ -301,8 +358,15 @@ def _refuse(problems, filename):
     classes = {type(error) for _, error in problems}
     first = problems[0][1]
     kind, code = (type(first), first.code) if len(classes) == 1 else (ArgumentsError, None)
-    head = f"Nothing has run, because of {lines[0]}" if len(lines) == 1 else "\n  ".join(("Nothing has run, because of", *lines))
-    places = [{"line": node.lineno, "column": node.col_offset, "code": error.code, "message": error.message} for node, error in shown]
+    head = (
+        f"Nothing has run, because of {lines[0]}"
+        if len(lines) == 1
+        else "\n  ".join(("Nothing has run, because of", *lines))
+    )
+    places = [
+        {"line": node.lineno, "column": node.col_offset, "code": error.code, "message": error.message}
+        for node, error in shown
+    ]
     error = kind(head, code=code, data={**(first.data or {}), "problems": places})
     # Raised from the cell's own line, so that it is shown as any error of that line is.
     at = {name: getattr(problems[0][0], name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
@@ -310,6 +374,6 @@ def _refuse(problems, filename):
     exec(compile(module, filename, "exec", 0, True), {"error": error})
 
 
-def _said(error):
+def _said(error: MCPError) -> str:
     # The message about arguments has the signature already; its hint would only say to look at it.
     return error.message if isinstance(error, ArgumentsError) else str(error)

@@ -3,13 +3,23 @@
 Frames of the standard library and of installed packages are left out as well: they cost the reader more than they tell.
 """
 
+from __future__ import annotations
+
 import linecache
 import os
 import re
 from traceback import FrameSummary, StackSummary, TracebackException
+from typing import TYPE_CHECKING
 
 from .hints import advice
 from .line_values import values_on_line
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .frame_types import CellError
+
+    _Place = tuple[str, int | None, str]
 
 _KERNEL = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
@@ -21,26 +31,28 @@ _CUT = re.compile(r'^([ |+]*)File "<cut>", line 0, in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"Cell \d+$")
 
 
-def describe(error, name=None):
+def describe(error: BaseException, name: str | None = None) -> CellError:
     """The `error` of a done frame. `name`: report it as this kind of exception."""
     kind = name or type(error).__name__
     try:
-        told = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
+        told: CellError = {"name": kind, "message": _message(error), "traceback": _traceback(error, name)}
         if values := _values(error):
             told["values"] = values
-        return told | ({} if name else advice(error))
+        if not name:
+            told.update(advice(error))  # type: ignore[typeddict-item]
+        return told
     except (Exception, RecursionError):
         return {"name": kind, "message": "", "traceback": f"{kind} (its traceback could not be formatted)\n"}
 
 
-def _values(error):
+def _values(error: BaseException) -> str:
     try:
         return values_on_line(error)
     except Exception:  # data that another thread changes meanwhile; a traceback without values is better than none
         return ""
 
 
-def _message(error):
+def _message(error: BaseException) -> str:
     try:
         return str(error)
     except BaseException as problem:
@@ -49,7 +61,7 @@ def _message(error):
         return f"<its __str__ raised {type(problem).__name__}>"
 
 
-def _traceback(error, name):
+def _traceback(error: BaseException, name: str | None) -> str:
     summary = TracebackException(type(error), error, error.__traceback__, lookup_lines=False, compact=True)
     _clean(summary, set())
     lines = list(summary.format())
@@ -58,7 +70,7 @@ def _traceback(error, name):
     return _CUT.sub(r"\1… \2 …", _PLACE.sub(r"\1\2, \3", "".join(lines)))
 
 
-def _clean(summary, seen):
+def _clean(summary: Any, seen: set[int]) -> None:
     if summary is None or id(summary) in seen:
         return
     seen.add(id(summary))
@@ -72,13 +84,17 @@ def _clean(summary, seen):
         _clean(inner, seen)
 
 
-def _is_users(filename):
-    if filename.endswith((".pyx", ".pxi", ".pxd")) or filename.startswith((_KERNEL, "<frozen")) or any(part in filename for part in _PACKAGES):
+def _is_users(filename: str) -> bool:
+    if (
+        filename.endswith((".pyx", ".pxi", ".pxd"))
+        or filename.startswith((_KERNEL, "<frozen"))
+        or any(part in filename for part in _PACKAGES)
+    ):
         return False
     return not filename.startswith(_LIBRARY)
 
 
-def _shortened(stack):
+def _shortened(stack: list[FrameSummary]) -> list[FrameSummary]:
     """Python folds a frame that repeats; here groups of frames that do are folded, and what is still long is cut."""
     stack = _folded(stack)
     runs = sum(1 for a, b in zip(stack, stack[1:]) if _place(a) != _place(b))
@@ -88,7 +104,7 @@ def _shortened(stack):
     return [*stack[:_HEAD_FRAMES], _cut(f"{hidden} frames left out"), *stack[-_TAIL_FRAMES:]]
 
 
-def _folded(stack):
+def _folded(stack: list[FrameSummary]) -> list[FrameSummary]:
     places = [_place(frame) for frame in stack]
     kept, at = [], 0
     while at < len(stack):
@@ -100,7 +116,7 @@ def _folded(stack):
     return kept
 
 
-def _circle(places, at):
+def _circle(places: list[_Place], at: int) -> tuple[int, int]:
     """How many frames from here on repeat, and how often they are there: (1, 1) when none do."""
     for size in range(1, _LONGEST_CIRCLE + 1):
         times, group = 1, places[at : at + size]
@@ -111,15 +127,15 @@ def _circle(places, at):
     return 1, 1
 
 
-def _place(frame):
+def _place(frame: FrameSummary) -> _Place:
     return frame.filename, frame.lineno, frame.name
 
 
-def _cut(words):
+def _cut(words: str) -> FrameSummary:
     return FrameSummary("<cut>", 0, words, lookup_line=False, line="")
 
 
-def _add_source(summary):
+def _add_source(summary: Any) -> None:
     """The line of a syntax error that was found after parsing, when Python looks for it in a file."""
     lines = linecache.getlines(summary.filename)
     number = int(summary.lineno or 0)

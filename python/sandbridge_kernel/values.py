@@ -1,17 +1,18 @@
 """Native values: what a tool's result becomes in Python. Pure; knows nothing of frames or calls."""
 
 from binascii import a2b_base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from json import JSONDecoder
+from typing import Any
 
 
-class Record(dict):
+class Record(dict[Any, Any]):
     """A dict whose keys are attributes too. Keys that are also dict methods (`items`, `keys`…) are reached as `record["items"]`."""
 
     __slots__ = ()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
@@ -19,15 +20,15 @@ class Record(dict):
         keys = ", ".join(map(str, list(self)[:20])) or "none"
         raise AttributeError(f"no key {name!r}; keys: {keys}" + (", …" if len(self) > 20 else ""))
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         if name not in self:
             raise AttributeError(f"no key {name!r}")
         del self[name]
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(key for key in self if isinstance(key, str))]
 
 
@@ -37,29 +38,29 @@ _decode = JSONDecoder(object_hook=Record).decode
 class Media:
     """An image or a sound: `.data` (bytes), `.mime_type`. Shown as itself when it is a cell's last value or passed to `display`."""
 
-    def __init__(self, base64, mime_type):
+    def __init__(self, base64: str, mime_type: str) -> None:
         self._base64 = base64
         self.mime_type = mime_type
 
     @property
-    def data(self):
+    def data(self) -> bytes:
         """The bytes. Raises ValueError when the server's base64 is broken."""
         return a2b_base64(self._base64)
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), self.mime_type: self._base64}
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Media) and (self.mime_type, self._base64) == (other.mime_type, other._base64)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.mime_type, self._base64))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.mime_type}, {len(self._base64) * 3 // 4 - self._base64[-2:].count('='):,} bytes>"
 
 
-def native(result):
+def native(result: Any) -> Any:
     """The value of an MCP tool result: its structured content, else its content blocks as str, list, Record, bytes or Media.
 
     With images or sounds beside structured content it is a list: the structured value, then these.
@@ -78,7 +79,7 @@ def native(result):
     return values or None
 
 
-def _with_media(value, media):
+def _with_media(value: Any, media: list[Media]) -> Any:
     # Some servers give their content blocks as structured content once more, boxed or one by itself.
     blocks = value if isinstance(value, list) else [value]
     parse = _parsed if _may_parse(blocks) else str
@@ -88,10 +89,10 @@ def _with_media(value, media):
     return [value, *media]
 
 
-def media_in(value, most):
+def media_in(value: Any, most: int) -> list[tuple[str, str]]:
     """(MIME type, base64) of at most so many images and sounds inside of a list or a dict, whatever they are nested in."""
     inside = islice(_inside(value, _DEPTH), _MAX_VISITS)
-    return list(islice(((one.mime_type, one._base64) for one in inside if type(one) is Media), most))
+    return list(islice(((one.mime_type, one._base64) for one in inside if type(one) is Media), most))  # noqa: SLF001
 
 
 _DEPTH = 4
@@ -99,7 +100,7 @@ _MAX_VISITS = 2_000  # of items: a value of millions has no images that anybody 
 _CONTAINERS = (list, tuple, dict, Record)
 
 
-def _inside(value, depth):
+def _inside(value: Any, depth: int) -> Iterator[Any]:
     if type(value) not in _CONTAINERS or not depth:
         return
     for item in value.values() if isinstance(value, dict) else value:
@@ -120,7 +121,7 @@ def _open_box(value: object) -> object:
     return value
 
 
-def _block(block: object, parse: Callable[[str], object]) -> object:
+def _block(block: Any, parse: Callable[[str], object]) -> object:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
         return parse(block["text"])
@@ -132,7 +133,9 @@ def _block(block: object, parse: Callable[[str], object]) -> object:
             return resource["text"]
         if isinstance(resource.get("blob"), str):
             mime = str(resource.get("mimeType") or "")
-            return Media(resource["blob"], mime) if mime.startswith(("image/", "audio/")) else a2b_base64(resource["blob"])
+            return (
+                Media(resource["blob"], mime) if mime.startswith(("image/", "audio/")) else a2b_base64(resource["blob"])
+            )
     return block
 
 
@@ -143,10 +146,13 @@ _MAX_STRUCTURE = 1 << 20
 def _may_parse(content: object) -> bool:
     """Whether the texts of a result are few and plain enough to make objects of, if they are JSON."""
     blocks = content if isinstance(content, list) else []
-    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    texts: list[str] = [
+        block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
+    ]
     if sum(map(len, texts)) <= _MAX_STRUCTURE:
         return True
-    return sum(text.count(mark) for text in texts if text.lstrip()[:1] in ("{", "[") for mark in "[]{}:,") <= _MAX_STRUCTURE
+    likely = [text for text in texts if text.lstrip()[:1] in ("{", "[")]
+    return sum(text.count(mark) for text in likely for mark in "[]{}:,") <= _MAX_STRUCTURE
 
 
 def _parsed(text: str) -> object:

@@ -1,16 +1,31 @@
 """The repr of a container that is too wide for one line, with its items filled into lines. Pure, and bounded in depth and size."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .values import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 _WIDTH = 110
 _WIDEST = 200  # a repr up to this stays on one line
 _DEPTH = 6
 _MAX_CHARS = 4_000_000
 
-_BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: ("frozenset({", "})"), dict: "{}", Record: "{}"}
+_BRACKETS: dict[type, tuple[str, str]] = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+    dict: ("{", "}"),
+    Record: ("{", "}"),
+}
 
 
-def wrapped(value, plain):
+def wrapped(value: Any, plain: str) -> str:
     """`plain`, the value's repr, or the same over several lines. Only builtin containers are taken apart."""
     if type(value) not in _BRACKETS or not value or not _WIDEST < len(plain) <= _MAX_CHARS:
         return plain
@@ -20,7 +35,7 @@ def wrapped(value, plain):
         return plain
 
 
-def _lines(value, depth, inside):
+def _lines(value: Any, depth: int, inside: set[int]) -> str:
     opening, closing = _BRACKETS[type(value)]
     inside = inside | {id(value)}
     indent = " " * (depth + 1)
@@ -35,7 +50,7 @@ def _lines(value, depth, inside):
     return opening + f"\n{indent}".join(lines) + closing
 
 
-def _items(value, depth, inside):
+def _items(value: Any, depth: int, inside: set[int]) -> Iterator[str]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield f"{key!r}: {_item(item, depth, inside)}"
@@ -44,7 +59,7 @@ def _items(value, depth, inside):
             yield _item(item, depth, inside)
 
 
-def _item(item, depth, inside):
+def _item(item: Any, depth: int, inside: set[int]) -> str:
     plain = repr(item)
     if type(item) not in _BRACKETS or not item or len(plain) <= _WIDTH or depth >= _DEPTH or id(item) in inside:
         return plain

@@ -1,17 +1,18 @@
 // Keeps what is known of each server on disk, one file a server definition: the only I/O of the catalog.
 // A file can be missing, torn, old, or another bridge's: then it is as if it were not there, and it is written anew.
 // The definition itself is in no file; its hash is the file's name, so a change of command, environment or URL starts afresh.
-import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
-import { isRecord } from './signature/json-schema.ts'
+import { isRecord } from '../text/json.ts'
 import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../storage/private-folder.ts'
+import { replaceFileSync } from '../storage/replace-file.ts'
 
 /** Raise it whenever a file of the older kind could be misread. */
 const FORMAT = 2
@@ -94,15 +95,12 @@ export class DiskCache {
   /** Replace what is known of a server at once or not at all. What another bridge learned meanwhile is kept. A failure is logged once. */
   write(key: string, entry: CachedServer): void {
     const file = this.#file(key)
-    const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
     try {
       makePrivateFolderSync(this.#folder)
       const learned = mergeLearned(this.#learnedBefore(file), entry.learned)
       const text = JSON.stringify({ format: FORMAT, ...entry, ...(learned && { learned }) })
-      writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
-      renameSync(temporary, file)
+      replaceFileSync(file, text)
     } catch (error) {
-      removeQuietly(temporary)
       if (this.#failedToWrite) return
       this.#failedToWrite = true
       this.#log?.warning('The catalog cannot be saved; it will be built again next time', { reason: messageOf(error) })
@@ -121,14 +119,6 @@ export class DiskCache {
 
   #file(key: string): string {
     return join(this.#folder, `${key}.json`)
-  }
-}
-
-function removeQuietly(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // It was never made: its folder is no folder. What went wrong before is what gets logged.
   }
 }
 

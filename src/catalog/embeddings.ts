@@ -2,7 +2,7 @@
 // an endpoint that is slow, broken or away costs a bounded wait, and the search by words goes on alone.
 // The texts sent are names and descriptions of tools, and the query; the endpoint's URL and key are secrets and never shown.
 import type { Log } from '../log.ts'
-import { isRecord } from './signature/json-schema.ts'
+import { isRecord } from '../text/json.ts'
 
 export interface EmbeddingsOptions {
   /** The endpoint, up to and with `/v1/embeddings`. */

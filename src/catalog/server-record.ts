@@ -13,7 +13,7 @@ import {
 } from './model/catalog-offering.ts'
 import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
 import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
-import { isRecord } from './signature/json-schema.ts'
+import { isRecord } from '../text/json.ts'
 import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../text/one-line.ts'
 import { serverPurpose } from './server-purpose.ts'

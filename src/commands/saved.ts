@@ -8,6 +8,7 @@ import { parseSavedTool, SavedToolStore } from '../state/saved-tool-store.ts'
 import { parseVersion } from './artifacts.ts'
 import { withBridge } from './open-bridge.ts'
 import { count } from '../text/count.ts'
+import { parseJson } from '../text/json.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 interface SavedOptions {
@@ -113,12 +114,4 @@ async function readExported(file: string): Promise<unknown[]> {
 
 function openStore(): SavedToolStore {
   return new SavedToolStore(readSettings(process.env).stateDir)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

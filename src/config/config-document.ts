@@ -1,5 +1,11 @@
 // From the text of a config file to plain values, whatever its format, and the few ways in which readers look at such values. Pure.
-import type { Parsed } from './formats/parsed.ts'
+import { isRecord, parseJson } from '../text/json.ts'
+
+/**
+ * What a parser makes of a text. Its own message can quote the file, and the file holds secrets: only the kind of error and its place go into
+ * a reason.
+ */
+export type Parsed = { value: unknown } | { reason: string; offset?: number }
 
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
 
@@ -13,8 +19,8 @@ export async function parseDocument(
 ): Promise<{ document: ConfigObject } | { reason: string }> {
   if (text.trim() === '') return { document: {} }
   const parsed = await parsers[format](text)
-  if ('reason' in parsed) return parsed
-  return isObject(parsed.value)
+  if ('reason' in parsed) return { reason: parsed.reason + placeOf(text, parsed.offset) }
+  return isRecord(parsed.value)
     ? { document: parsed.value }
     : { reason: 'holds a list or a single value, not an object' }
 }
@@ -22,25 +28,24 @@ export async function parseDocument(
 // Parsers are loaded on first need, each through a file of ours: a bundle has no named exports for an import() of CommonJS.
 const parsers: Record<ConfigFormat, (text: string) => Promise<Parsed>> = {
   async jsonc(text) {
-    try {
-      return { value: JSON.parse(text) as unknown }
-    } catch {
-      return (await import('./formats/jsonc.ts')).parseJsonc(text)
-    }
+    const value = parseJson(text)
+    return value === undefined ? (await import('./formats/jsonc.ts')).parseJsonc(text) : { value }
   },
   toml: async (text) => (await import('./formats/toml.ts')).parseToml(text),
   yaml: async (text) => (await import('./formats/yaml.ts')).parseYaml(text),
 }
 
-export function isObject(value: unknown): value is ConfigObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function placeOf(text: string, offset: number | undefined): string {
+  if (offset === undefined) return ''
+  const before = text.slice(0, offset)
+  return ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
 }
 
 /** A value by a path of keys; undefined as soon as one is missing. Only own keys count. */
 export function valueAt(value: unknown, ...keys: string[]): unknown {
   let at = value
   for (const key of keys) {
-    if (!isObject(at) || !Object.hasOwn(at, key)) return undefined
+    if (!isRecord(at) || !Object.hasOwn(at, key)) return undefined
     at = at[key]
   }
   return at

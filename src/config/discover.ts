@@ -6,7 +6,7 @@ import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
 import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
-import type { ConfigLocation, NamedEntry, Place, Reader } from './readers/reader.ts'
+import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
 import {
@@ -17,7 +17,7 @@ import {
   trustRank,
 } from './server-definition.ts'
 import { toServerBody } from './server-entry.ts'
-import { BAD_NAME, isServerName, shownName } from './server-name.ts'
+import { BAD_NAME, isServerName, shownName } from './server-entry.ts'
 import type { Settings } from './settings.ts'
 import { textHash } from './trust.ts'
 
@@ -47,7 +47,7 @@ interface FileServers {
 /** All configured servers, each under a name of its own, and what was left out and why. Never rejects for what is in a file. */
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
-  const place: Place = {
+  const place: HostPaths = {
     platform: options.platform ?? process.platform,
     home: options.home ?? homedir(),
     cwd: options.cwd ?? process.cwd(),
@@ -82,7 +82,7 @@ interface Location extends ConfigLocation {
 }
 
 /** The files at a reader's locations: a folder becomes its `*.json` files, or the reason why it cannot be listed. */
-async function filesOf(reader: Reader, place: Place, fileSystem: ConfigFileSystem): Promise<Location[]> {
+async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileSystem): Promise<Location[]> {
   const lists = reader.locations(place).map(async (location) => {
     if (location.kind !== 'folder') return [location]
     const listed = await listJsonFiles(fileSystem, location.path)
@@ -114,7 +114,7 @@ async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServ
 async function readOne(
   reader: Reader,
   location: Location,
-  place: Place,
+  place: HostPaths,
   options: DiscoverOptions,
 ): Promise<FileServers> {
   const file = location.path

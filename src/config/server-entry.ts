@@ -1,8 +1,9 @@
 // One server's entry as a client wrote it, checked field by field and made a definition. Pure.
 // Reasons name fields, never what is in them.
-import { EntryInvalid, isPresent, optionalText, requiredText, texts, textTable } from './entry-fields.ts'
+import type * as z from 'zod'
+import { isRecord, withoutUndefined } from '../text/json.ts'
+import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputsOf } from './inputs.ts'
-import { oauthOf } from './oauth-entry.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 /** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
@@ -32,97 +33,111 @@ export interface ServerEntry {
 /** Everything of a definition but its name and its origin. */
 export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
 
-const TRANSPORTS = new Map<unknown, 'stdio' | 'http' | 'sse'>([
-  ['stdio', 'stdio'],
-  ['local', 'stdio'],
-  ['http', 'http'],
-  ['remote', 'http'],
-  ['streamable-http', 'http'],
-  ['streamable_http', 'http'],
-  ['streamablehttp', 'http'],
-  ['sse', 'sse'],
-])
+const MAX_NAME_CHARS = 128
+
+export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or with control characters in it'
+
+export function isServerName(name: string): boolean {
+  return name.trim() !== '' && name === shownName(name)
+}
+
+/** A name that fits on one line of a list, whatever was written. */
+export function shownName(name: string): string {
+  return name.slice(0, MAX_NAME_CHARS).replaceAll(/\p{Cc}/gu, '\uFFFD')
+}
+
+/** Its message is the reason why an entry is no definition. */
+class EntryInvalid extends Error {
+  override readonly name = 'EntryInvalid'
+}
 
 /** An entry as a definition, or the reason why it is none. */
 export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reason: string } {
   if (entry.unusable !== undefined) return { reason: entry.unusable }
   if (entry.disabled === true || entry.enabled === false) return { reason: 'is disabled in this file' }
   try {
-    const type = transportType(entry)
-    const tools = toolFilter(entry)
-    const startTimeoutMs = timeout(entry.startTimeoutMs, 'start timeout')
-    const callTimeoutMs = timeout(entry.callTimeoutMs, 'timeout')
-    const transport = type === 'stdio' ? stdioServer(entry) : remoteServer(entry, type)
-    const inputs = inputsOf(entry.inputs, transport)
-    const body: ServerBody = {
-      transport,
-      ...(typeof entry.description === 'string' && entry.description.trim() !== ''
-        ? { description: entry.description.trim() }
-        : {}),
-      ...(tools === undefined ? {} : { tools }),
-      ...(inputs.length === 0 ? {} : { inputs }),
-      ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
-      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
-    }
-    return { body }
+    return { body: bodyOf(entry) }
   } catch (error) {
     if (error instanceof EntryInvalid) return { reason: error.message }
     throw error
   }
 }
 
-function transportType(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
-  if (isPresent(entry.type)) {
-    const type = TRANSPORTS.get(typeof entry.type === 'string' ? entry.type.toLowerCase() : undefined)
-    if (type === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
-    return type
+function bodyOf(entry: ServerEntry): ServerBody {
+  const { common, stdio, remote } = entrySchemas()
+  const type = transportType(entry)
+  const { description, includeTools, excludeTools, ...timeouts } = check(common, entry)
+  const transport: StdioServer | RemoteServer =
+    type === 'stdio'
+      ? { type, ...withoutUndefined(check(stdio, entry)) }
+      : { type, ...check(remote, entry), ...oauthOf(entry.oauth) }
+  const needed = inputsOf(entry.inputs, transport)
+  return withoutUndefined({
+    transport,
+    description: description || undefined,
+    tools: toolFilter(includeTools, excludeTools),
+    inputs: needed.length > 0 ? needed : undefined,
+    ...timeouts,
+  })
+}
+
+function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 'sse' {
+  if (isGiven(type)) {
+    const known = TRANSPORTS.get(typeof type === 'string' ? type.toLowerCase() : '')
+    if (known === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
+    return known
   }
-  if (isPresent(entry.command) && isPresent(entry.url))
-    throw new EntryInvalid('has both a command and a url, and no type')
-  if (isPresent(entry.command)) return 'stdio'
-  if (isPresent(entry.url)) return 'http'
+  if (isGiven(command) && isGiven(url)) throw new EntryInvalid('has both a command and a url, and no type')
+  if (isGiven(command)) return 'stdio'
+  if (isGiven(url)) return 'http'
   throw new EntryInvalid('has neither a command nor a url')
 }
 
-function stdioServer(entry: ServerEntry): StdioServer {
-  const cwd = optionalText(entry.cwd, 'cwd')
-  const envFile = optionalText(entry.envFile, 'envFile')
-  return {
-    type: 'stdio',
-    command: requiredText(entry.command, 'command'),
-    args: texts(entry.args, 'args') ?? [],
-    env: textTable(entry.env, 'env'),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(envFile === undefined ? {} : { envFile }),
-    ...(isPresent(entry.inheritEnv) ? { inheritEnv: texts(entry.inheritEnv, 'env_vars') ?? [] } : {}),
-  }
+/** A client may keep something else under this name, such as whether it may sign in at all: that is no reason to leave a server out. */
+function oauthOf(value: unknown): Pick<RemoteServer, 'oauth' | 'signIn'> {
+  if (!isRecord(value)) return {}
+  const { clientCredentials, registered, unregistered } = entrySchemas()
+  // A text or a list, under either name.
+  const wanted = value['scope'] ?? value['scopes']
+  const [scope, scopes] = Array.isArray(wanted) ? [undefined, wanted] : [wanted, undefined]
+  const entry = { ...value, scope, scopes }
+  if (value['grant'] === 'client_credentials') return { oauth: check(clientCredentials, entry, 'oauth') }
+  const { clientId } = value
+  const isRegistered = isGiven(clientId) && !(typeof clientId === 'string' && clientId.trim() === '')
+  const signIn = check(isRegistered ? registered : unregistered, entry, 'oauth')
+  return Object.keys(signIn).length > 0 ? { signIn } : {}
 }
 
-function remoteServer(entry: ServerEntry, type: 'http' | 'sse'): RemoteServer {
-  const url = requiredText(entry.url, 'url')
-  // A placeholder may stand for any part of the address, so only a plain one can be judged here.
-  if (!url.includes('${') && !isHttpUrl(url)) throw new EntryInvalid('has a url that is not an http or https address')
-  return { type, url, headers: textTable(entry.headers, 'headers'), ...oauthOf(entry.oauth) }
-}
-
-function toolFilter(entry: ServerEntry): ServerDefinition['tools'] {
-  const include = texts(entry.includeTools, 'the list of tools to include')
-  const exclude = texts(entry.excludeTools, 'the list of tools to exclude')
+function toolFilter(include: string[] | undefined, exclude: string[] | undefined): ServerDefinition['tools'] {
   // `*` is how some clients write "all of them".
-  const some = include !== undefined && !include.includes('*')
-  if (!some && (exclude === undefined || exclude.length === 0)) return undefined
-  return { ...(some ? { include } : {}), ...(exclude === undefined ? {} : { exclude }) }
+  const included = include?.includes('*') ? undefined : include
+  if (included === undefined && !exclude?.length) return undefined
+  return withoutUndefined({ include: included, exclude })
 }
 
-function timeout(value: unknown, field: string): number | undefined {
-  if (!isPresent(value)) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) {
-    throw new EntryInvalid(`has a ${field} that is not a number above 0`)
-  }
-  // What a timer can hold.
-  return Math.min(Math.round(value), 2 ** 31 - 1)
+/** The names of fields in reasons, where a client calls them something else than we do. */
+const LABELS: Record<string, string> = {
+  inheritEnv: 'env_vars',
+  includeTools: 'the list of tools to include',
+  excludeTools: 'the list of tools to exclude',
+  startTimeoutMs: 'start timeout',
+  callTimeoutMs: 'timeout',
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+/** @throws EntryInvalid with the first thing that is wrong with a value */
+function check<T>(schema: z.ZodType<T>, value: unknown, ...at: string[]): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new EntryInvalid((issue?.message ?? '').replace('{field}', () => fieldName([...at, ...(issue?.path ?? [])])))
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  const keys = path.filter((key) => typeof key !== 'number').map(String)
+  const name = LABELS[keys.join('.')] ?? keys.join('.')
+  return keys.length < path.length ? `an item of ${name}` : name
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

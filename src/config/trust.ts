@@ -2,7 +2,7 @@
 // Trust is in what the user saw. A text that has changed since, or that has moved, is not trusted.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { isObject } from './config-document.ts'
+import { isRecord } from '../text/json.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 
 export interface TrustStore {
@@ -70,7 +70,7 @@ export function textHash(text: string): string {
 }
 
 function parseTrusted(value: unknown): Trusted | undefined {
-  if (!isObject(value) || value['version'] !== 1 || !isObject(value['files'])) return undefined
+  if (!isRecord(value) || value['version'] !== 1 || !isRecord(value['files'])) return undefined
   return new Map(
     Object.entries(value['files']).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
+import { parseJson } from '../text/json.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkStoredName } from './stored-name.ts'
 import { type Piece, VersionedFolders } from './versioned-folders.ts'
@@ -170,12 +171,4 @@ function mebibytes(bytes: number): string {
 
 function firstOf(names: string[]): string {
   return names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 // What kind of content a file holds: its name says, unless the bytes say otherwise. Pure.
 import { isUtf8 } from 'node:buffer'
+import { parseJson } from '../text/json.ts'
 
 const BY_EXTENSION = new Map(
   Object.entries({
@@ -78,10 +79,5 @@ function textType(data: Uint8Array): string {
 
 function isJson(data: Uint8Array): boolean {
   if (data.byteLength > MAX_PARSED_BYTES || (data[0] !== 0x7b && data[0] !== 0x5b)) return false
-  try {
-    JSON.parse(Buffer.from(data).toString())
-    return true
-  } catch {
-    return false
-  }
+  return parseJson(Buffer.from(data).toString()) !== undefined
 }

@@ -1,11 +1,10 @@
 // Small values that cells keep for the user, by key: <state folder>/.sandbridge/memories.json. Bounded in number and size, because the sandbox
-// chooses both. One file, since all of it is small; written by several bridges at once, so under a lock.
-import { mkdir, readFile } from 'node:fs/promises'
+// chooses both. One file, since all of it is small.
 import path from 'node:path'
 import * as z from 'zod'
-import { BridgeError, messageOf } from '../errors.ts'
-import { withFileLock } from '../storage/file-lock.ts'
-import { replaceFile } from '../storage/replace-file.ts'
+import { BridgeError } from '../errors.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { withoutUndefined } from '../text/json.ts'
 
 export interface MemoryLimits {
   keyChars: number
@@ -30,7 +29,7 @@ const record = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
 })
-const file = z.array(record)
+const memories = z.array(record)
 type Memory = z.infer<typeof record>
 
 /** A memory without its value. */
@@ -39,11 +38,17 @@ export interface MemoryInfo extends Omit<Memory, 'value'> {
 }
 
 export class MemoryStore {
-  readonly #file: string
+  readonly #record: JsonRecord<Memory[]>
   readonly #limits: MemoryLimits
 
   constructor(stateDir: string, limits: MemoryLimits = MEMORY_LIMITS) {
-    this.#file = path.join(stateDir, '.sandbridge', 'memories.json')
+    const file = path.join(stateDir, '.sandbridge', 'memories.json')
+    this.#record = new JsonRecord({
+      file,
+      empty: () => [],
+      parse: (json) => memories.safeParse(json).data,
+      damaged: { code: 'STATE_UNWRITABLE', record: 'The memories', hint: `Repair or delete ${file}.` },
+    })
     this.#limits = limits
   }
 
@@ -54,69 +59,37 @@ export class MemoryStore {
    */
   async save(key: string, value: string, metadata?: Record<string, unknown>): Promise<MemoryInfo> {
     this.#checkKey(key)
-    return this.#change((all) => {
-      const now = new Date().toISOString()
-      const before = all.find((memory) => memory.key === key)
-      const kept = metadata ?? before?.metadata
-      const memory: Memory = {
-        key,
-        value,
-        ...(kept && { metadata: kept }),
-        createdAt: before?.createdAt ?? now,
-        updatedAt: now,
-      }
-      const next = [...all.filter((other) => other !== before), memory]
-      this.#checkQuota(memory, next)
-      return { next, result: infoOf(memory) }
+    const now = new Date().toISOString()
+    const all = await this.#record.update((kept) => {
+      const index = kept.findIndex((memory) => memory.key === key)
+      const [before] = index === -1 ? [] : kept.splice(index, 1)
+      const createdAt = before?.createdAt ?? now
+      const memory = withoutUndefined({ key, value, metadata: metadata ?? before?.metadata, createdAt, updatedAt: now })
+      kept.push(memory)
+      this.#checkQuota(memory, kept)
     })
+    return infoOf(all.at(-1)!)
   }
 
   /** The value as JSON text; undefined when nothing is kept under the key. */
   async load(key: string): Promise<string | undefined> {
-    return (await this.#read()).find((memory) => memory.key === key)?.value
+    return (await this.#record.read()).find((memory) => memory.key === key)?.value
   }
 
   /** All memories without their values, the latest last. */
   async list(): Promise<MemoryInfo[]> {
-    return (await this.#read()).map(infoOf)
+    return (await this.#record.read()).map(infoOf)
   }
 
   /** @returns whether there was one. @throws BridgeError STATE_UNWRITABLE */
   async remove(key: string): Promise<boolean> {
-    return this.#change((all) => {
-      const next = all.filter((memory) => memory.key !== key)
-      return { next, result: next.length < all.length }
+    let isRemoved = false
+    await this.#record.update((kept) => {
+      const index = kept.findIndex((memory) => memory.key === key)
+      isRemoved = index !== -1
+      if (isRemoved) kept.splice(index, 1)
     })
-  }
-
-  async #change<T>(decide: (all: Memory[]) => { next: Memory[]; result: T }): Promise<T> {
-    try {
-      await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 })
-      return await withFileLock(`${this.#file}.lock`, async () => {
-        const { next, result } = decide(await this.#read())
-        await replaceFile(this.#file, JSON.stringify(next))
-        return result
-      })
-    } catch (cause) {
-      if (BridgeError.isInstance(cause)) throw cause
-      throw new BridgeError('STATE_UNWRITABLE', `The memory cannot be written: ${messageOf(cause)}`, { cause })
-    }
-  }
-
-  /** @throws BridgeError STATE_UNWRITABLE for a file that is damaged, which must not be replaced by an empty one */
-  async #read(): Promise<Memory[]> {
-    let text: string
-    try {
-      text = await readFile(this.#file, 'utf8')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-      throw unreadable(this.#file, messageOf(error))
-    }
-    try {
-      return file.parse(JSON.parse(text))
-    } catch {
-      throw unreadable(this.#file, 'it is not a list of memories')
-    }
+    return isRemoved
   }
 
   #checkKey(key: string): void {
@@ -151,10 +124,4 @@ function infoOf({ value, ...about }: Memory): MemoryInfo {
 
 function sizeOf({ key, value, metadata }: Memory): number {
   return Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(JSON.stringify(metadata ?? null))
-}
-
-function unreadable(where: string, reason: string): BridgeError {
-  return new BridgeError('STATE_UNWRITABLE', `The memories cannot be read: ${reason}`, {
-    hint: `Repair or delete ${where}.`,
-  })
 }

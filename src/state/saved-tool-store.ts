@@ -3,6 +3,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { didYouMean } from '../text/did-you-mean.ts'
+import { parseJson } from '../text/json.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { VersionedFolders } from './versioned-folders.ts'
@@ -143,12 +144,4 @@ function isSame(tool: SavedTool, content: SavedToolContent): boolean {
   const essence = ({ name, source, imports, servers, signature, description, isAsync }: SavedToolContent) =>
     JSON.stringify([name, source, imports, servers, signature, description, isAsync])
   return essence(tool) === essence(content)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -5,6 +5,7 @@ import { hostId } from '../process/host-id.ts'
 import { isRunning } from '../process/is-running.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How often a taken lock is tried again, and when its owner is taken for dead. */
 const RETRY_MS = 25
@@ -18,7 +19,7 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>): Pro
   while (!(await take(lock, owner))) {
     const left = await staleOwner(lock)
     if (left !== undefined) await removeIfOf(lock, left)
-    else await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    else await sleep(RETRY_MS)
   }
   const refresh = setInterval(() => void touchIfOf(lock, owner), REFRESH_MS).unref()
   try {

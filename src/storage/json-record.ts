@@ -2,7 +2,7 @@
 // whole, so that a crash or another bridge never leaves half of it.
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../errors.ts'
+import { BridgeError, type ErrorCode } from '../errors.ts'
 import { withFileLock } from './file-lock.ts'
 import { replaceFile } from './replace-file.ts'
 
@@ -18,7 +18,7 @@ interface RecordOptions<T> {
    * What a damaged file means: for what can be found out again, the same as a missing one; otherwise an error that names the record
    * and says what to do, and the file is left as it is.
    */
-  damaged: 'empty' | { record: string; hint: string }
+  damaged: 'empty' | { record: string; hint: string; code?: ErrorCode }
 }
 
 export class JsonRecord<T> {
@@ -28,7 +28,7 @@ export class JsonRecord<T> {
     this.#options = options
   }
 
-  /** @throws BridgeError CONFIG_INVALID when it cannot be read or is damaged */
+  /** @throws BridgeError CONFIG_INVALID, or the code that was chosen, when it cannot be read or is damaged */
   async read(): Promise<T> {
     const { file, empty, parse } = this.#options
     let text: string
@@ -42,15 +42,15 @@ export class JsonRecord<T> {
     try {
       json = JSON.parse(text)
     } catch (cause) {
-      return this.#damaged('is not valid JSON', cause)
+      return this.#damaged('cannot be read: not valid JSON', cause)
     }
-    return parse(json) ?? this.#damaged('is damaged')
+    return parse(json) ?? this.#damaged('cannot be read: damaged')
   }
 
   /**
    * Reads the record, has it changed, and writes it. No other process changes it in between.
    * @returns the value that was written
-   * @throws BridgeError CONFIG_INVALID as `read` does, or when it cannot be written; the file is then as it was
+   * @throws BridgeError as `read` does, or when it cannot be written; the file is then as it was
    */
   async update(change: (value: T) => void | Promise<void>): Promise<T> {
     const { file, serialize = (value) => value } = this.#options
@@ -75,7 +75,13 @@ export class JsonRecord<T> {
 
   #refusal(what: string, cause: unknown): BridgeError {
     const { file, damaged } = this.#options
-    const { record, hint } = damaged === 'empty' ? { record: 'A file of the cache', hint: '' } : damaged
-    return new BridgeError('CONFIG_INVALID', `${record} ${what}: ${file}`, { hint, cause })
+    const {
+      record,
+      hint,
+      code = 'CONFIG_INVALID',
+    } = damaged === 'empty' ? { record: 'A file of the cache', hint: '' } : damaged
+    // Of a parser's error nothing is told: it quotes the file.
+    const errno = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+    return new BridgeError(code, `${record} ${what}${errno}. File: ${file}`, { hint, cause })
   }
 }

@@ -1,5 +1,6 @@
 // Writes a file so that a reader, or a crash, meets the old content or the new one and nothing between: beside it, and renamed over it.
 import { randomUUID } from 'node:crypto'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 
 /** For its owner's eyes only, unless `mode` says otherwise. Its folder must exist. @throws what node:fs throws; the old content is then as it was */
@@ -11,6 +12,22 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
     await rename(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+/** The same, at once. @throws what node:fs throws */
+export function replaceFileSync(file: string, content: string): void {
+  const temporary = `${file}.${randomUUID()}.tmp`
+  try {
+    writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, file)
+  } catch (error) {
+    try {
+      rmSync(temporary, { force: true })
+    } catch {
+      // It was never made: its folder is no folder. What went wrong before is what is thrown.
+    }
     throw error
   }
 }

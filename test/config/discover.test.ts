@@ -172,6 +172,13 @@ describe('bad entries', () => {
     expect(found.skipped[0]?.name).not.toContain('\n')
   })
 
+  it('may be in a file that names its JSON Schema', async () => {
+    await write(home, 'MCPs/a.json', { $schema: '../servers.schema.json', mcpServers: { a: { command: 'x' } } })
+    const found = await discover()
+    expect(names(found)).toEqual(['a'])
+    expect(found.skipped).toEqual([])
+  })
+
   it('cannot reach the prototype of anything', async () => {
     await write(home, 'MCPs/a.json', '{"mcpServers": {"__proto__": {"command": "x", "env": {"__proto__": "v"}}}}')
     const found = await discover()

@@ -10,7 +10,7 @@ import { applyInit, undoInit } from '../../src/config/init/apply-init.ts'
 import { editDocument } from '../../src/config/init/edit-document.ts'
 import { planInit } from '../../src/config/init/plan-init.ts'
 import type { InitPlan } from '../../src/config/init/plan-init.ts'
-import type { Place } from '../../src/config/readers/reader.ts'
+import type { HostPaths } from '../../src/config/readers/reader.ts'
 import { readSettings } from '../../src/config/settings.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
@@ -59,7 +59,7 @@ async function put(fixture: string, file: string): Promise<void> {
 }
 
 function plan(move = false, clients?: string[]): Promise<InitPlan> {
-  const place: Place = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+  const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
   return planInit({ place, command: COMMAND, move, ...(clients === undefined ? {} : { clients }) })
 }
 
@@ -229,7 +229,7 @@ describe('a move', () => {
     await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
     const before = await discovered()
     expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
-    const place: Place = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+    const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
     const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
     const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
     await applyInit(changes, stateDir)

@@ -267,3 +267,44 @@ describe('the list of servers', () => {
     expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
   })
 })
+
+describe('help()', () => {
+  it('shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
+    // Some versions of Python break a long signature into lines.
+    const shown = stdout.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')')
+    expect(shown).toContain(
+      "search_tool_docs(query: str | list[str], limit: int = 5, detail: Literal['summary', 'full'] = 'summary', " +
+        'servers: str | list[str] | None = None)',
+    )
+    expect(shown).toContain('-> mcp.runtime.ToolDocs | mcp.runtime.GroupedDocs')
+    for (const word of ['limit:', 'servers:', 'detail:', '"full" adds']) expect(shown).toContain(word)
+  })
+
+  it('shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import inspect
+incomplete = []
+for name in runtime.__all__:
+    function = getattr(runtime, name)
+    if isinstance(function, type):
+        continue
+    signature = inspect.signature(function)
+    annotations = [signature.return_annotation, *(one.annotation for one in signature.parameters.values())]
+    if not function.__doc__ or any(one is inspect.Signature.empty or isinstance(one, str) for one in annotations):
+        incomplete.append(name)
+len(runtime.__all__) > 30, incomplete`
+    expect(await kernel.value(code)).toBe('(True, [])')
+  })
+
+  it('names the classes of docs as mcp.runtime has them, so that they can be pickled', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const code = `
+import pickle
+classes = [runtime.ToolDoc, runtime.ToolDocs, runtime.ServerDoc, runtime.ServerDocs, runtime.GroupedDocs]
+[type(pickle.loads(pickle.dumps(one()))) is one for one in classes], {one.__module__ for one in classes}`
+    expect(await kernel.value(code)).toBe("([True, True, True, True, True], {'mcp.runtime'})")
+  })
+})

@@ -4,6 +4,8 @@ import io
 import json
 import os
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator
+from typing import Any
 
 from ..values import Media, Record
 from . import bridge
@@ -18,35 +20,35 @@ class Artifact(Record):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self['name']}, version {self['version']}, {self['contentType']}, {self['sizeBytes']:,} bytes: {self['uri']}"
 
     __str__ = __repr__
 
 
-class Artifacts(list):
+class Artifacts(list[Artifact]):
     """Artifacts, one line each when printed."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "(no artifacts)"
 
 
 class ArtifactFile(io.BytesIO):
     """An artifact opened for reading: a binary file in memory. `.text()` decodes it, `.artifact` tells about it."""
 
-    def __init__(self, data, artifact):
+    def __init__(self, data: bytes, artifact: Artifact) -> None:
         super().__init__(data)
         self.artifact = artifact
         self.name = artifact["name"]
 
-    def text(self, encoding="utf-8"):
+    def text(self, encoding: str = "utf-8") -> str:
         return self.getvalue().decode(encoding)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.artifact!r}>"
 
 
-def save_artifact(name, data):
+def save_artifact(name: str, data: object) -> Artifact:
     """Keep a file for the user and for later sessions. `data`: bytes, text, a pathlib.Path or the path of a file under
     /workspace, /projects or /tmp, or a value that has a form in JSON. A name that is there already gets another version."""
     if not isinstance(name, str):
@@ -58,12 +60,12 @@ def save_artifact(name, data):
     return Artifact(bridge.ask_sync("save_artifact", name=name, upload=upload))
 
 
-def artifacts():
+def artifacts() -> Artifacts:
     """All artifacts, of this session and of earlier ones, in their newest version."""
     return Artifacts(map(Artifact, bridge.ask_sync("artifacts")))
 
 
-def open_artifact(name, version=None):
+def open_artifact(name: str, version: int | None = None) -> ArtifactFile:
     """An artifact as a binary file: `.read()` for bytes, `.text()` for text. The newest version, unless one is named."""
     found = bridge.ask_sync("open_artifact", name=name, version=version)
     file = ArtifactFile(a2b_base64(found.pop("data")), Artifact(found))
@@ -77,7 +79,7 @@ def open_artifact(name, version=None):
     return file
 
 
-def _pieces(data):
+def _pieces(data: object) -> Iterator[bytes | memoryview]:
     path = _path(data)
     if path is None:
         content = memoryview(_content(data))
@@ -97,14 +99,14 @@ def _pieces(data):
         ) from None
 
 
-def _path(data):
+def _path(data: Any) -> Any:
     if isinstance(data, os.PathLike):
         return os.fspath(data)
     is_path = isinstance(data, str) and data.startswith(_FOLDERS) and "\n" not in data and len(data) < 1_000
     return data if is_path else None
 
 
-def _content(data):
+def _content(data: Any) -> bytes | bytearray | memoryview:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return data
     if isinstance(data, str):

@@ -1,20 +1,31 @@
 """Asking the bridge, from the API's side: send what was printed, make a call, return its value or raise its error."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..frames import FrameError
 from ..interrupts import ROOM, need_room
 from .errors import ArgumentsError, MCPError, from_reply
 
-_channel = None
-_output = None
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..channel import Channel
+    from ..frame_types import KernelFrame, ReplyFrame
+    from ..output import Output
+
+_channel: Channel
+_output: Output
 
 
-def connect(channel, output):
+def connect(channel: Channel, output: Output) -> None:
     """Called once, before the first cell."""
     global _channel, _output
     _channel, _output = channel, output
 
 
-async def ask(method, **params):
+async def ask(method: str, **params: object) -> Any:
     _prepare()
     try:
         reply = await _channel.call(method, _given(params), plain)
@@ -23,7 +34,7 @@ async def ask(method, **params):
     return _value(reply)
 
 
-def ask_sync(method, **params):
+def ask_sync(method: str, **params: object) -> Any:
     _prepare()
     try:
         reply = _channel.call_sync(method, _given(params), plain)
@@ -32,29 +43,34 @@ def ask_sync(method, **params):
     return _value(reply)
 
 
-def _prepare():
+def _prepare() -> None:
     # For all that follows until the reply is there. With this much, a RecursionError that comes is about the arguments.
     need_room(ROOM + 15)
     _output.flush()
 
 
-def tell(frame):
+def cell() -> int:
+    """The number of the cell that runs."""
+    return _channel.cell
+
+
+def tell(frame: KernelFrame) -> None:
     """Send a frame that has no reply."""
     _output.flush()
-    _channel.send({**frame, "cell": _channel.cell})
+    _channel.send(frame)
 
 
-def _value(reply):
+def _value(reply: ReplyFrame) -> Any:
     if "error" in reply:
         raise from_reply(reply["error"])
     return reply["value"]
 
 
-def _given(params):
+def _given(params: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _unsendable(problem):
+def _unsendable(problem: BaseException) -> MCPError:
     if isinstance(problem, FrameError):
         return MCPError(f"The arguments are too large: {problem}", code="FRAME_TOO_LARGE", hint="Send less at a time.")
     if isinstance(problem, RecursionError):
@@ -66,7 +82,7 @@ def _unsendable(problem):
     return ArgumentsError(f"The arguments cannot be sent as JSON: {problem}", hint=hint)
 
 
-def plain(value):
+def plain(value: Any) -> object:
     """Values that have one obvious form in JSON."""
     if isinstance(value, (set, frozenset)):
         return list(value)

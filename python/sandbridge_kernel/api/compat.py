@@ -1,5 +1,7 @@
 """MCP_BRIDGE_COMPAT: the forms of the system this one re-creates, for scripts that need them. Off unless the bridge says so."""
 
+from __future__ import annotations
+
 _on = False
 
 

@@ -2,15 +2,22 @@
 property, no `__getattr__`, no `__dir__`. Only servers are asked, through the bridge, what tools they have.
 """
 
+from __future__ import annotations
+
 import builtins
 import keyword
 import re
 import sys
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
+from typing import TYPE_CHECKING
 
 from . import docs
 from .errors import ArgumentsError, MCPError
-from .servers import METHODS, Registry, ServerProxy, ToolProxy, registry
+from .servers import METHODS, ServerProxy, ToolProxy, registry, server_docs, tool_doc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 _MAX = 500
 _PATH = re.compile(r"""((?:[^\W\d]\w*(?:\[(?:"[^"\\\n]*"|'[^'\\\n]*')\])?\s*\.\s*)*)([^\W\d]\w*)?$""")
@@ -19,10 +26,12 @@ _SERVER_KEY = re.compile(r"""\bmcp_servers\[\s*["']([^"'\\\n]*)$""")
 _IMPORT_TOOL = re.compile(r"^\s*from\s+mcp\.servers\.(\w+)\s+import\s+\(?(?:[\w\s]*,)*\s*(\w*)$", re.MULTILINE)
 _IMPORT_SERVER = re.compile(r"^\s*(?:from|import)\s+mcp\.servers(?:\.|\s+import\s+)(\w*)$", re.MULTILINE)
 _MISSING = object()
+_NAMES: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
+_MRO: Callable[[object], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _PLAIN = (FunctionType, type, str, int, float, bool, list, dict, tuple)
 
 
-def completions(code, pos=None):
+def completions(code: str, pos: int | None = None) -> list[str]:
     """A list of words, sorted; keyword arguments end in `=` and come first. A word replaces what is written of it before `pos`."""
     if not isinstance(code, str):
         raise ArgumentsError(f"code is a str, not {type(code).__name__}")
@@ -38,36 +47,38 @@ def completions(code, pos=None):
         return _fitting(registry.by_alias, found[1])
     if _in_text(before):
         return []
-    path = _PATH.search(before)
-    prefix = path[2] or ""
-    if path[1]:
+    path = _PATH.search(before)  # the empty path, at least
+    prefix = (path and path[2]) or ""
+    if path and path[1]:
         value = _follow(path[1])
         return [] if value is _MISSING else _fitting(_attributes(value), prefix)
     # After a dot that follows something else, such as a call: what it gives is not known.
-    if before[: path.start()].rstrip().endswith("."):
+    if path and before[: path.start()].rstrip().endswith("."):
         return []
     names = {*keyword.kwlist, *vars(builtins), *_names(_main())}
     return (_arguments(before[: len(before) - len(prefix)], prefix) + _fitting(names, prefix))[:_MAX]
 
 
-def _main():
+def _main() -> dict[str, Any]:
     return vars(sys.modules["__main__"])
 
 
-def _names(mapping):
+def _names(mapping: Iterable[object]) -> list[str]:
     return [name for name in list(mapping) if type(name) is str]
 
 
-def _fitting(names, prefix):
-    return sorted(name for name in set(names) if name.startswith(prefix) and (prefix or not name.startswith("_")))[:_MAX]
+def _fitting(names: Iterable[str], prefix: str) -> list[str]:
+    return sorted(name for name in set(names) if name.startswith(prefix) and (prefix or not name.startswith("_")))[
+        :_MAX
+    ]
 
 
 # ---- values, looked at without running their code
 
 
-def _follow(path):
+def _follow(path: str) -> Any:
     """What a path such as `a.b.` or `mcp_servers["x"].` stands for."""
-    value = _MISSING
+    value: Any = _MISSING
     for position, step in enumerate(_STEP.finditer(path)):
         name, key = step[1], step[2] if step[2] is not None else step[3]
         if position == 0:
@@ -76,13 +87,13 @@ def _follow(path):
         else:
             value = _attribute(value, name)
         if key is not None:
-            value = registry.get(key, _MISSING) if value is registry else value.get(key, _MISSING) if _is_dict(value) else _MISSING
+            value = value.get(key, _MISSING) if value is registry or _is_dict(value) else _MISSING
         if value is _MISSING:
             return value
     return value
 
 
-def _attribute(value, name):
+def _attribute(value: Any, name: str) -> object:
     kind = type(value)
     if kind is ServerProxy:
         return _MISSING if name.startswith("__") else ToolProxy(value, name)
@@ -96,7 +107,7 @@ def _attribute(value, name):
     if _is_dict(value) and not _in_classes(kind, name):
         return dict.get(value, name, _MISSING)
     for owner in _mro(value if _is_class(value) else kind):
-        if name in (members := type.__dict__["__dict__"].__get__(owner)):
+        if name in (members := _NAMES(owner)):
             found = members[name]
             # Anything else may be a descriptor: looking at it would run it.
             if type(found) is FunctionType and not _is_class(value):
@@ -105,7 +116,7 @@ def _attribute(value, name):
     return _MISSING
 
 
-def _attributes(value):
+def _attributes(value: Any) -> Iterable[str]:
     kind = type(value)
     if kind is ServerProxy:
         return [*_tools(value), *METHODS]
@@ -115,18 +126,18 @@ def _attributes(value):
         return list(registry.by_alias)
     names = set(_names(_instance_dict(value)))
     for owner in _mro(value if _is_class(value) else kind):
-        names.update(_names(type.__dict__["__dict__"].__get__(owner)))
+        names.update(_names(_NAMES(owner)))
     if _is_record(value):
         names.update(_names(dict.keys(value)))
     return names
 
 
-def _instance_dict(value):
+def _instance_dict(value: Any) -> Mapping[str, Any]:
     """The attributes that an object has itself. A class can hide them behind a property; that is not run."""
     if _is_class(value):
-        return type.__dict__["__dict__"].__get__(value)
+        return _NAMES(value)
     for owner in _mro(type(value)):
-        own = type.__dict__["__dict__"].__get__(owner).get("__dict__")
+        own = _NAMES(owner).get("__dict__")
         if own is not None and type(own) not in (GetSetDescriptorType, MemberDescriptorType):
             return {}
     try:
@@ -136,24 +147,24 @@ def _instance_dict(value):
     return found if type(found) is dict else {}
 
 
-def _mro(kind):
-    return type.__dict__["__mro__"].__get__(kind)
+def _mro(kind: object) -> tuple[type, ...]:
+    return _MRO(kind)
 
 
-def _in_classes(kind, name):
-    return any(name in type.__dict__["__dict__"].__get__(owner) for owner in _mro(kind))
+def _in_classes(kind: type, name: str) -> bool:
+    return any(name in _NAMES(owner) for owner in _mro(kind))
 
 
-def _is_class(value):
+def _is_class(value: Any) -> bool:
     # isinstance() would ask the value for its `__class__`.
     return any(owner is type for owner in _mro(type(value)))
 
 
-def _is_dict(value):
+def _is_dict(value: Any) -> bool:
     return any(owner is dict for owner in _mro(type(value)))
 
 
-def _is_record(value):
+def _is_record(value: Any) -> bool:
     from ..values import Record
 
     return any(owner is Record for owner in _mro(type(value)))
@@ -162,14 +173,14 @@ def _is_record(value):
 # ---- servers and tools
 
 
-def _tools(server):
+def _tools(server: ServerProxy) -> list[str]:
     try:
-        return [doc["toolAlias"] for doc in server._tool_docs()]
+        return [doc["toolAlias"] for doc in server_docs(server)]
     except MCPError:
         return []
 
 
-def _arguments(before, prefix):
+def _arguments(before: str, prefix: str) -> list[str]:
     """The keyword arguments of the call around the place, as far as they are not given yet."""
     at = _open_parenthesis(before)
     if at is None:
@@ -182,11 +193,11 @@ def _arguments(before, prefix):
     return [f"{name}=" for name in _parameters(value) if name.startswith(prefix) and name not in given]
 
 
-def _parameters(value):
+def _parameters(value: Any) -> Iterable[str]:
     kind = type(value)
     if kind is ToolProxy:
         try:
-            return docs.parameter_names(value._doc())
+            return docs.parameter_names(tool_doc(value))
         except MCPError:
             return []
     function = value.__func__ if kind is MethodType else value
@@ -200,25 +211,27 @@ def _parameters(value):
 _TOKEN = re.compile(r'''("""|\'\'\'|"|')|[()\[\]{}#]''')
 
 
-def _open_parenthesis(before):
+def _open_parenthesis(before: str) -> int | None:
     """Where the innermost call that is still open begins, or None."""
     return _scan(before)[0]
 
 
-def _in_text(before):
+def _in_text(before: str) -> bool:
     return _scan(before)[1]
 
 
-def _scan(before):
+def _scan(before: str) -> tuple[int | None, bool]:
     """(position of the innermost open parenthesis, whether the end is in a string or a comment). Strings and comments are skipped."""
-    opened, at = [], 0
+    opened: list[tuple[str, int]] = []
+    at = 0
     while found := _TOKEN.search(before, at):
         at = found.end()
         mark = found[0]
         if found[1]:
-            at = _end_of_string(before, at, mark)
-            if at is None:
+            end = _end_of_string(before, at, mark)
+            if end is None:
                 return None, True
+            at = end
         elif mark == "#":
             at = before.find("\n", at)
             if at < 0:
@@ -230,7 +243,7 @@ def _scan(before):
     return (opened[-1][1] if opened and opened[-1][0] == "(" else None), False
 
 
-def _end_of_string(text, at, quote):
+def _end_of_string(text: str, at: int, quote: str) -> int | None:
     while at < len(text):
         if text.startswith(quote, at):
             return at + len(quote)

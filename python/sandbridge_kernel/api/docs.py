@@ -1,9 +1,13 @@
 """Tool docs as a cell sees them: mappings that print as their one line. And what can be made of one: a signature, a docstring."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ..values import Record
 from . import bridge
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 # Keys of the system this one re-creates. They are looked up, not stored: what is printed or sent as JSON stays short.
 _OTHER_NAMES = {"name": "tool", "alias": "toolAlias", "input_schema": "inputSchema", "output_schema": "outputSchema"}
@@ -45,14 +49,14 @@ class ToolDoc(Record):
     __str__ = __repr__
 
 
-class ToolDocs(list):
+class ToolDocs(list[ToolDoc]):
     """Tool docs, one line each when printed."""
 
     def __repr__(self) -> str:
         apart = "\n\n" if any("params" in doc for doc in self) else "\n"
         return apart.join(map(str, self)) or "(no tools)"
 
-    def __getitem__(self, index: object) -> object:
+    def __getitem__(self, index: Any) -> Any:  # also by key
         if isinstance(index, str):
             return self._only(index)[index]
         found = super().__getitem__(index)
@@ -66,10 +70,12 @@ class ToolDocs(list):
     def _only(self, key: str) -> ToolDoc:
         if len(self) == 1:
             return super().__getitem__(0)
-        raise TypeError(f"these are the docs of {len(self)} tools: choose one, as in docs[0][{key!r}], or name the tool when you ask")
+        raise TypeError(
+            f"these are the docs of {len(self)} tools: choose one, as in docs[0][{key!r}], or name the tool when you ask"
+        )
 
 
-class ToolMap(dict):
+class ToolMap(dict[str, ToolDoc]):
     """The docs of a server's tools by Python name; a tool's own name finds it as well."""
 
     def __missing__(self, name: object) -> ToolDoc:
@@ -81,7 +87,7 @@ class ToolMap(dict):
     def __contains__(self, name: object) -> bool:
         return dict.__contains__(self, name) or any(doc["tool"] == name for doc in self.values())
 
-    def get(self, name: object, default: object = None) -> object:
+    def get(self, name: Any, default: object = None) -> Any:
         return self[name] if name in self else default
 
 
@@ -102,29 +108,29 @@ class ServerDoc(Record):
     __str__ = __repr__
 
 
-class ServerDocs(list):
+class ServerDocs(list[ServerDoc]):
     """Servers, one line each when printed."""
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "(no servers)"
 
 
-def server_docs(value: list) -> ServerDocs:
+def server_docs(value: Iterable[Any]) -> ServerDocs:
     return ServerDocs(map(ServerDoc, value))
 
 
-def tool_docs(value):
+def tool_docs(value: Iterable[Any] | None) -> ToolDocs:
     return ToolDocs(ToolDoc(doc) if isinstance(doc, dict) else doc for doc in value or ())
 
 
-class GroupedDocs(dict):
+class GroupedDocs(dict[str, ToolDocs]):
     """Tool docs by the query that found them, each group under its query when printed."""
 
     def __repr__(self) -> str:
         return "\n\n".join(f"{query}:\n{docs!r}" for query, docs in self.items()) or "(no tools)"
 
 
-def docstring(doc: dict) -> str:
+def docstring(doc: dict[str, Any]) -> str:
     """What help(), __doc__ and docs in full say."""
     said = [_parameter_line(param) for param in _params(doc)]
     parameters = "Parameters:\n" + "\n".join(said) if said else None
@@ -132,20 +138,20 @@ def docstring(doc: dict) -> str:
     return "\n\n".join(str(part) for part in (doc.get("line"), doc.get("description"), parameters, example) if part)
 
 
-def _parameter_line(param: dict) -> str:
+def _parameter_line(param: dict[str, Any]) -> str:
     default = "" if param.get("required") else f" = {param.get('default', 'None')}"
     description = f"  # {param['description']}" if param.get("description") else ""
     return f"    {param['name']}: {param.get('type', 'Any')}{default}{description}"
 
 
-def signature(doc):
+def signature(doc: dict[str, Any]) -> "Signature":
     """An inspect.Signature of the parameters in a full tool doc, which come in the order of positional arguments."""
     from ast import literal_eval
     from inspect import Parameter, Signature
 
     parameters = []
     for param in _params(doc):
-        default = Parameter.empty
+        default: Any = Parameter.empty
         if not param.get("required"):
             default = literal_eval(param["default"]) if "default" in param else None
         annotation = _Annotation(param["type"]) if "type" in param else Parameter.empty
@@ -160,13 +166,18 @@ def signature(doc):
     return Signature(parameters, return_annotation=returns)
 
 
-def parameter_names(doc):
+def parameter_names(doc: dict[str, Any]) -> list[str]:
     return [param["name"] for param in _params(doc)]
 
 
-def _params(doc):
+def _params(doc: dict[str, Any]) -> list[dict[str, Any]]:
     params = doc.get("params")
     return params if isinstance(params, list) else []
+
+
+# Where a cell finds them, and what help() should call them.
+for _kind in (ToolDoc, ToolDocs, ServerDoc, ServerDocs, GroupedDocs):
+    _kind.__module__ = "mcp.runtime"
 
 
 class _Annotation(str):
@@ -174,5 +185,5 @@ class _Annotation(str):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)

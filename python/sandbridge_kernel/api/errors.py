@@ -1,5 +1,10 @@
 """The exceptions that a call can raise in a cell. `except MCPError` catches them all."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..frame_types import ReplyError
+
 
 class MCPError(RuntimeError):
     """A call that failed: `.code` (see docs/errors.md), `.hint`, and where known `.server`, `.tool` and `.content`."""
@@ -11,7 +16,7 @@ class MCPError(RuntimeError):
     content = None
     data = None
 
-    def __init__(self, message="", *, code=None, hint="", data=None):
+    def __init__(self, message: str = "", *, code: str | None = None, hint: str = "", data: object = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint or ""
@@ -22,7 +27,7 @@ class MCPError(RuntimeError):
             for key in ("server", "tool", "content"):
                 setattr(self, key, data.get(key))
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self.hint:
             return self.message
         return f"{self.message.rstrip('. ')}. {self.hint}" if self.message else self.hint
@@ -83,7 +88,15 @@ class ToolNotFoundImport(MCPError, ImportError):
 
 _CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
 
-for _kind in (MCPError, NotAwaited, SavedToolError, *_CLASSES.values(), ServerNotFoundKey, ServerNotFoundAttribute, ServerNotFoundModule):
+for _kind in (
+    MCPError,
+    NotAwaited,
+    SavedToolError,
+    *_CLASSES.values(),
+    ServerNotFoundKey,
+    ServerNotFoundAttribute,
+    ServerNotFoundModule,
+):
     _kind.__module__ = "mcp.runtime"  # where a cell finds them, and what a traceback should say
     if issubclass(_kind, ServerNotFound):
         _kind.__name__ = _kind.__qualname__ = "ServerNotFound"
@@ -91,7 +104,7 @@ ToolNotFoundImport.__module__ = "mcp.runtime"
 ToolNotFoundImport.__name__ = ToolNotFoundImport.__qualname__ = "ToolNotFound"
 
 
-def from_reply(error):
+def from_reply(error: "ReplyError") -> MCPError:
     """The exception for the `error` of a reply."""
     kind = _CLASSES.get(error["code"], MCPError)
     return kind(error["message"], code=error["code"], hint=error.get("hint", ""), data=error.get("data"))

@@ -4,12 +4,21 @@ The bridge keeps them as JSON, and says how many there may be and how large.
 """
 
 import json
+from typing import Any
 
 from ..values import Record
 from . import bridge
 from .errors import ArgumentsError, MCPError
 
-__all__ = ["save_memory", "load_memory", "update_memory", "delete_memory", "list_memories", "get_memory_info", "memory_exists"]
+__all__ = [
+    "save_memory",
+    "load_memory",
+    "update_memory",
+    "delete_memory",
+    "list_memories",
+    "get_memory_info",
+    "memory_exists",
+]
 
 
 class MemoryInfo(Record):
@@ -24,7 +33,7 @@ class MemoryInfo(Record):
     __str__ = __repr__
 
 
-class Memories(list):
+class Memories(list[MemoryInfo]):
     """What is known of memories, one line each when printed."""
 
     def __repr__(self) -> str:
@@ -36,7 +45,7 @@ class Memories(list):
         return super().__contains__(wanted)
 
 
-def save_memory(key: str, value: object, metadata: dict | None = None) -> MemoryInfo:
+def save_memory(key: str, value: object, metadata: dict[str, Any] | None = None) -> MemoryInfo:
     """Keep a value that has a form in JSON for later sessions. What was kept under the key is replaced."""
     try:
         text = json.dumps(value, default=bridge.plain)
@@ -63,7 +72,7 @@ def update_memory(key: str, value: object, default: object = None) -> object:
 
 def delete_memory(key: str) -> bool:
     """Delete a memory. False when there was none."""
-    return bridge.ask_sync("delete_memory", key=key)
+    return bool(bridge.ask_sync("delete_memory", key=key))
 
 
 def list_memories() -> Memories:
@@ -81,4 +90,4 @@ def get_memory_info(key: str) -> MemoryInfo:
 
 def memory_exists(key: str) -> bool:
     """Whether something is kept under a key."""
-    return key in list_memories()
+    return any(info["key"] == key for info in list_memories())

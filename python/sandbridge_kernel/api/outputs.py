@@ -1,27 +1,28 @@
 """What earlier cells have shown, in full: `runtime.output(3)`, and its lines that fit a pattern: `runtime.grep(3, "error")`."""
 
 import re
+from collections.abc import Iterable
 
 from . import bridge
 
 _LINE_CHARS = 300  # shown of a line that is longer, around what was found
 
 
-class Lines(list):
+class Lines(list[tuple[int, str]]):
     """Lines as (number, text); one a line when printed."""
 
-    def __init__(self, lines, more=0):
+    def __init__(self, lines: Iterable[tuple[int, str]], more: int = 0) -> None:
         super().__init__(lines)
         self._more = more
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"{number}: {text}" for number, text in self]
         if self._more:
             lines.append(f"({self._more:,} more; pass a larger limit, or a narrower pattern)")
         return "\n".join(lines) or "(no line fits)"
 
 
-def output(cell=None):
+def output(cell: int | None = None) -> str:
     """All that a cell has shown, as one text; without a number, the last that has shown anything. Print a part of it: `print(runtime.output(3)[:2000])`."""
     pieces, start = [], 0
     while start is not None:
@@ -31,11 +32,12 @@ def output(cell=None):
     return "".join(pieces)
 
 
-def grep(cell, pattern, context=0, limit=100):
+def grep(cell: int | None, pattern: str, context: int = 0, limit: int = 100) -> Lines:
     """The lines of a cell's output that a regular expression fits, with `context` lines around each. `cell` may be None: the last."""
     find = re.compile(pattern).search
     lines = output(cell).split("\n")
-    wanted, found = {}, 0
+    wanted: dict[int, str] = {}
+    found = 0
     for index, line in enumerate(lines):
         match = find(line)
         if not match:
@@ -49,7 +51,7 @@ def grep(cell, pattern, context=0, limit=100):
     return Lines(sorted((index + 1, text) for index, text in wanted.items()), max(0, found - limit))
 
 
-def _shortened(line, position):
+def _shortened(line: str, position: int) -> str:
     if len(line) <= _LINE_CHARS:
         return line
     start = max(0, min(position - _LINE_CHARS // 3, len(line) - _LINE_CHARS))

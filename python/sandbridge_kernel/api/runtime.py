@@ -10,10 +10,21 @@
 Functions ending in _sync need no `await`. Every failure is an MCPError.
 """
 
+from typing import Any, Literal
+
 from ..values import Record, native
 from . import bridge, compat
 from .artifacts import artifacts, open_artifact, save_artifact
-from .docs import GroupedDocs, ToolDoc, ToolDocs, server_docs, tool_docs
+from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
+    GroupedDocs,
+    ServerDoc,
+    ServerDocs,
+    ToolDoc,
+    ToolDocs,
+    server_docs,
+    tool_docs,
+)
+from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .memories import (
     delete_memory,
     get_memory_info,
@@ -23,7 +34,6 @@ from .memories import (
     save_memory,
     update_memory,
 )
-from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
 from .outputs import grep, output
 from .progress import progress
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
@@ -78,7 +88,7 @@ __all__ = [
 ]
 
 
-def discovered_servers(detailed=False):
+def discovered_servers(detailed: bool = False) -> list[str] | ServerDocs:
     """The names of all servers; with `detailed`, records of name, alias, description and state, a line each when printed. Starts none.
 
     Those in the state `not-loaded` can be reached by a cell whose call names them in `servers`.
@@ -123,85 +133,128 @@ def list_servers_sync() -> list[str]:
 
 def describe_server(name: str) -> Record:
     """One server: name, alias, description, instructions, configured cwd and its tools with their input schemas."""
-    return bridge.ask_sync("describe_server", server=name)
+    found: Record = bridge.ask_sync("describe_server", server=name)
+    return found
 
 
-def capability_summary():
+def capability_summary() -> str:
     """What there is, in a few lines of text."""
-    return bridge.ask_sync("capability_summary")
+    return str(bridge.ask_sync("capability_summary"))
 
 
-async def list_tools(server):
+async def list_tools(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
     return tool_docs(await bridge.ask("list_tools", server=server))
 
 
-def list_tools_sync(server):
+def list_tools_sync(server: str) -> ToolDocs:
     """The tools of a server, one line each when printed."""
     return tool_docs(bridge.ask_sync("list_tools", server=server))
 
 
-async def query_tool_docs(server, tool=None, detail="summary", tools=None):
-    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+async def query_tool_docs(
+    server: str,
+    tool: str | list[str] | None = None,
+    detail: Literal["summary", "full"] = "summary",
+    tools: str | list[str] | None = None,
+) -> ToolDocs:
+    """The docs of a server's tools, or of those named in `tool` or `tools`.
+
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     return tool_docs(await bridge.ask("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
-def query_tool_docs_sync(server, tool=None, detail="summary", tools=None):
-    """The docs of a server's tools, or of those named. `detail="full"` adds whole descriptions, all parameters, an example and the schemas."""
+def query_tool_docs_sync(
+    server: str,
+    tool: str | list[str] | None = None,
+    detail: Literal["summary", "full"] = "summary",
+    tools: str | list[str] | None = None,
+) -> ToolDocs:
+    """The docs of a server's tools, or of those named in `tool` or `tools`.
+
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     return tool_docs(bridge.ask_sync("query_tool_docs", server=server, tools=_names(tools or tool), detail=detail))
 
 
-async def search_tool_docs(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+async def search_tool_docs(
+    query: str | list[str],
+    limit: int = 5,
+    detail: Literal["summary", "full"] = "summary",
+    servers: str | list[str] | None = None,
+) -> ToolDocs | GroupedDocs:
+    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
+
+    limit: at most so many for each query, up to 100. servers: search only these.
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
     return _found(query, await bridge.ask("search_tool_docs", **params))
 
 
-def search_tool_docs_sync(query, limit=5, detail="summary", servers=None):
-    """Tools of all servers (or of those named) that fit a few words, best first. A list of queries gives a dict of tools by query."""
+def search_tool_docs_sync(
+    query: str | list[str],
+    limit: int = 5,
+    detail: Literal["summary", "full"] = "summary",
+    servers: str | list[str] | None = None,
+) -> ToolDocs | GroupedDocs:
+    """Find tools by a few words, best first. A list of queries gives a dict of tools by query.
+
+    limit: at most so many for each query, up to 100. servers: search only these.
+    detail: "summary" has server, tool, description and `line`, a call to paste; "full" adds the whole description,
+    params, an example, returns and the schemas. The fields are keys and attributes of each doc.
+    """
     query = _query(query)
     params = {"query": query, "limit": limit, "detail": detail, "servers": _names(servers)}
     return _found(query, bridge.ask_sync("search_tool_docs", **params))
 
 
-async def call_tool(server: str, tool: str | ToolDoc, arguments: dict | None = None, *, raw: bool | None = None) -> object:
+async def call_tool(
+    server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None = None, *, raw: bool | None = None
+) -> object:
     """Call a tool by name. The value is native (str, list, Record, image …); `raw=True` gives the MCP result untouched."""
     raw = compat.is_on() if raw is None else raw
     return _result(await bridge.ask("call_tool", **_call(server, tool, arguments, raw)), raw)
 
 
-def call_tool_sync(server: str, tool: str | ToolDoc, arguments: dict | None = None, *, raw: bool | None = None) -> object:
+def call_tool_sync(
+    server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None = None, *, raw: bool | None = None
+) -> object:
     """Call a tool by name, without `await`. In the midst of other tasks it holds them up."""
     raw = compat.is_on() if raw is None else raw
     return _result(bridge.ask_sync("call_tool", **_call(server, tool, arguments, raw)), raw)
 
 
-def complete(code, pos=None):
+def complete(code: str, pos: int | None = None) -> list[str]:
     """What could stand at `pos` (default: the end) of this code: names, attributes, servers, tools and their arguments. Runs nothing of yours."""
     from .complete import completions
 
     return completions(code, pos)
 
 
-def _call(server: str, tool: str | ToolDoc, arguments: dict | None, raw: bool) -> dict:
+def _call(server: str, tool: str | ToolDoc, arguments: dict[str, Any] | None, raw: bool) -> dict[str, Any]:
     if arguments is not None and not isinstance(arguments, dict):
         raise ArgumentsError(f"arguments must be a dict, not {type(arguments).__name__}")
     tool = tool["tool"] if isinstance(tool, ToolDoc) else tool
     return {"server": server, "tool": tool, "args": [], "kwargs": arguments or {}, "raw": True if raw else None}
 
 
-def _result(result, raw):
+def _result(result: object, raw: bool) -> object:
     return result if raw else native(result)
 
 
-def _names(names):
+def _names(names: str | list[str] | None) -> list[str] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
-def _query(query: object) -> object:
+def _query(query: str | list[str]) -> str | list[str]:
     return query if isinstance(query, str) else list(query)
 
 
-def _found(query: object, docs: list) -> "ToolDocs | GroupedDocs":
+def _found(query: str | list[str], docs: list[Any]) -> ToolDocs | GroupedDocs:
     return tool_docs(docs) if isinstance(query, str) else GroupedDocs(zip(query, map(tool_docs, docs)))

@@ -3,13 +3,15 @@
 import builtins
 import linecache
 import sys
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from .. import function_source
 from ..values import Record
 from . import bridge
 from .errors import ArgumentsError, MCPError, SavedToolError
-from .servers import ServerProxy, ToolProxy, registry
+from .servers import ServerProxy, ToolProxy, registry, server_alias, server_name, tool_path
 
 
 class SavedTool(Record):
@@ -17,7 +19,7 @@ class SavedTool(Record):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if "problem" in self:
             return f"{self['name']} (version {self['version']}) is broken: {self['problem']}"
         return f"{self['line']} (version {self['version']})"
@@ -25,10 +27,10 @@ class SavedTool(Record):
     __str__ = __repr__
 
 
-class SavedTools(list):
+class SavedTools(list[SavedTool]):
     """Saved tools, one line each when printed."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "(no saved tools)"
 
 
@@ -37,14 +39,14 @@ class ShownTool(SavedTool):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         versions = ", ".join(map(str, self["versions"]))
         return f"# {self['name']}, version {self['version']} of {versions}, saved {self['createdAt']}\n{_text(self)}"
 
     __str__ = __repr__
 
 
-def save_tool(func, description=None):
+def save_tool(func: Callable[..., Any], description: str | None = None) -> SavedTool:
     """Keep a function for later sessions: `from user_tools import name`. It takes its imports along; it is loaded in a fresh
     sandbox before it is kept. `description` replaces its docstring in searches."""
     if description is not None and not isinstance(description, str):
@@ -58,49 +60,49 @@ def save_tool(func, description=None):
     return SavedTool(bridge.ask_sync("save_tool", tool=tool))
 
 
-def list_saved_tools():
+def list_saved_tools() -> SavedTools:
     """All saved tools in their newest version; a broken one says so."""
     return SavedTools(map(SavedTool, bridge.ask_sync("list_saved_tools")))
 
 
-def show_tool(name, version=None):
+def show_tool(name: str, version: int | None = None) -> ShownTool:
     """A saved tool with its source, and the versions there are."""
     return ShownTool(bridge.ask_sync("show_tool", name=name, version=version))
 
 
-def delete_tool(name):
+def delete_tool(name: str) -> None:
     """Delete a saved tool, with all its versions."""
     bridge.ask_sync("delete_tool", name=name)
     _loaded.pop(name, None)
 
 
-def _saved_source(name):
+def _saved_source(name: str) -> str | None:
     try:
-        return bridge.ask_sync("show_tool", name=name)["source"]
+        return str(bridge.ask_sync("show_tool", name=name)["source"])
     except MCPError:
         return None
 
 
-def _provided(name, value):
+def _provided(name: str, value: object) -> bool | dict[str, str]:
     """What every session has under this name."""
     if isinstance(value, ServerProxy):
-        return {"variable": name, "name": value._server, "alias": value._alias}
+        return {"variable": name, "name": server_name(value), "alias": server_alias(value)}
     if isinstance(value, ToolProxy):
-        raise function_source.Refused(f"it uses {name} as a function of its own; call {value._path}(…) instead")
+        raise function_source.Refused(f"it uses {name} as a function of its own; call {tool_path(value)}(…) instead")
     return value is _given().get(name)
 
 
-def _given():
+def _given() -> dict[str, Any]:
     return {"mcp": sys.modules["mcp"], "runtime": sys.modules["mcp.runtime"], "mcp_servers": registry}
 
 
 # ---- loading
 
-_loaded = {}  # name -> (version, the tool)
-_loading = []
+_loaded: dict[str, tuple[int, Any]] = {}  # name -> (version, the tool)
+_loading: list[str] = []
 
 
-def load(name):
+def load(name: str) -> Any:
     """The newest version of a saved tool, ready to call. The same object for the same version."""
     try:
         tool = bridge.ask_sync("load_saved_tool", name=name)
@@ -127,7 +129,7 @@ def load(name):
     return value
 
 
-def _run(tool):
+def _run(tool: dict[str, Any]) -> dict[str, Any]:
     filename = f"{function_source.SAVED}{tool['name']}.py (version {tool['version']})"
     text = _text(tool)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
@@ -135,35 +137,39 @@ def _run(tool):
     for server in tool["servers"]:
         known = registry.by_alias.get(server["alias"])
         # One that this cell may not reach says so when it is called.
-        proxy = known if known and known._server == server["name"] else ServerProxy(server["name"], server["alias"], "")
+        proxy = (
+            known
+            if known and server_name(known) == server["name"]
+            else ServerProxy(server["name"], server["alias"], "")
+        )
         namespace[server["variable"]] = proxy
     exec(compile(text, filename, "exec", dont_inherit=True), namespace)
     return namespace
 
 
-def _text(tool):
+def _text(tool: dict[str, Any]) -> str:
     head = "\n".join(tool["imports"])
-    return (f"{head}\n\n\n" if head else "") + tool["source"]
+    return (f"{head}\n\n\n" if head else "") + str(tool["source"])
 
 
 class UserTools(ModuleType):
     """`user_tools`: every saved tool is a name in it, loaded when it is asked for."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return _loadable()
         if name.startswith("_"):
             raise AttributeError(name)
         return load(name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [tool["name"] for tool in list_saved_tools()]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"user_tools\n{list_saved_tools()!r}"
 
 
-def _loadable():
+def _loadable() -> list[str]:
     """The names for `from user_tools import *`. What does not load is told of and left out."""
     names = []
     for tool in list_saved_tools():

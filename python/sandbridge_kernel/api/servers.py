@@ -6,18 +6,24 @@ servers changes.
 """
 
 import builtins
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..values import native
 from . import bridge, compat, docs
 from .errors import MCPError, ServerNotFoundKey
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+    from ..frame_types import VisibleServer
 
 
 # What any server can be asked beside its tools, unless it has a tool of that name; with a `_` in front in any case.
 METHODS = ("resources", "read_resource", "prompts", "get_prompt", "list_tools")
 
 # What a server lists of its tools, as attributes: the docs, and the same by name.
-LISTINGS = {"TOOLS": docs.ToolDocs, "TOOL_MAP": docs.tool_map}
+LISTINGS: dict[str, Callable[[docs.ToolDocs], Any]] = {"TOOLS": docs.ToolDocs, "TOOL_MAP": docs.tool_map}
 
 
 _OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "LOADED_MCP_SERVERS"))
@@ -28,8 +34,9 @@ class ServerProxy:
 
     __slots__ = ("_server", "_alias", "_description", "_docs")
 
-    def __init__(self, name, alias, description):
-        self._server, self._alias, self._description, self._docs = name, alias, description, None
+    def __init__(self, name: str, alias: str, description: str) -> None:
+        self._server, self._alias, self._description = name, alias, description
+        self._docs: docs.ToolDocs | None = None
 
     def __getattr__(self, name: str) -> object:
         if name == "__all__":
@@ -43,13 +50,13 @@ class ServerProxy:
             return LISTINGS[name](self._tool_docs())
         return ToolProxy(self, name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         try:
             return sorted(doc["toolAlias"] for doc in self._tool_docs())
         except MCPError:
             return []
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         try:
             listing = "\n".join(str(doc["line"]) for doc in self._tool_docs()) or "(no tools)"
         except MCPError as error:
@@ -58,10 +65,10 @@ class ServerProxy:
         return f"{title}\n{listing}"
 
     @property
-    def __doc__(self):
+    def __doc__(self) -> str:  # type: ignore[override]
         return repr(self)
 
-    def _tool_docs(self):
+    def _tool_docs(self) -> docs.ToolDocs:
         if self._docs is None:
             found = bridge.ask_sync("query_tool_docs", server=self._server, detail="full")
             self._docs = docs.tool_docs(found)
@@ -74,22 +81,22 @@ class ToolProxy:
 
     __slots__ = ("_proxy", "__name__")
 
-    def __init__(self, proxy, name):
+    def __init__(self, proxy: ServerProxy, name: str) -> None:
         self._proxy, self.__name__ = proxy, name
 
     @property
-    def _path(self):
+    def _path(self) -> str:
         return f"mcp_{self._proxy._alias}.{self.__name__}"
 
-    def __call__(self, /, *args, **kwargs):
+    def __call__(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         # A coroutine, made at once, so that Python itself warns when its `await` is forgotten.
         return self._named(self._call(args, kwargs, False))
 
-    def raw(self, /, *args, **kwargs):
+    def raw(self, /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         """Call the tool and get the MCP result untouched."""
         return self._named(self._call(args, kwargs, True))
 
-    async def _call(self, args: tuple, kwargs: dict, raw: bool) -> object:
+    async def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], raw: bool) -> object:
         # `raw=True` asks for the MCP result, unless the tool has a parameter of that name; only then are its docs needed.
         own = self.__name__.removeprefix("_") in METHODS
         raw = raw or (compat.is_on() and not own)
@@ -102,39 +109,40 @@ class ToolProxy:
             return docs.tool_docs(result["docs"])
         return result if raw else native(result)
 
-    def _named(self, coroutine):
-        coroutine.__name__, coroutine.__qualname__ = self.__name__, self._path
+    def _named(self, coroutine: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+        named: Any = coroutine
+        named.__name__, named.__qualname__ = self.__name__, self._path
         return coroutine
 
-    async def _takes_raw(self):
+    async def _takes_raw(self) -> bool:
         if self._proxy._docs is not None:
             return "raw" in docs.parameter_names(self._doc())
         found = await bridge.ask("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
         return any("raw" in docs.parameter_names(doc) for doc in found)
 
-    def _doc(self):
+    def _doc(self) -> docs.ToolDoc:
         for doc in self._proxy._tool_docs():
             if self.__name__ in (doc["toolAlias"], doc["tool"]):
                 return doc
         # Only the bridge can say what is like it: its error has a "did you mean".
         found = bridge.ask_sync("query_tool_docs", server=self._proxy._server, tools=[self.__name__], detail="full")
-        return docs.tool_docs(found)[0]
+        return docs.ToolDoc(found[0])
 
     @property
-    def __doc__(self):
+    def __doc__(self) -> str:  # type: ignore[override]
         return docs.docstring(self._doc())
 
     @property
-    def __signature__(self):
+    def __signature__(self) -> "Signature":
         return docs.signature(self._doc())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         try:
             return str(self._doc()["line"])
         except MCPError as error:
             return f"<{self._path}: {error}>"
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a tool has no attribute {name!r}; call it: await {self._path}(…)")
 
 
@@ -146,18 +154,57 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f"Did you mean {near[0]}? " if near else ""
 
 
-class Registry(Mapping):
+# Proxies have no public attributes of their own, because every attribute is a tool. The kernel asks these functions.
+
+
+def server_name(server: ServerProxy) -> str:
+    return server._server
+
+
+def server_alias(server: ServerProxy) -> str:
+    return server._alias
+
+
+def server_description(server: ServerProxy) -> str:
+    return server._description
+
+
+def server_docs(server: ServerProxy) -> docs.ToolDocs:
+    """The docs of its tools; fetched once."""
+    return server._tool_docs()
+
+
+def server_of(tool: ToolProxy) -> ServerProxy:
+    return tool._proxy
+
+
+def tool_path(tool: ToolProxy) -> str:
+    """`mcp_github.create_issue`, as a cell writes it."""
+    return tool._path
+
+
+def tool_doc(tool: ToolProxy) -> docs.ToolDoc:
+    return tool._doc()
+
+
+# The code of every coroutine that calling a tool makes.
+CALL_CODE = ToolProxy._call.__code__
+
+
+class Registry(Mapping[str, ServerProxy]):
     """`mcp_servers`: the servers that this cell may reach, by name or alias."""
 
-    def __init__(self):
-        self.names = ()
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
         self.named = False  # does the call of this cell name its servers?
-        self.unloaded = {}  # aliases by name, of servers that a cell reaches only when its call names them
-        self.by_alias = {}
-        self._by_name = {}
-        self._listed = None
+        self.unloaded: dict[
+            str, str
+        ] = {}  # aliases by name, of servers that a cell reaches only when its call names them
+        self.by_alias: dict[str, ServerProxy] = {}
+        self._by_name: dict[str, ServerProxy] = {}
+        self._listed: list[VisibleServer] | None = None
 
-    def update(self, servers):
+    def update(self, servers: "list[VisibleServer] | None") -> bool:
         """Take a new list of servers (None: the one before). False when nothing changes."""
         if servers is None and self._listed is not None:
             return False
@@ -187,19 +234,19 @@ class Registry(Mapping):
             hint = did_you_mean(name, (*self.by_alias, *self.names, *self.unloaded, *self.unloaded.values())) + hint
         return kind(f"Server {name!r} is not available", hint=hint)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> ServerProxy:
         proxy = self._by_name.get(name) or self.by_alias.get(name)
         if proxy is None:
             raise self.not_found(name, ServerNotFoundKey)
         return proxy
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.names)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"mcp_servers: {', '.join(self.names) or 'none'}"
 
 

@@ -1,14 +1,27 @@
 """What a cell can learn of its own session: `runtime.session()`, `runtime.packages()`, and `runtime.reset()` to end it."""
 
 import sys
-from struct import error as StructError
-from struct import unpack
+from collections.abc import Callable
+from struct import error as StructError, unpack
 
 from ..values import Record
 from . import bridge
 
 # Parts of the standard library that some builds of Python leave out.
-_OPTIONAL = ("bz2", "ctypes", "curses", "dbm.gnu", "lzma", "multiprocessing", "readline", "sqlite3", "ssl", "subprocess", "tkinter", "zoneinfo")
+_OPTIONAL = (
+    "bz2",
+    "ctypes",
+    "curses",
+    "dbm.gnu",
+    "lzma",
+    "multiprocessing",
+    "readline",
+    "sqlite3",
+    "ssl",
+    "subprocess",
+    "tkinter",
+    "zoneinfo",
+)
 
 
 class SessionInfo(Record):
@@ -16,35 +29,38 @@ class SessionInfo(Record):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.items())
 
 
-class Packages(dict):
+class Packages(dict[str, str]):
     """Name → version of the packages that can be imported besides the standard library."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         python = ".".join(map(str, sys.version_info[:3]))
         missing = self._missing()
         library = f"Python {python} with its standard library" + (f" without {', '.join(missing)}" if missing else "")
         if sys.platform == "emscripten":
             library += "; threads and processes cannot be started"
-        return "\n".join([library, *(f"{name} {version}" for name, version in self.items())] + ([] if self else ["(no other packages)"]))
+        return "\n".join(
+            [library, *(f"{name} {version}" for name, version in self.items())]
+            + ([] if self else ["(no other packages)"])
+        )
 
-    def _missing(self):
+    def _missing(self) -> list[str]:
         from importlib.util import find_spec
 
         return [name for name in _OPTIONAL if name.partition(".")[0] not in sys.modules and not _has(find_spec, name)]
 
 
-def _has(find_spec, name):
+def _has(find_spec: Callable[[str], object], name: str) -> bool:
     try:
         return find_spec(name) is not None
     except ImportError:
         return False
 
 
-def session():
+def session() -> SessionInfo:
     """Age, memory, number of cells and limits of this session."""
     info = SessionInfo(bridge.ask_sync("session"))
     used = _memory_bytes()
@@ -53,16 +69,16 @@ def session():
     return info
 
 
-def reset():
+def reset() -> None:
     """Start afresh: the next cell has a new sandbox, without variables and with an empty /workspace."""
     bridge.ask_sync("reset_session")
 
 
-def packages():
+def packages() -> Packages:
     """The packages that can be imported here, besides the standard library."""
     from importlib.metadata import distributions
 
-    found = {}
+    found: dict[str, str] = {}
     for one in distributions():
         # Of several, the first one is imported.
         if name := one.metadata["Name"]:
@@ -70,7 +86,7 @@ def packages():
     return Packages(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
-def _memory_bytes():
+def _memory_bytes() -> int | None:
     """Resident memory of this process, where the system tells; in WebAssembly the memory that Python has, which never shrinks."""
     try:
         if sys.platform == "emscripten":

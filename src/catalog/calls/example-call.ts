@@ -2,15 +2,8 @@
 // something of the right kind. Pure.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { bindArguments } from './bind.ts'
-import {
-  flattened,
-  isRecord,
-  members,
-  propertiesOf,
-  requiredNames,
-  typesOf,
-  type Schema,
-} from '../signature/json-schema.ts'
+import { flattened, members, propertiesOf, requiredNames, typesOf, type Schema } from '../signature/json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
 
 const MAX_EXAMPLE = 1000

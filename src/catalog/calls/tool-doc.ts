@@ -1,5 +1,6 @@
 // What is shown of a tool: one line that can be pasted, and the mapping around it. Pure.
-import { isRecord, propertiesOf, resolve } from '../signature/json-schema.ts'
+import { propertiesOf, resolve } from '../signature/json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { CatalogOffering, type OfferingKind } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { FULL, parametersText, SHORT } from '../signature/signature.ts'

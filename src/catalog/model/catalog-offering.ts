@@ -1,7 +1,7 @@
 // A resource, a template of resources or a prompt of a server, as search finds it and a line of Python reaches it. Pure.
 import type { UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
 import { CatalogTool } from './catalog-tool.ts'
-import { isRecord } from '../signature/json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { pythonString } from '../signature/python-literal.ts'
 import { parametersText, type SignatureLimits } from '../signature/signature.ts'
 import { firstSentence, oneLine } from '../../text/one-line.ts'

@@ -1,6 +1,6 @@
 // One tool of one server, with its Python name; its signature is worked out when it is first asked for. Pure.
 import type { UpstreamTool } from '../../upstream/upstream.ts'
-import { isRecord } from '../signature/json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { pythonNames } from '../../text/python-name.ts'
 import { signatureOf, type Signature } from '../signature/signature.ts'
 import { DESCRIPTION_LIMIT, oneLine } from '../../text/one-line.ts'

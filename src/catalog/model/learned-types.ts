@@ -1,7 +1,8 @@
 // The shape of real results, for tools whose server gives no output schema: types and keys, never values.
 // A shape is a small JSON Schema, so that it is shown as any other. Bounded in depth, keys and size, whatever a server returns. Pure.
 import type { ToolResult } from '../../upstream/upstream.ts'
-import { isRecord, propertiesOf } from '../signature/json-schema.ts'
+import { propertiesOf } from '../signature/json-schema.ts'
+import { isRecord, parseJson } from '../../text/json.ts'
 
 /** A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values) and `items`. */
 export interface Shape {
@@ -50,12 +51,7 @@ function withParsedText(value: unknown): unknown {
 }
 
 function parsed(text: string): unknown {
-  if (!isJsonLike(text)) return text
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
+  return isJsonLike(text) ? (parseJson(text) ?? text) : text
 }
 
 function isJsonLike(text: string): boolean {

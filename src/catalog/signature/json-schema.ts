@@ -1,13 +1,10 @@
 // Reading JSON Schemas that strangers wrote: nothing is certain, not even that one is an object. Pure.
+import { isRecord } from '../../text/json.ts'
 
 export type Schema = Record<string, unknown>
 
 /** Deepest chain of references or combinators that is followed; beyond it a schema counts as one that allows anything. */
 const MAX_REFERENCES = 32
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The schema as an object: `true` and what is no schema at all allow anything, `false` allows nothing. */
 export function asSchema(value: unknown): Schema {

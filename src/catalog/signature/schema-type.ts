@@ -6,13 +6,13 @@ import {
   asSchema,
   flattened,
   isNever,
-  isRecord,
   members,
   propertiesOf,
   requiredNames,
   typesOf,
   type Schema,
 } from './json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { isPlainIdentifier } from '../../text/python-name.ts'
 import { pythonLiteral, pythonString } from './python-literal.ts'
 

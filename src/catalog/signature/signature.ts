@@ -1,6 +1,7 @@
 // A tool's input schema as a Python signature: data to bind a call with, and the text of it.
 // Everything printed here compiles: `signatureSource` is checked with `ast.parse` over generated schemas. Pure.
-import { flattened, isNever, isRecord, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
+import { flattened, isNever, members, propertiesOf, requiredNames, type Schema } from './json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { isPythonKeyword, pythonNames } from '../../text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'

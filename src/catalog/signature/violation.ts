@@ -3,7 +3,6 @@
 import {
   asSchema,
   isNever,
-  isRecord,
   lookUp,
   members,
   propertiesOf,
@@ -12,6 +11,7 @@ import {
   typesOf,
   withoutReference,
 } from './json-schema.ts'
+import { isRecord } from '../../text/json.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'

@@ -1,6 +1,8 @@
 // TOML, for Codex. Loaded only when there is such a file. Pure.
 import { parse, TomlError } from 'smol-toml'
-import type { Parsed } from './parsed.ts'
+import type { Parsed } from '../config-document.ts'
+
+export { stringify as stringifyToml } from 'smol-toml'
 
 export function parseToml(text: string): Parsed {
   try {

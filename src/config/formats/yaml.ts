@@ -1,13 +1,12 @@
 // YAML, for Goose. Loaded only when there is such a file. Pure.
 import { parseDocument, visit } from 'yaml'
-import type { Parsed } from './parsed.ts'
-import { placeOf } from './parsed.ts'
+import type { Parsed } from '../config-document.ts'
 
 export function parseYaml(text: string): Parsed {
   // Its warnings would go to stderr and quote the file.
   const yaml = parseDocument(text, { logLevel: 'error' })
   const [first] = yaml.errors
-  if (first !== undefined) return { reason: `is not valid YAML: ${first.code} ${placeOf(text, first.pos[0])}` }
+  if (first !== undefined) return { reason: `is not valid YAML: ${first.code}`, offset: first.pos[0] }
   let isCyclic = false
   visit(yaml, {
     // An alias can only name what began before it, so that a circle needs one that names what it is in.

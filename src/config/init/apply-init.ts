@@ -6,13 +6,15 @@ import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat } from '../config-document.ts'
-import { isObject, parseDocument, valueAt } from '../config-document.ts'
+import { parseDocument, valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
 import type { SkippedEntry } from '../server-definition.ts'
 import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
 import type { PlannedChange } from './plan-init.ts'
 import { BRIDGE_NAME } from './targets.ts'
+import { JsonRecord } from '../../storage/json-record.ts'
 import { replaceFile } from '../../storage/replace-file.ts'
 
 /** What was done to one file, and how it is undone. */
@@ -42,7 +44,8 @@ export async function applyInit(
 ): Promise<{ written: string[]; skipped: SkippedEntry[] }> {
   const written: string[] = []
   const skipped: SkippedEntry[] = []
-  const record = await readRecord(stateDir)
+  const record = recordOf(stateDir)
+  await record.read()
   for (const change of changes) {
     const file = await realpath(change.file).catch(() => change.file)
     const now = await textOf(file)
@@ -52,20 +55,20 @@ export async function applyInit(
     }
     const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)
     const undo = await inverseOf(change)
-    await guarded(folderOf(stateDir), async () => {
-      await mkdir(folderOf(stateDir), { recursive: true, mode: 0o700 })
+    await record.update(async (all) => {
       if (now !== undefined) await writeFile(backup, await readFile(file), { mode: 0o600 })
       // Recorded before it is done: an undo that finds nothing to do does no harm.
-      record.push({
+      all.push({
         file,
         format: change.format,
         hash: hashOf(change.after),
         undo,
         ...(now === undefined ? {} : { backup }),
       })
-      await writeRecord(stateDir, record)
     })
-    await guarded(file, () => putFile(file, change.after))
+    await putFile(file, change.after).catch((error: NodeJS.ErrnoException) => {
+      throw new BridgeError('CONFIG_INVALID', `${file} cannot be written (${error.code}).`, { hint: HINT })
+    })
     written.push(change.file)
   }
   return { written, skipped }
@@ -79,8 +82,9 @@ export async function undoInit(stateDir: string): Promise<{ restored: string[]; 
   const restored: string[] = []
   const skipped: SkippedEntry[] = []
   const kept: Done[] = []
-  const record = await readRecord(stateDir)
-  for (const done of record.toReversed()) {
+  const record = recordOf(stateDir)
+  const all = await record.read()
+  for (const done of all.toReversed()) {
     const reason = await undoOne(done)
     if (reason === undefined) {
       restored.push(done.file)
@@ -93,7 +97,7 @@ export async function undoInit(stateDir: string): Promise<{ restored: string[]; 
       kept.unshift(done)
     }
   }
-  if (kept.length > 0) await guarded(recordOf(stateDir), () => writeRecord(stateDir, kept))
+  if (kept.length > 0) await record.update((recorded) => void recorded.splice(0, Infinity, ...kept))
   else await rm(folderOf(stateDir), { recursive: true, force: true })
   return { restored, skipped }
 }
@@ -151,39 +155,17 @@ async function textOf(file: string): Promise<string | undefined> {
 }
 
 const folderOf = (stateDir: string): string => path.join(stateDir, '.sandbridge', 'init')
-const recordOf = (stateDir: string): string => path.join(folderOf(stateDir), 'record.json')
+const HINT = 'Correct that and run it again. Backups are in the folder .sandbridge/init of the state folder.'
 
-async function readRecord(stateDir: string): Promise<Done[]> {
-  const text = await readFile(recordOf(stateDir), 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '{"version":1,"done":[]}'
-    throw damaged(recordOf(stateDir), 'cannot be read', error)
-  })
-  try {
-    const value: unknown = JSON.parse(text)
+function recordOf(stateDir: string): JsonRecord<Done[]> {
+  return new JsonRecord({
+    file: path.join(folderOf(stateDir), 'record.json'),
+    empty: () => [],
     // Written by us alone, so its shape is taken as it is once the version is right.
-    if (isObject(value) && value['version'] === 1 && Array.isArray(value['done'])) return value['done'] as Done[]
-  } catch {
-    // Said below: a parser's own message would quote the record.
-  }
-  throw damaged(recordOf(stateDir), 'is damaged')
-}
-
-async function writeRecord(stateDir: string, done: readonly Done[]): Promise<void> {
-  await putFile(recordOf(stateDir), `${JSON.stringify({ version: 1, done }, undefined, 2)}\n`)
-}
-
-async function guarded<T>(what: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    throw damaged(what, 'cannot be written', error)
-  }
-}
-
-function damaged(what: string, problem: string, error?: unknown): BridgeError {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-  return new BridgeError('CONFIG_INVALID', `${what} ${problem}${code}.`, {
-    hint: 'Correct that and run it again. Backups are in the folder .sandbridge/init of the state folder.',
+    parse: (json) =>
+      isRecord(json) && json['version'] === 1 && Array.isArray(json['done']) ? (json['done'] as Done[]) : undefined,
+    serialize: (done) => ({ version: 1, done }),
+    damaged: { record: 'The record of what init has changed', hint: HINT },
   })
 }
 

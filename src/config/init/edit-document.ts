@@ -2,7 +2,8 @@
 // Every result is parsed again: when it does not hold exactly what it should, the text is not changed and a reason is given.
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { isObject, parseDocument, valueAt } from '../config-document.ts'
+import { parseDocument, valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 
 /** Set the value at a path of keys, or remove it when there is no value. */
 export interface Edit {
@@ -41,7 +42,7 @@ async function editYaml(text: string, edits: readonly Edit[]): Promise<string> {
 
 /** TOML is edited by whole tables, which is how every client writes them: one goes by its lines, and one comes at the end. */
 async function editToml(text: string, edits: readonly Edit[]): Promise<string> {
-  const { stringifyToml } = await import('./toml-edits.ts')
+  const { stringifyToml } = await import('../formats/toml.ts')
   let edited = text
   for (const { path, value } of edits) {
     edited = withoutTable(edited, path)
@@ -82,7 +83,7 @@ function change(document: ConfigObject, { path, value }: Edit): void {
   const last = path.at(-1) ?? ''
   let at = document
   for (const key of path.slice(0, -1)) {
-    if (!isObject(valueAt(at, key))) {
+    if (!isRecord(valueAt(at, key))) {
       if (value === undefined) return
       at[key] = {}
     }

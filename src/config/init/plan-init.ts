@@ -1,17 +1,18 @@
 // Decides what `sandbridge init` would change, and says it in words that hold no secret. Nothing is written here.
 import { BridgeError } from '../../errors.ts'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { isObject, parseDocument, valueAt } from '../config-document.ts'
+import { parseDocument, valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { ConfigFileSystem, FileText } from '../config-file.ts'
 import { nodeFileSystem, readFileText } from '../config-file.ts'
 import { mcps } from '../readers/own-places.ts'
-import type { Place } from '../readers/reader.ts'
+import type { HostPaths } from '../readers/reader.ts'
 import { entriesOf, join } from '../readers/reader.ts'
 import { launchesBridge } from '../self-server.ts'
 import type { RemoteServer, SkippedEntry } from '../server-definition.ts'
 import type { ServerBody } from '../server-entry.ts'
 import { toServerBody } from '../server-entry.ts'
-import { BAD_NAME, isServerName, shownName } from '../server-name.ts'
+import { BAD_NAME, isServerName, shownName } from '../server-entry.ts'
 import { createRedactor } from '../secrets/redact.ts'
 import type { Edit } from './edit-document.ts'
 import { editDocument } from './edit-document.ts'
@@ -42,7 +43,7 @@ export interface InitPlan {
 }
 
 export interface PlanInitOptions {
-  place: Place
+  place: HostPaths
   command: BridgeCommand
   /** Move the servers of the clients into the state folder, so that they cost those clients no context any more. */
   move: boolean
@@ -138,12 +139,12 @@ async function fileOf(target: Target, fileSystem: ConfigFileSystem): Promise<{ f
 }
 
 /** The servers of the user in a client's file that could be started: not those of a single project. */
-function serversOf(target: Target, document: ConfigObject, place: Place): Map<string, ServerBody> {
+function serversOf(target: Target, document: ConfigObject, place: HostPaths): Map<string, ServerBody> {
   const table = valueAt(document, ...target.table(document))
   const bodies = new Map<string, ServerBody>()
   const entries = target.reader?.entries(document, { ...place, cwd: '' }) ?? entriesOf(table, {}, withoutList)
   for (const { name, entry } of entries ?? []) {
-    if (entry === undefined || !isObject(table) || !Object.hasOwn(table, name)) continue
+    if (entry === undefined || !isRecord(table) || !Object.hasOwn(table, name)) continue
     const made = toServerBody(entry)
     if ('body' in made) bodies.set(name, made.body)
   }
@@ -199,7 +200,7 @@ async function planDestination(
 }
 
 /** Why our own files cannot hold a server: what is moved must be found where it comes to. */
-function whyRefused(name: string, entry: ConfigObject, place: Place): string | undefined {
+function whyRefused(name: string, entry: ConfigObject, place: HostPaths): string | undefined {
   if (!isServerName(name)) return BAD_NAME
   const [read] = mcps.entries({ mcpServers: { [name]: entry } }, place) ?? []
   const made = read?.entry ? toServerBody(read.entry) : { reason: 'cannot be read there' }

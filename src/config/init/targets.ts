@@ -2,11 +2,13 @@
 // The shapes are those of the library add-mcp, which registers servers in other clients' files for a living, and so are whole clients that
 // we do not read. Where we do read a client, the path is the reader's, so that what is written is also read.
 import { homedir } from 'node:os'
+import nodePath from 'node:path'
 import { type AgentConfig, agents } from 'add-mcp'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import { READERS } from '../readers/index.ts'
-import type { Place, Reader } from '../readers/reader.ts'
+import type { HostPaths, Reader } from '../readers/reader.ts'
 import { join } from '../readers/reader.ts'
 
 /** The name under which the bridge is registered. */
@@ -32,10 +34,22 @@ export interface Target {
   folder: string | undefined
 }
 
+/**
+ * The command that a client starts this bridge with. It must work from where this bridge runs: only what came through npx is there for npx.
+ *
+ * @param root the folder of this package
+ * @param node the program that runs it: clients that are started from a desktop have no PATH to find it by
+ */
+export function bridgeCommand(root: string, node: string): BridgeCommand {
+  const isFromNpx = root.split(/[/\\]/).includes('_npx')
+  if (isFromNpx) return { command: 'npx', args: ['-y', 'sandbridge'] }
+  return { command: node, args: [nodePath.join(root, 'dist/cli.js')] }
+}
+
 type Shape = Pick<Target, 'table' | 'entry'>
 
 /** Claude Code's file lies in the home folder, and Gemini CLI's in a folder that Antigravity has too. */
-const FOLDERS: Record<string, (place: Place) => string | undefined> = {
+const FOLDERS: Record<string, (place: HostPaths) => string | undefined> = {
   'claude-code': (place) => join(place, place.home, '.claude'),
   'gemini-cli': () => undefined,
 }
@@ -50,7 +64,7 @@ const OTHER_SHAPES: Record<string, Shape> = {
 }
 
 /** The clients in which this bridge can be registered, whether they are on the machine or not. */
-export function targetsOf(place: Place): Target[] {
+export function targetsOf(place: HostPaths): Target[] {
   const library = new Map<string, AgentConfig>(Object.entries(agents))
   const known = READERS.flatMap((reader): Target[] => {
     const { client, format } = reader
@@ -71,7 +85,7 @@ export function targetsOf(place: Place): Target[] {
 }
 
 /** The file of a client's user, and those beside it that differ in their extension alone. */
-function filesOf(reader: Reader, place: Place): [string, ...string[]] | undefined {
+function filesOf(reader: Reader, place: HostPaths): [string, ...string[]] | undefined {
   const [first, ...more] = reader.locations(place).flatMap(({ scope, path }) => (scope === 'user' ? [path] : []))
   if (first === undefined) return undefined
   return [first, ...more.filter((file) => withoutExtension(file) === withoutExtension(first))]
@@ -80,7 +94,7 @@ function filesOf(reader: Reader, place: Place): [string, ...string[]] | undefine
 const withoutExtension = (file: string): string => file.replace(/\.\w+$/, '')
 
 /** A client that only the library knows. */
-function unread(agent: AgentConfig, place: Place): Target {
+function unread(agent: AgentConfig, place: HostPaths): Target {
   const file = agent.resolveConfigPath?.(agent, { local: false, cwd: place.cwd }) ?? agent.configPath
   const format = agent.format === 'json' ? 'jsonc' : agent.format
   return { ...shapeOf(agent), client: agent.name, format, files: [file], folder: join(place, file, '..') }
@@ -100,5 +114,5 @@ function shapeOf(agent: AgentConfig): Shape {
 
 function isNewOpencode(document: ConfigObject): boolean {
   const servers = valueAt(document, 'mcp', 'servers')
-  return isObject(servers) && typeof servers['type'] !== 'string'
+  return isRecord(servers) && typeof servers['type'] !== 'string'
 }

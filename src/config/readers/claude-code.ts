@@ -1,9 +1,10 @@
 // Claude Code: ~/.claude.json with its user scope (mcpServers) and local scope (projects[folder].mcpServers), a project's .mcp.json,
 // and the places older versions had.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { ServerEntry } from '../server-entry.ts'
-import type { Place, Reader } from './reader.ts'
+import type { HostPaths, Reader } from './reader.ts'
 import { entriesOf, inFolderOf, inHome, inProject, withCallback } from './reader.ts'
 
 const SYNTAX = { braces: true }
@@ -36,13 +37,13 @@ function toEntry(raw: ConfigObject): ServerEntry {
 }
 
 /** The servers that were added for the current directory only. Its key may have the other kind of slash on Windows. */
-function localServers(document: ConfigObject, place: Place): unknown {
+function localServers(document: ConfigObject, place: HostPaths): unknown {
   const projects = valueAt(document, 'projects')
-  const key = isObject(projects) ? Object.keys(projects).find((folder) => sameFolder(folder, place)) : undefined
+  const key = isRecord(projects) ? Object.keys(projects).find((folder) => sameFolder(folder, place)) : undefined
   return key === undefined ? undefined : valueAt(projects, key, 'mcpServers')
 }
 
-function sameFolder(key: string, { cwd, platform }: Place): boolean {
+function sameFolder(key: string, { cwd, platform }: HostPaths): boolean {
   const plain = (folder: string): string => {
     const slashes = platform === 'win32' ? folder.replaceAll('\\', '/').toLowerCase() : folder
     return slashes.replace(/(?<=.)\/$/, '')

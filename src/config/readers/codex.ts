@@ -1,6 +1,7 @@
 // Codex: [mcp_servers.name] tables of config.toml. It expands nothing itself; variables are named in fields of their own.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inFolderOf, inHome, inProject, secondsToMs } from './reader.ts'
@@ -23,7 +24,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
     headers: {
       ...(typeof token === 'string' ? { Authorization: `Bearer \${env:${token}}` } : {}),
       ...headersFromEnv(raw['env_http_headers']),
-      ...(isObject(raw['http_headers']) ? raw['http_headers'] : {}),
+      ...(isRecord(raw['http_headers']) ? raw['http_headers'] : {}),
     },
     includeTools: raw['enabled_tools'],
     excludeTools: raw['disabled_tools'],
@@ -44,6 +45,6 @@ function variableNames(value: unknown): unknown {
 }
 
 function headersFromEnv(value: unknown): ConfigObject {
-  if (!isObject(value)) return {}
+  if (!isRecord(value)) return {}
   return Object.fromEntries(Object.entries(value).map(([header, name]) => [header, `\${env:${String(name)}}`]))
 }

@@ -2,7 +2,7 @@
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import type { ServerEntry } from '../server-entry.ts'
-import type { ConfigLocation, Place, Reader } from './reader.ts'
+import type { ConfigLocation, HostPaths, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject, join, withCallback } from './reader.ts'
 
 export const geminiCli: Reader = {
@@ -38,7 +38,7 @@ function toEntry(raw: ConfigObject): ServerEntry {
   }
 }
 
-function systemSettings(place: Place): ConfigLocation {
+function systemSettings(place: HostPaths): ConfigLocation {
   const named = place.env['GEMINI_CLI_SYSTEM_SETTINGS_PATH']
   if (named) return { path: named, scope: 'user' }
   if (place.platform === 'darwin') {

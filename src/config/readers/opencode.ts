@@ -1,6 +1,7 @@
 // OpenCode: `mcp` of opencode.json(c), in both its shapes: {mcp: {name: …, enabled}} and {mcp: {servers: {name: …, disabled}}}.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { ConfigLocation, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject, inXdgConfig, withCallback } from './reader.ts'
@@ -29,7 +30,7 @@ function serverTable(document: ConfigObject): unknown {
   if (document['mcp'] === undefined) return valueAt(document, 'mcpServers')
   const servers = valueAt(document, 'mcp', 'servers')
   // In the older shape there may be a server that is called "servers".
-  const isNewShape = isObject(servers) && typeof servers['type'] !== 'string'
+  const isNewShape = isRecord(servers) && typeof servers['type'] !== 'string'
   return isNewShape ? servers : valueAt(document, 'mcp')
 }
 

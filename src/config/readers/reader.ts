@@ -1,13 +1,13 @@
 // What a reader is: where one client keeps its MCP servers, and how its file's values become entries. Readers are pure; discover.ts reads the files.
 import path from 'node:path'
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
-import { isObject } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { PlaceholderSyntax } from '../placeholders.ts'
 import { translate } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
 
 /** The machine, as far as it decides where files are. All paths are absolute and in the platform's own form. */
-export interface Place {
+export interface HostPaths {
   platform: NodeJS.Platform
   home: string
   cwd: string
@@ -36,9 +36,9 @@ export interface NamedEntry {
 export interface Reader {
   client: string
   format: ConfigFormat
-  locations(place: Place): ConfigLocation[]
+  locations(place: HostPaths): ConfigLocation[]
   /** The servers of one file, in its order; undefined when the file has no place for servers at all. */
-  entries(document: ConfigObject, place: Place): NamedEntry[] | undefined
+  entries(document: ConfigObject, place: HostPaths): NamedEntry[] | undefined
   /** The file is there for servers only, so it is worth a word when it has no place for them. */
   dedicated?: boolean
 }
@@ -49,32 +49,32 @@ export function entriesOf(
   syntax: PlaceholderSyntax,
   map: (raw: ConfigObject, name: string) => ServerEntry = (raw) => raw,
 ): NamedEntry[] | undefined {
-  if (!isObject(table)) return undefined
+  if (!isRecord(table)) return undefined
   return Object.entries(table).map(([name, raw]) => {
-    if (!isObject(raw)) return { name, entry: undefined }
+    if (!isRecord(raw)) return { name, entry: undefined }
     const translated = translate(raw, syntax)
     // A description is prose: nothing in it is a placeholder.
-    return { name, entry: map(isObject(translated) ? { ...translated, description: raw['description'] } : raw, name) }
+    return { name, entry: map(isRecord(translated) ? { ...translated, description: raw['description'] } : raw, name) }
   })
 }
 
 /** `path.join` in the place's own form. */
-export function join(place: Place, ...parts: string[]): string {
+export function join(place: HostPaths, ...parts: string[]): string {
   return (place.platform === 'win32' ? path.win32 : path.posix).join(...parts)
 }
 
 /** A file in the home folder. */
-export function inHome(place: Place, ...parts: string[]): ConfigLocation {
+export function inHome(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.home, ...parts), scope: 'user' }
 }
 
 /** A file in the current directory. */
-export function inProject(place: Place, ...parts: string[]): ConfigLocation {
+export function inProject(place: HostPaths, ...parts: string[]): ConfigLocation {
   return { path: join(place, place.cwd, ...parts), scope: 'project' }
 }
 
 /** A file where the platform's desktop applications keep their settings. */
-export function inAppData(place: Place, ...parts: string[]): ConfigLocation {
+export function inAppData(place: HostPaths, ...parts: string[]): ConfigLocation {
   if (place.platform === 'darwin') return inHome(place, 'Library', 'Application Support', ...parts)
   if (place.platform !== 'win32') return inXdgConfig(place, ...parts)
   const folder = place.env['APPDATA']
@@ -82,13 +82,13 @@ export function inAppData(place: Place, ...parts: string[]): ConfigLocation {
 }
 
 /** A file in `~/.config`, or where XDG_CONFIG_HOME says. */
-export function inXdgConfig(place: Place, ...parts: string[]): ConfigLocation {
+export function inXdgConfig(place: HostPaths, ...parts: string[]): ConfigLocation {
   const folder = place.platform === 'win32' ? undefined : place.env['XDG_CONFIG_HOME']
   return folder ? { path: join(place, folder, ...parts), scope: 'user' } : inHome(place, '.config', ...parts)
 }
 
 /** A file in the folder that a variable names, or else at `standard`. */
-export function inFolderOf(place: Place, variable: string, file: string, standard: ConfigLocation): ConfigLocation {
+export function inFolderOf(place: HostPaths, variable: string, file: string, standard: ConfigLocation): ConfigLocation {
   const folder = place.env[variable]
   return folder ? { path: join(place, folder, file), scope: 'user' } : standard
 }
@@ -100,7 +100,7 @@ export function secondsToMs(value: unknown): unknown {
 
 /** An `oauth` with the address that a client has its users register, by its `callbackPort`, where it does not name one. */
 export function withCallback(oauth: unknown, address: (port: string | undefined) => string | undefined): unknown {
-  if (!isObject(oauth) || oauth['redirectUri'] !== undefined) return oauth
+  if (!isRecord(oauth) || oauth['redirectUri'] !== undefined) return oauth
   const { callbackPort: port } = oauth
   const isPort = typeof port === 'number' || typeof port === 'string'
   return { ...oauth, redirectUri: address(isPort ? String(port) : undefined) }

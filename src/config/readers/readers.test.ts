@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../config-document.ts'
 import { toServerBody } from '../server-entry.ts'
 import { chosenReaders, READERS, SOURCE_NAMES } from './index.ts'
-import type { Place, Reader } from './reader.ts'
+import type { HostPaths, Reader } from './reader.ts'
 
-const linux: Place = {
+const linux: HostPaths = {
   platform: 'linux',
   home: '/home/ann',
   cwd: '/home/ann/app',
@@ -16,14 +16,14 @@ const linux: Place = {
   stateDir: '/home/ann/MCPs',
   serversConfig: [],
 }
-const mac: Place = {
+const mac: HostPaths = {
   ...linux,
   platform: 'darwin',
   home: '/Users/ann',
   cwd: '/Users/ann/app',
   stateDir: '/Users/ann/MCPs',
 }
-const windows: Place = {
+const windows: HostPaths = {
   ...linux,
   platform: 'win32',
   home: 'C:\\Users\\ann',
@@ -39,7 +39,7 @@ function readerOf(client: string): Reader {
 }
 
 /** The servers of a fixture by name: a definition, or the reason why there is none. */
-async function read(client: string, fixture: string, place: Place = linux): Promise<Record<string, unknown>> {
+async function read(client: string, fixture: string, place: HostPaths = linux): Promise<Record<string, unknown>> {
   const file = fileURLToPath(new URL(`../../../test/fixtures/config/${fixture}`, import.meta.url))
   const reader = readerOf(client)
   const parsed = await parseDocument(readFileSync(file, 'utf8'), reader.format)
@@ -501,7 +501,7 @@ describe('places', () => {
     'mcp-servers': [[], [], []],
   }
 
-  const userFiles = (client: string, place: Place): string[] =>
+  const userFiles = (client: string, place: HostPaths): string[] =>
     readerOf(client)
       .locations(place)
       .filter(({ scope }) => scope === 'user')

@@ -1,14 +1,15 @@
 // Clients whose files have {"mcpServers": …} and differ only in where the files are, which placeholders they know and the name of a field or two.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { PlaceholderSyntax } from '../placeholders.ts'
 import type { ServerEntry } from '../server-entry.ts'
-import type { Place, ConfigLocation, Reader } from './reader.ts'
+import type { HostPaths, ConfigLocation, Reader } from './reader.ts'
 import { entriesOf, inAppData, inFolderOf, inHome, inProject, inXdgConfig, secondsToMs } from './reader.ts'
 
 interface Shape {
   client: string
-  locations: (place: Place) => ConfigLocation[]
+  locations: (place: HostPaths) => ConfigLocation[]
   syntax?: PlaceholderSyntax
   map?: (raw: ConfigObject) => ServerEntry
   /** The key of the table of servers. */
@@ -113,7 +114,7 @@ export const kiro = reader({
 
 /** Its address may be a host and a port only. */
 function kiroOauth(oauth: unknown): unknown {
-  if (!isObject(oauth)) return oauth
+  if (!isRecord(oauth)) return oauth
   const { redirectUri } = oauth
   const isShort = typeof redirectUri === 'string' && /^[\w.]+:\d+$/.test(redirectUri)
   return {

@@ -1,7 +1,8 @@
 // VS Code: `servers` and `inputs` of mcp.json in the user's profile and in .vscode/, and `mcp.servers` of the settings.json of early versions.
 // An input is something VS Code asks its user for; we ask the environment and then the terminal (see expand.ts), and know its default.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inAppData, inProject } from './reader.ts'
 
@@ -17,7 +18,7 @@ export const vscode: Reader = {
     inProject(place, '.vscode', 'settings.json'),
   ],
   entries(document) {
-    const home = isObject(document['mcp']) ? document['mcp'] : document
+    const home = isRecord(document['mcp']) ? document['mcp'] : document
     const inputs = inputDefaults(home)
     return entriesOf(valueAt(home, 'servers'), { env: true, folders: true, inputs }, (raw) => ({
       ...raw,

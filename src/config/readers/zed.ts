@@ -1,6 +1,7 @@
 // Zed: `context_servers` of settings.json, in its flat shape and in the older one where `command` is a table of its own.
 import type { ConfigObject } from '../config-document.ts'
-import { isObject, valueAt } from '../config-document.ts'
+import { valueAt } from '../config-document.ts'
+import { isRecord } from '../../text/json.ts'
 import type { ServerEntry } from '../server-entry.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inAppData, inProject, inXdgConfig } from './reader.ts'
@@ -17,7 +18,7 @@ export const zed: Reader = {
 
 function toEntry(raw: ConfigObject): ServerEntry {
   const { command } = raw
-  if (isObject(command)) return { ...raw, command: command['path'], args: command['args'], env: command['env'] }
+  if (isRecord(command)) return { ...raw, command: command['path'], args: command['args'], env: command['env'] }
   // A server of an extension is started by Zed itself; there is only its configuration here.
   if (command === undefined && raw['url'] === undefined) return { unusable: 'is started by an extension of Zed' }
   return raw

@@ -2,6 +2,7 @@
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
+import { parseJson } from '../../text/json.ts'
 
 type RunCommand = (command: string, args: readonly string[], options?: { timeoutMs?: number }) => Promise<CommandResult>
 
@@ -44,10 +45,6 @@ export async function startPodmanMachine(
 }
 
 function parseMachines(json: string): Machine[] {
-  try {
-    const value: unknown = JSON.parse(json)
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
+  const value = parseJson(json)
+  return Array.isArray(value) ? value : []
 }

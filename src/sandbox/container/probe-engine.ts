@@ -1,6 +1,7 @@
 // Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
 import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
+import { isRecord, parseJson } from '../../text/json.ts'
 
 export type EngineName = 'podman' | 'docker'
 
@@ -105,16 +106,12 @@ function isNoConnection(stderr: string): boolean {
 type Json = Record<string, unknown>
 
 function parseObject(json: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null ? object(value) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(json)
+  return isRecord(value) ? value : undefined
 }
 
 function object(value: unknown): Json {
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+  return isRecord(value) ? value : {}
 }
 
 function array(value: unknown): unknown[] {

@@ -1,6 +1,6 @@
 // Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels use: stored and deflated entries, no zip64.
 // (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
-import { inflateRawSync } from 'node:zlib'
+import { crc32, inflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   name: string
@@ -70,18 +70,6 @@ function inflate(packed: Buffer, sizeBytes: number, name: string): Buffer {
   } catch {
     throw new Error(`${name} is damaged`)
   }
-}
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value >>> 0
-})
-
-function crc32(data: Buffer): number {
-  let value = 0xffffffff
-  for (const byte of data) value = CRC_TABLE[(value ^ byte) & 0xff]! ^ (value >>> 8)
-  return (value ^ 0xffffffff) >>> 0
 }
 
 function need(holds: boolean, otherwise: string): void {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Log } from '../../log.ts'
-import { isRecord } from '../connection/sdk.ts'
+import { isRecord, parseJson } from '../../text/json.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import type { Vault } from './vault.ts'
 import { JsonRecord } from '../../storage/json-record.ts'
@@ -93,7 +93,7 @@ async function openEntry(
   if (typeof entry['sealed'] !== 'string') return null
   const text = await vault?.open(entry['sealed'], key)
   if (text === undefined) return undefined
-  const grants = parsed(text)
+  const grants = parseJson(text)
   return isGrants(grants) ? grants : null
 }
 
@@ -114,13 +114,4 @@ function isGrant(value: unknown): value is Grant {
 
 function isTextIfAny(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
-}
-
-/** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 // Parameters that are repeated in an HTTP header so that what is between client and server can read them: revision 2026-07-28, Streamable HTTP,
 // "Custom Headers from Tool Parameters". Only whether a tool asks for that, and whether it may. Pure.
+import { isRecord } from '../../text/json.ts'
 
 const KEY = 'x-mcp-header'
 /** RFC 9110 section 5.6.2. */
@@ -41,8 +42,4 @@ function isSound(schema: unknown, place: 'root' | 'property' | 'elsewhere', name
         : [value]
     return children.every((child) => isSound(child, 'elsewhere', names))
   })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -12,6 +12,7 @@ import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
 import { createByteTail } from '../../process/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../process/line-splitter.ts'
+import { parseJson } from '../../text/json.ts'
 import { endGroup, trackGroup } from '../../process/process-group.ts'
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
@@ -160,12 +161,7 @@ export class StdioTransport implements Transport {
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
     const line = bytes.toString()
-    let value: unknown
-    try {
-      value = JSON.parse(line)
-    } catch {
-      value = undefined
-    }
+    const value = parseJson(line)
     // Protocol revision 2025-03-26 allowed batches.
     for (const message of Array.isArray(value) ? value : [value]) {
       if (isMessage(message)) this.onmessage?.(message)

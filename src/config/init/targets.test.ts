@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bridgeCommand } from './bridge-command.ts'
+import { bridgeCommand } from './targets.ts'
 
 it('is npx for what npx has installed', () => {
   expect(bridgeCommand('/home/ann/.npm/_npx/0123/node_modules/sandbridge', '/usr/bin/node')).toEqual({

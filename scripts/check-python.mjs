@@ -1,0 +1,30 @@
+// Lints, checks the format of and type-checks python/ with the tools of python/requirements-check.txt. `.ci/run` installs them in TOOLS;
+// on a machine that has them neither there nor on the PATH a check is skipped by name, unless CI=true.
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+
+const ROOT = path.join(import.meta.dirname, '..')
+const TOOLS = path.join(ROOT, '.cache', 'python-check', process.platform === 'win32' ? 'Scripts' : 'bin')
+const CHECKS = [
+  ['ruff', 'check'],
+  ['ruff', 'format', '--check'],
+  ['mypy', '--strict'],
+]
+
+const env = { ...process.env, PATH: [TOOLS, process.env.PATH].join(path.delimiter) }
+let failed = false
+for (const [tool, ...args] of CHECKS) {
+  const name = [tool, ...args].join(' ')
+  // Both tools read python/pyproject.toml from the folder they start in.
+  const { error, status } = spawnSync(tool, [...args, '.'], { cwd: path.join(ROOT, 'python'), env, stdio: 'inherit' })
+  if (!error) {
+    failed ||= status !== 0
+  } else if (error.code === 'ENOENT' && process.env.CI !== 'true') {
+    process.stdout.write(`skipped: ${name} (${tool} not found; see python/requirements-check.txt)\n`)
+  } else {
+    const reason = error.code === 'ENOENT' ? 'install python/requirements-check.txt' : error.message
+    process.stderr.write(`${name} did not run: ${reason}\n`)
+    failed = true
+  }
+}
+process.exitCode = failed ? 1 : 0

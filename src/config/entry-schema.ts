@@ -1,0 +1,194 @@
+// What a server's entry may hold: entries are checked against these schemas, and schema/servers.schema.json is made of them. Pure.
+// A message has {field} where the name of the field belongs, and never a value. Fields that are not named here are ignored.
+import * as z from 'zod'
+import { isRecord, withoutUndefined } from '../text/json.ts'
+
+/** Every way in which a file may name a transport. */
+export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
+  ['stdio', 'stdio'],
+  ['local', 'stdio'],
+  ['http', 'http'],
+  ['remote', 'http'],
+  ['streamable-http', 'http'],
+  ['streamable_http', 'http'],
+  ['streamablehttp', 'http'],
+  ['sse', 'sse'],
+])
+
+let built: ReturnType<typeof build> | undefined
+
+/** Built for the first entry, so that a bridge without servers never waits for them. */
+export function entrySchemas(): ReturnType<typeof build> {
+  return (built ??= build())
+}
+
+function build() {
+  const { text, required, filled, texts, table, port, timeout } = fields()
+  const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined)
+
+  const option = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
+  const input = z
+    .object({
+      id: z.string().describe('Texts of the server refer to it as ${input:ID}.'),
+      type: z.enum(['promptString', 'pickString', 'command']).catch('promptString'),
+      description: lenient(z.string().regex(/\S/)).describe('What the user is asked.'),
+      password: lenient(z.literal(true)).describe('Do not show what is typed.'),
+      options: lenient(z.array(lenient(option))).describe('The answers of a pickString.'),
+    })
+    .transform(({ options = [], type, ...asked }) => {
+      const answers = options.filter((one) => one !== undefined)
+      if (type !== 'pickString') return withoutUndefined({ ...asked, type })
+      return withoutUndefined(
+        answers.length > 0 ? { ...asked, type, options: answers } : { ...asked, type: 'promptString' as const },
+      )
+    })
+
+  const inputs = lenient(z.array(lenient(input)))
+
+  // What is wrong is named in the order of the fields.
+  const common = z.object({
+    includeTools: texts.describe('The only tools to offer. * in a name stands for any text.'),
+    excludeTools: texts.describe('Tools to leave out. This wins over includeTools.'),
+    startTimeoutMs: timeout.describe('How long the server may take to start, in milliseconds.'),
+    callTimeoutMs: timeout.describe('How long one call may take, in milliseconds.'),
+    description: lenient(z.string().trim()).describe('What the server is for. The model reads it.'),
+  })
+  const stdio = z.object({
+    cwd: text.describe('The folder that the server is started in.'),
+    envFile: text.describe('A file of NAME=value lines that adds to env.'),
+    command: required.describe('The program.'),
+    args: texts.transform((args) => args ?? []).describe('Its arguments.'),
+    env: table.describe('Environment variables. ${NAME} stands for a variable of your own environment.'),
+    inheritEnv: texts.describe('Names of your own environment variables that the server gets.'),
+  })
+  const remote = z.object({
+    // A placeholder may stand for any part of the address, so only a plain one can be judged here.
+    url: required
+      .refine((url) => url.includes('${') || isHttpUrl(url), 'has a {field} that is not an http or https address')
+      .describe('The address of the server, http or https.'),
+    headers: table.describe('Headers of every request. ${NAME} stands for a variable of your own environment.'),
+  })
+
+  const scopes = {
+    scope: text.describe('What to ask for, separated by spaces.'),
+    scopes: texts.describe('The same as a list.'),
+  }
+  const clientCredentials = z
+    .object({
+      grant: z.literal('client_credentials').describe('The bridge signs in by itself.'),
+      ...scopes,
+      issuer: text.describe('The authorization server that the client is registered with.'),
+      clientId: required,
+      clientSecret: required.describe('Write ${NAME} or ${file:PATH} instead of the secret.'),
+    })
+    .transform(({ clientId, clientSecret, issuer, ...asked }) =>
+      withoutUndefined({ clientId, clientSecret, issuer, scope: scopeOf(asked) }),
+    )
+  const registered = z
+    .object({
+      ...scopes,
+      clientId: required.describe('A client that you have registered, for a sign-in in the browser.'),
+      clientSecret: filled,
+      issuer: filled.describe('The authorization server that the client is registered with.'),
+      callbackPort: port('has a {field} that is not a port').nullish(),
+      redirectUri: filled.describe('The address that the client is registered with.'),
+    })
+    .transform(({ clientId, clientSecret, issuer, callbackPort, redirectUri = callbackAt(callbackPort), ...asked }) =>
+      withoutUndefined({ clientId: clientId.trim(), clientSecret, scope: scopeOf(asked), redirectUri, issuer }),
+    )
+  const unregistered = z
+    .object({
+      ...scopes,
+      callbackPort: lenient(port('')).describe('The port on which to wait for the answer to the sign-in.'),
+      redirectUri: lenient(z.string().trim()),
+    })
+    .transform(({ callbackPort, redirectUri, ...asked }) =>
+      withoutUndefined({
+        scope: scopeOf(asked),
+        redirectUri: callbackPort === undefined ? undefined : redirectUri || callbackAt(callbackPort),
+      }),
+    )
+  return { inputs, common, stdio, remote, clientCredentials, registered, unregistered }
+}
+
+/** The JSON Schema of a whole file, with which editors complete and check it. */
+export function serversJsonSchema(): object {
+  const { inputs, common, stdio, remote, clientCredentials, registered, unregistered } = entrySchemas()
+  const typed = (isOfType: (type: string) => boolean) => ({
+    type: z.enum([...TRANSPORTS].flatMap(([name, type]) => (isOfType(type) ? [name] : []))).optional(),
+    disabled: z.boolean().optional().describe('true leaves the server out.'),
+    ...common.shape,
+    inputs: inputs.describe('How to ask for what only the user knows, in the form of VS Code.'),
+  })
+  const oauth = z.union([clientCredentials, registered, unregistered]).optional()
+  const entry = z.union([
+    stdio.extend(typed((type) => type === 'stdio')),
+    remote.extend({
+      ...typed((type) => type !== 'stdio'),
+      oauth: oauth.describe('How to sign in, where the server does not say it.'),
+    }),
+  ])
+  const file = z.object({
+    $schema: z.string().optional(),
+    description: z.string().optional().describe('For servers without a description of their own.'),
+    mcpServers: z.record(z.string(), entry).describe('Servers by name.'),
+  })
+  return { title: 'MCP servers for Sandbridge', ...z.toJSONSchema(file, { io: 'input', target: 'draft-7' }) }
+}
+
+function scopeOf({ scope, scopes }: { scope?: string | undefined; scopes?: string[] | undefined }): string | undefined {
+  return (scopes?.join(' ') ?? scope)?.trim() || undefined
+}
+
+function callbackAt(port: number | null | undefined): string | undefined {
+  return port ? `http://127.0.0.1:${port}/callback` : undefined
+}
+
+/** The kinds of fields. Null counts as missing. */
+function fields() {
+  const withoutNul = (value: unknown): boolean => typeof value !== 'string' || !value.includes('\0')
+  const plain = z
+    .string({ error: ({ input }) => (input == null ? 'has no {field}' : 'has a {field} that is not text') })
+    .refine(withoutNul, 'has a {field} with a NUL character in it')
+  const text = plain.nullish().transform((value) => value ?? undefined)
+  const scalar = z
+    .union([z.string(), z.number(), z.boolean()], 'has text of another kind in {field}')
+    .refine(withoutNul, 'has a NUL character in {field}')
+    .transform(String)
+  const port = (message: string) =>
+    z
+      .union([z.number(), z.string().regex(/^\d+$/).transform(Number)], message)
+      .pipe(z.int(message).min(1, message).max(65_535, message))
+  return {
+    text,
+    required: plain.refine((value) => value.trim() !== '', 'has no {field}'),
+    // Forms that a program fills in leave an empty text where nothing was given.
+    filled: text.transform((value) => value?.trim() || undefined),
+    texts: z
+      .array(scalar, 'has {field} that are not a list')
+      .nullish()
+      .transform((value) => value ?? undefined),
+    // A map and not z.record: a key such as __proto__ is then a key like any other.
+    table: z
+      .unknown()
+      .optional()
+      .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
+      .transform((value) => (isRecord(value) ? new Map(Object.entries(value)) : (value ?? new Map())))
+      .pipe(z.map(z.string(), scalar.nullish(), 'has {field} that are not a table of names and texts'))
+      .transform((map) =>
+        Object.fromEntries([...map].flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
+      ),
+    port,
+    timeout: z
+      .number('has a {field} that is not a number above 0')
+      .positive('has a {field} that is not a number above 0')
+      // The most that a timer can hold.
+      .transform((ms) => Math.min(Math.round(ms), 2 ** 31 - 1))
+      .nullish()
+      .transform((value) => value ?? undefined),
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}

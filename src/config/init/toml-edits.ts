@@ -1,2 +1,0 @@
-// Loaded only when TOML is edited. Pure.
-export { stringify as stringifyToml } from 'smol-toml'
