@@ -6,7 +6,7 @@ import { print } from './print.ts'
 
 export async function imageBuild(variant: string): Promise<void> {
   if (!IMAGE_VARIANTS.includes(variant as ImageVariant)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no image '${variant}'`, {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown image '${variant}'`, {
       hint: `There are: ${IMAGE_VARIANTS.join(', ')}`,
     })
   }

@@ -23,7 +23,7 @@ export async function init(options: InitOptions): Promise<void> {
   const { stateDir, serversConfig } = settings
   if (options.undo) {
     const { restored, skipped } = await undoInit(stateDir)
-    print(restored.map((file) => `restored ${file}`).join('\n') || 'There is nothing to undo.')
+    print(restored.map((file) => `restored ${file}`).join('\n') || 'Nothing to undo.')
     return printSkipped(skipped)
   }
   const place = {
@@ -44,7 +44,7 @@ export async function init(options: InitOptions): Promise<void> {
   })
   printSkipped(plan.skipped)
   for (const client of plan.registered) print(`${client}: registered already`)
-  if (plan.changes.length === 0) return print('There is nothing to change.')
+  if (plan.changes.length === 0) return print('Nothing to change.')
   for (const { client, file, diff } of plan.changes) {
     print(`\n${client}: ${visibleInline(file)}`)
     for (const line of diff) printStyled(styleOf(line), line.replace(/\r$/, ''))
@@ -53,7 +53,7 @@ export async function init(options: InitOptions): Promise<void> {
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   print(written.map((file) => `wrote ${file}`).join('\n'))
   printSkipped(skipped)
-  print('Take it back with `sandbridge init --undo`.')
+  print('Undo with `sandbridge init --undo`.')
 }
 
 /** What servers are called now: a server that is moved keeps the name that its user knows. */

@@ -21,13 +21,13 @@ export function optionalText(value: unknown, field: string): string | undefined 
 
 export function texts(value: unknown, field: string): string[] | undefined {
   if (!isPresent(value)) return undefined
-  if (!Array.isArray(value)) throw new EntryInvalid(`has ${field} that are not a list`)
+  if (!Array.isArray(value)) throw new EntryInvalid(`has ${field} that is not a list`)
   return value.map((item) => scalar(item, `an item of ${field}`))
 }
 
 export function textTable(value: unknown, field: string): Record<string, string> {
   if (!isPresent(value)) return {}
-  if (!isObject(value)) throw new EntryInvalid(`has ${field} that are not a table of names and texts`)
+  if (!isObject(value)) throw new EntryInvalid(`has ${field} that is not a table of names and texts`)
   // fromEntries and not assignment: a key such as __proto__ is then a key like any other.
   return Object.fromEntries(
     Object.entries(value)
@@ -38,7 +38,7 @@ export function textTable(value: unknown, field: string): Record<string, string>
 
 function scalar(value: unknown, field: string): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value !== 'string') throw new EntryInvalid(`has text of another kind in ${field}`)
+  if (typeof value !== 'string') throw new EntryInvalid(`has a non-text value in ${field}`)
   if (value.includes('\0')) throw new EntryInvalid(`has a NUL character in ${field}`)
   return value
 }

@@ -149,9 +149,9 @@ describe('expandTransport', () => {
     [remote({ url: 'http://s3cret:100%@host/' }), 'srv: its url has a user name or password with a % in it'],
     [remote({ headers: { A: '${TOKEN}\nB: x' } }), 'srv: its header A holds a character that no header can have'],
     [remote({ headers: { A: '€s3cret' } }), 'srv: its header A holds a character that no header can have'],
-    [remote({ headers: { 'bad name': 's3cret' } }), 'srv: its headers have a name that no header can have: "bad name"'],
+    [remote({ headers: { 'bad name': 's3cret' } }), 'srv: its headers have an invalid name: "bad name"'],
     [stdio({ envFile: '/nowhere' }), 'srv: its envFile names a file that cannot be read (ENOENT): /nowhere'],
-    [stdio({ args: ['${command:pick}'] }), 'srv: its args holds a placeholder that is not known: ${command…}'],
+    [stdio({ args: ['${command:pick}'] }), 'srv: its args has an unknown placeholder: ${command…}'],
     [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],
     [remote({ headers: { A: '${MISSING}' } }), 'srv: its header A needs the environment variable MISSING'],
   ])('says what is missing (%#)', (definition, message) => {

@@ -72,7 +72,7 @@ function filledText(value: unknown, field: string): string | undefined {
 function portOf(value: unknown): number | undefined {
   if (!isPresent(value)) return undefined
   const port = toPort(value)
-  if (port === undefined) throw new EntryInvalid('has a oauth.callbackPort that is not a port')
+  if (port === undefined) throw new EntryInvalid('has an oauth.callbackPort that is not a port')
   return port
 }
 

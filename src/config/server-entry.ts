@@ -74,7 +74,7 @@ export function toServerBody(entry: ServerEntry): { body: ServerBody } | { reaso
 function transportType(entry: ServerEntry): 'stdio' | 'http' | 'sse' {
   if (isPresent(entry.type)) {
     const type = TRANSPORTS.get(typeof entry.type === 'string' ? entry.type.toLowerCase() : undefined)
-    if (type === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
+    if (type === undefined) throw new EntryInvalid('has a type other than stdio, http and sse')
     return type
   }
   if (isPresent(entry.command) && isPresent(entry.url))

@@ -153,7 +153,7 @@ export async function serveCall(call: { method: string; params: unknown }, conte
   const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
   if (!handler) {
     const known = Object.keys(methods).join(', ')
-    throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint: `Methods: ${known}` })
+    throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint: `Methods: ${known}` })
   }
   return handler(call.params ?? {}, context)
 }

@@ -28,7 +28,7 @@ describe('OutputStore', () => {
 
   it('says what there is instead', () => {
     const store = new OutputStore(texts())
-    expect(() => store.read(undefined)).toThrow('No cell has shown anything yet')
+    expect(() => store.read(undefined)).toThrow('No cell has output yet')
     store.keep(7, 'x')
     const error = (() => {
       try {

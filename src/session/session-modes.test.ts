@@ -63,7 +63,7 @@ describe('a session', () => {
     session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost: [] })
     const { result } = await run(0, (sandbox) => sandbox.end({ reason: 'out-of-memory' }))
     expect(result).toMatchObject({ status: 'killed', stateLost: true, carriedOver: true })
-    expect(result.notes.join()).toMatch(/come back with the next one: x/)
+    expect(result.notes.join()).toMatch(/The next cell restores these as they were before this cell: x/)
     expect((await run(1, done)).frame).toMatchObject({ restore: 'AA==' })
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
   })

@@ -87,7 +87,7 @@ export class Session {
    */
   async run(request: CellRequest): Promise<CellResult> {
     if (this.#queued >= MAX_QUEUED) {
-      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
+      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are already waiting in this session`)
     }
     this.#queued += 1
     // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
@@ -103,7 +103,7 @@ export class Session {
   }
 
   /** End the session's kernel. A cell that runs ends as killed. @param why for its reader */
-  async close(why = 'The session was ended'): Promise<void> {
+  async close(why = 'The session was closed'): Promise<void> {
     this.#closed ??= why
     clearTimeout(this.#idleTimer)
     this.outputs.clear()
@@ -204,7 +204,7 @@ export class Session {
   #endAfter(result: CellResult, kernel: Kernel): void {
     this.#lost = this.#resetAsked
       ? 'the session was reset, and variables of earlier cells are gone.'
-      : 'each cell has a sandbox of its own here, so that no variable is kept.'
+      : 'each cell has its own sandbox, so no variable is kept.'
     if (this.#resetAsked) {
       result.notes.push('The session was reset: the next cell has no variables, and an empty /workspace.')
       this.#checkpoints.drop()
@@ -217,7 +217,7 @@ export class Session {
   }
 
   async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
-    const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is over')
+    const isOver = () => new BridgeError('SHUTTING_DOWN', 'The session is closed')
     if (this.#closed !== undefined) throw isOver()
     if (this.#kernel) return this.#kernel
     const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
@@ -233,11 +233,11 @@ export class Session {
 
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
-    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox has ended', { ...exit })
+    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
-    this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
+    this.#lost = 'the sandbox of earlier cells exited, and their variables are gone.'
     this.#news.push(`The session's sandbox had ended (${kernel.describeEnd(exit)}): ${this.#checkpoints.aftermath()}`)
   }
 

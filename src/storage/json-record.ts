@@ -75,7 +75,7 @@ export class JsonRecord<T> {
 
   #refusal(what: string, cause: unknown): BridgeError {
     const { file, damaged } = this.#options
-    const { record, hint } = damaged === 'empty' ? { record: 'A file of the cache', hint: '' } : damaged
+    const { record, hint } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
     return new BridgeError('CONFIG_INVALID', `${record} ${what}: ${file}`, { hint, cause })
   }
 }
