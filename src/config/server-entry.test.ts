@@ -18,7 +18,7 @@ describe('client credentials in an entry', () => {
     [{ ...client, clientSecret: ' ' }, 'has no oauth.clientSecret'],
     [{ ...client, clientSecret: 7 }, 'has a oauth.clientSecret that is not text'],
     [{ ...client, scope: 7 }, 'has a oauth.scope that is not text'],
-    [{ ...client, scope: [{}] }, 'has text of another kind in an item of oauth.scopes'],
+    [{ ...client, scope: [{}] }, 'has a non-text value in an item of oauth.scopes'],
   ])('%# say what is wrong with them', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })
   })

@@ -62,6 +62,7 @@ describe('readSettings', () => {
       pidsCount: 128,
       ociRuntime: undefined,
       outputTokenCount: 6000,
+      outputMemoryBytes: 134_217_728,
       learnTypes: true,
       embeddingsUrl: undefined,
       embeddingsModel: undefined,
@@ -161,7 +162,7 @@ describe('readSettings', () => {
     const env = { MCP_BRIDGE_TIMEOUT: '300', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_RUNTIME: '/opt/podman' }
     expect(read(env).warnings.toSorted()).toEqual([
       'MCP_BRIDGE_PIDS=10 is too low: 16 is used.',
-      'MCP_BRIDGE_RUNTIME=/opt/podman chooses podman, which is then found by PATH.',
+      'MCP_BRIDGE_RUNTIME=/opt/podman selects podman, found through PATH.',
       'MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT: 120 is used.',
     ])
   })
@@ -197,12 +198,14 @@ describe('readSettings', () => {
 })
 
 describe('docs/configuration.md', () => {
-  it('has a row for every setting, and none besides', () => {
+  it('has an entry for every setting, and no other', () => {
     const text = readFileSync(fileURLToPath(new URL('../../docs/configuration.md', import.meta.url)), 'utf8')
-    const rows = text.split('\n').filter((line) => /^\| `MCP_[A-Z_]+` \|/.test(line))
+    const entries = Array.from(text.matchAll(/^- \*\*`MCP_[A-Z_]+`\*\*: [^]*?(?=\n- |\n\n)/gm), ([entry]) =>
+      entry.replaceAll(/\s+/g, ' '),
+    )
     const expected = Object.values(SETTINGS).map(({ variable, meaning, defaultText, allowed }) => {
-      return `| \`${variable}\` | ${meaning} | ${defaultText} | ${allowed} |`
+      return `- **\`${variable}\`**: ${meaning} Default: ${defaultText}. Allowed: ${allowed}.`
     })
-    expect(rows.toSorted()).toEqual(expected.toSorted())
+    expect(entries.toSorted()).toEqual(expected.toSorted())
   })
 })

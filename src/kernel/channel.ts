@@ -213,7 +213,7 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
   if (exit.reason === 'disposed') return 'the bridge stopped it'
-  if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the channel to it broke'
+  if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
   // The embedded sandbox ends itself when Python has left, with whatever code.
   if (exit.reason === 'exited' && exit.code === 137) return 'Python exited'

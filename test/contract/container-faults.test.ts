@@ -65,13 +65,15 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   it('one that cannot be pulled: the progress is told, and the reason', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const progress: string[] = []
-    const missing = withImage(engine, 'localhost:1/python:3')
+    // One registry for each engine: that one is out of reach is remembered for a while.
+    const image = `localhost:${engine === 'docker' ? 1 : 2}/python:3`
+    const missing = withImage(engine, image)
     const problem = missing.prepare((message) => void progress.push(message))
     await expect(problem).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
       message: expect.stringMatching(/connection refused/i),
     })
-    expect(progress[0]).toBe(`Pulling localhost:1/python:3 with ${engine}`)
+    expect(progress[0]).toBe(`Pulling ${image} with ${engine}`)
     expect(progress.length).toBeGreaterThan(1)
   })
 

@@ -161,7 +161,9 @@ it('starts the servers that a cell names before it calls them, and no others', a
   const code = `import asyncio
 async def later():
     await mcp_everything.echo(message="x")
-while not (running := await runtime.list_servers()):
+def names():
+    return [s.name for s in runtime.discovered_servers(detailed=True) if s.state == "running"]
+while not (running := names()):
     await asyncio.sleep(0.05)
 running`
   expect(await fresh.run(code)).toBe("['everything']")

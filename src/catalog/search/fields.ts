@@ -1,5 +1,5 @@
 // What is searched of one tool, and how much each part of it says. Pure.
-import { chunkOf, chunks, type Chunk } from './tokenize.ts'
+import { chunksOf, type Chunk } from './tokenize.ts'
 
 /** What is searched of one tool. */
 export interface SearchDocument {
@@ -14,7 +14,7 @@ export interface SearchDocument {
   /** Names of the properties inside parameters, at any depth. */
   nestedParameters: readonly string[]
   /** Descriptions and allowed values of all parameters. */
-  parameterTexts: string
+  parameterTexts: readonly string[]
   /** Does the server advise against the tool? Then it comes after its equals. */
   isDeprecated: boolean
   /** How safe the tool is: 1 reads only, 0 unknown, -1 destroys. Decides between near-equals. */
@@ -59,6 +59,34 @@ export const TEXT_FIELDS: readonly TextField[] = [
 export type ReadTexts = Readonly<Record<TextField['key'], readonly Chunk[]>>
 
 export function readTexts(document: SearchDocument): ReadTexts {
-  const read = TEXT_FIELDS.map(({ key, limit }) => [key, chunks(document[key].slice(0, limit)).map(chunkOf)])
-  return Object.fromEntries(read) as ReadTexts
+  const read: Partial<Record<TextField['key'], Chunk[]>> = {}
+  for (const { key, limit } of TEXT_FIELDS) {
+    read[key] =
+      key === 'parameterTexts' ? readAll(document.parameterTexts, limit) : chunksOf(document[key].slice(0, limit))
+  }
+  return read as ReadTexts
+}
+
+function readAll(texts: readonly string[], limit: number): Chunk[] {
+  const all: Chunk[] = []
+  let left = limit
+  for (const text of texts) {
+    if (left <= 0) break
+    for (const chunk of repeatedText(text.slice(0, left))) all.push(chunk)
+    left -= text.length
+  }
+  return all
+}
+
+const TEXT_CACHE_LIMIT = 10_000
+const textCache = new Map<string, readonly Chunk[]>()
+
+/** Cached, as the tools of a server describe the same parameters in the same words. */
+function repeatedText(text: string): readonly Chunk[] {
+  let read = textCache.get(text)
+  if (read === undefined) {
+    if (textCache.size >= TEXT_CACHE_LIMIT) textCache.clear()
+    textCache.set(text, (read = chunksOf(text)))
+  }
+  return read
 }

@@ -7,7 +7,7 @@ export interface ParameterWords {
   /** Names of the properties inside them. */
   nested: string[]
   /** Descriptions and allowed values of all. */
-  texts: string
+  texts: string[]
 }
 
 const MAX_DEPTH = 6
@@ -22,15 +22,17 @@ const MAX_CHOICES = 40
 export function parameterWords(inputSchema: unknown): ParameterWords {
   const reader = new Reader(inputSchema)
   reader.read(inputSchema, 0)
-  return { names: [...reader.names], nested: [...reader.nested], texts: reader.texts.slice(0, MAX_TEXTS) }
+  return { names: [...reader.names], nested: [...reader.nested], texts: reader.texts }
 }
 
 class Reader {
   readonly names = new Set<string>()
   readonly nested = new Set<string>()
-  texts = ''
+  readonly texts: string[] = []
   readonly #root: unknown
   #schemas = 0
+  /** Of texts, in characters. */
+  #left = MAX_TEXTS
 
   constructor(root: unknown) {
     this.#root = root
@@ -61,9 +63,10 @@ class Reader {
   }
 
   #say(text: unknown): void {
-    if (typeof text === 'string' && text !== '' && this.texts.length < MAX_TEXTS) {
-      this.texts += ` ${text.slice(0, MAX_TEXT)}`
-    }
+    if (typeof text !== 'string' || text === '' || this.#left <= 0) return
+    const read = text.slice(0, Math.min(MAX_TEXT, this.#left))
+    this.texts.push(read)
+    this.#left -= read.length + 1
   }
 }
 

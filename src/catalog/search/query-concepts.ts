@@ -4,7 +4,7 @@ import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../text/python-name.ts'
 import { requestIn } from './request.ts'
 import type { Alternative, Thesaurus } from './thesaurus.ts'
-import { chunkOf, chunks, isStopWord, stem, stems } from './tokenize.ts'
+import { chunksOf, isStopWord, stem, stems } from './tokenize.ts'
 import type { WordNeighbours } from './word-neighbours.ts'
 
 /** One thing that a query asks for, and the ways to say it. */
@@ -63,10 +63,9 @@ export class QueryReader {
   #wordsOf(query: string): string[] {
     const all: string[] = []
     for (const run of query.match(/[^\s,;:.!?()[\]{}"'`/]+/g) ?? []) {
-      const parts = chunks(run).flatMap((chunk) => {
-        const { tokens, joined } = chunkOf(chunk)
-        return joined !== undefined && this.#postings.get(joined.stem) !== undefined ? [joined] : tokens
-      })
+      const parts = chunksOf(run).flatMap(({ tokens, joined }) =>
+        joined !== undefined && this.#postings.get(joined.stem) !== undefined ? [joined] : tokens,
+      )
       const whole = parts.length > 1 ? parts.map(({ word }) => word).join('') : undefined
       if (whole !== undefined && this.#postings.get(stem(whole)) !== undefined) all.push(whole)
       all.push(...parts.map(({ word }) => word))

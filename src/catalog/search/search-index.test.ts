@@ -14,7 +14,7 @@ function document(server: string, name: string, summary = '', more: Partial<Sear
     description: '',
     parameters: [],
     nestedParameters: [],
-    parameterTexts: '',
+    parameterTexts: [],
     isDeprecated: false,
     safety: 0,
     ...more,

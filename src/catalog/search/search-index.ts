@@ -157,26 +157,25 @@ export class SearchIndex<T> {
 
   /** The documents that can be among the best `limit`, and the best one of every server. In no order. */
   #top(scores: Float64Array, limit: number): { id: number; score: number }[] {
-    const found = scores.filter((score) => score > 0).toSorted()
-    const least = found[Math.max(0, found.length - limit * 4)] ?? 0
+    const isBefore = (one: number, other: number): boolean => {
+      const difference = scores[one]! - scores[other]!
+      return difference > 0 || (difference === 0 && this.#compare(one, other) < 0)
+    }
+    /** In order, `limit` at most. */
+    const first: number[] = []
     const best = new Map<string, number>()
-    const ids = new Set<number>()
     for (let id = 0; id < scores.length; id += 1) {
-      const score = scores[id]!
-      if (score <= 0) continue
-      if (score >= least) ids.add(id)
+      if (scores[id]! <= 0) continue
       const { server } = this.#documents[id]!
       const before = best.get(server)
-      if (
-        before === undefined ||
-        score > scores[before]! ||
-        (score === scores[before]! && this.#compare(id, before) < 0)
-      ) {
-        best.set(server, id)
-      }
+      if (before === undefined || isBefore(id, before)) best.set(server, id)
+      if (first.length >= limit && !isBefore(id, first.at(-1)!)) continue
+      let at = first.length
+      while (at > 0 && isBefore(id, first[at - 1]!)) at -= 1
+      first.splice(at, 0, id)
+      if (first.length > limit) first.pop()
     }
-    for (const id of best.values()) ids.add(id)
-    return [...ids].map((id) => ({ id, score: scores[id]! }))
+    return [...new Set([...first, ...best.values()])].map((id) => ({ id, score: scores[id]! }))
   }
 
   /** For each document, the best of a concept's ways; all terms of a way must be in the document. */

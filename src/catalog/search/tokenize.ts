@@ -32,12 +32,25 @@ export interface Chunk {
 
 /** The words of a sentence or a name: split at separators, at camelCase humps and around acronyms. */
 export function tokens(text: string): Token[] {
-  return chunks(text).flatMap((chunk) => chunkOf(chunk).tokens)
+  const found: Token[] = []
+  for (const chunk of chunksOf(text)) for (const token of chunk.tokens) found.push(token)
+  return found
 }
 
 /** The unbroken runs of letters and digits in a text; each is one word or, like `createIssue`, several. */
-export function chunks(text: string): readonly string[] {
-  return text.match(CHUNK) ?? []
+export function chunksOf(text: string): Chunk[] {
+  const found: Chunk[] = []
+  let start = -1
+  for (let at = 0; at < text.length; at += 1) {
+    if (isPartOfWord(text.charCodeAt(at))) {
+      if (start < 0) start = at
+    } else if (start >= 0) {
+      found.push(chunkOf(text.slice(start, at)))
+      start = -1
+    }
+  }
+  if (start >= 0) found.push(chunkOf(text.slice(start)))
+  return found
 }
 
 /** The words alone. */
@@ -82,8 +95,12 @@ function withoutTense(word: string): string {
   return /([b-df-hj-km-npqrtv-y])\1$/.test(root) ? root.slice(0, -1) : root
 }
 
-// All that is not ASCII counts as a letter here, which is several times as fast as asking; `splitChunk` asks.
-const CHUNK = /[A-Za-z0-9\u0080-\uffff]+/g
+/** All that is not ASCII counts as a letter here, which is several times as fast as asking; `splitChunk` asks. */
+function isPartOfWord(code: number): boolean {
+  if (code >= 97) return code <= 122 || code >= 128
+  return (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
+}
+
 const CACHE_LIMIT = 50_000
 const cache = new Map<string, Chunk>()
 
@@ -91,7 +108,7 @@ const cache = new Map<string, Chunk>()
  * The words of a chunk. Cached, because the same few thousand chunks make up all descriptions; the bound keeps hostile lists from
  * filling the memory.
  */
-export function chunkOf(chunk: string): Chunk {
+function chunkOf(chunk: string): Chunk {
   const known = cache.get(chunk)
   if (known !== undefined) return known
   const split = /^(?:[a-z]+|[0-9]+)$/.test(chunk) ? [tokenFor(chunk)] : splitChunk(chunk)

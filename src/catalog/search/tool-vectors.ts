@@ -1,6 +1,7 @@
 // The meaning of whole tools and of whole queries, from that of their words. Pure.
 import type { ReadTexts, SearchDocument } from './fields.ts'
-import { chunkOf, chunks, type Chunk } from './tokenize.ts'
+import { chunksOf, type Chunk } from './tokenize.ts'
+import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'
 
 /** How much each part of a tool says about its meaning. */
@@ -11,100 +12,103 @@ const PARAMETERS = 0.3
 /** Words of a description that are read: what follows is about details. */
 const DESCRIPTION_LENGTH = 32
 const MAX_PARAMETERS = 40
-const GROWTH = 1.5
+/** Different words and names that are kept; more than this is hostile. */
 const CACHE_LIMIT = 50_000
+/** Says that none of the words is known. */
+const NOTHING = -1
 
 export class ToolVectors {
   readonly #words: WordVectors
   /** One vector of length 1 a document. */
-  #all: Float32Array
-  #count = 0
+  readonly #tools: VectorTable
+  /** The vectors of chunks, of names of parameters and of servers: most stand in many tools. */
+  readonly #known: VectorTable
+  readonly #chunks = new Map<Chunk, number>()
+  readonly #parameters = new Map<string, number>()
+  readonly #servers = new Map<string, number>()
   readonly #part: Float32Array
-  readonly #rows = new Map<Chunk, readonly number[]>()
-  readonly #rowsOfNames = new Map<string, readonly number[]>()
+  readonly #tool: Float32Array
 
   constructor(words: WordVectors) {
+    const { dimensions } = words
     this.#words = words
-    this.#all = new Float32Array(64 * words.dimensions)
-    this.#part = new Float32Array(words.dimensions)
+    this.#tools = new VectorTable(dimensions)
+    this.#known = new VectorTable(dimensions)
+    this.#part = new Float32Array(dimensions)
+    this.#tool = new Float32Array(dimensions)
   }
 
   /** Of the next document. */
-  add({ name, parameters }: SearchDocument, { title, summary, description, server }: ReadTexts): void {
-    const { dimensions } = this.#words
-    const from = this.#count * dimensions
-    if (from + dimensions > this.#all.length) {
-      const larger = new Float32Array(Math.ceil(this.#all.length * GROWTH))
-      larger.set(this.#all)
-      this.#all = larger
+  add({ name, parameters, server }: SearchDocument, texts: ReadTexts): void {
+    const part = this.#part
+    const tool = this.#tool.fill(0)
+
+    part.fill(0)
+    this.#addChunks(part, chunksOf(name))
+    this.#addChunks(part, texts.title)
+    addScaled(tool, part, NAME)
+
+    part.fill(0)
+    const { summary, description } = texts
+    this.#addChunks(part, summary, DESCRIPTION_LENGTH)
+    this.#addChunks(part, description, DESCRIPTION_LENGTH - summary.length)
+    addScaled(tool, part, DESCRIPTION)
+
+    part.fill(0)
+    this.#known.addTo(part, this.#servers.get(server) ?? this.#keep(this.#servers, server, texts.server))
+    addScaled(tool, part, SERVER)
+
+    part.fill(0)
+    for (const parameter of parameters.slice(0, MAX_PARAMETERS)) {
+      const place = this.#parameters.get(parameter) ?? this.#keep(this.#parameters, parameter, chunksOf(parameter))
+      this.#known.addTo(part, place)
     }
-    this.#count += 1
-    const vector = this.#all.subarray(from, from + dimensions)
-    const rest = summary.length < DESCRIPTION_LENGTH ? description.slice(0, DESCRIPTION_LENGTH - summary.length) : []
-    this.#addPart(vector, [this.#rowsOfName(name), ...this.#rowsOf(title)], NAME)
-    this.#addPart(vector, [...this.#rowsOf(summary.slice(0, DESCRIPTION_LENGTH)), ...this.#rowsOf(rest)], DESCRIPTION)
-    this.#addPart(vector, this.#rowsOf(server), SERVER)
-    const named = parameters.slice(0, MAX_PARAMETERS).map((parameter) => this.#rowsOfName(parameter))
-    this.#addPart(vector, named, PARAMETERS)
-    normalize(vector)
+    addScaled(tool, part, PARAMETERS)
+
+    normalize(tool)
+    this.#tools.push(tool)
   }
 
   /** How alike the words and each document are, from 0 to 1, by the document's number; undefined when no word is known. */
   likeness(words: readonly string[]): Float64Array | undefined {
-    const { dimensions } = this.#words
-    const wanted = new Float32Array(dimensions)
+    const wanted = new Float32Array(this.#words.dimensions)
     for (const word of words) {
       const row = this.#words.row(word)
       if (row !== undefined) this.#words.addTo(wanted, row)
     }
-    if (!normalize(wanted)) return undefined
-    const all = this.#all
-    const likeness = new Float64Array(this.#count)
-    for (let document = 0, from = 0; document < likeness.length; document += 1, from += dimensions) {
-      let sum = 0
-      for (let at = 0; at < dimensions; at += 1) sum += wanted[at]! * all[from + at]!
-      likeness[document] = Math.max(0, sum)
+    return normalize(wanted) ? this.#tools.products(wanted) : undefined
+  }
+
+  #addChunks(sum: Float32Array, chunks: readonly Chunk[], limit = chunks.length): void {
+    for (let at = 0; at < chunks.length && at < limit; at += 1) {
+      const chunk = chunks[at]!
+      this.#known.addTo(sum, this.#chunks.get(chunk) ?? this.#keep(this.#chunks, chunk, [chunk]))
     }
-    return likeness
   }
 
-  #addPart(vector: Float32Array, rows: readonly (readonly number[])[], weight: number): void {
-    const part = this.#part.fill(0)
-    for (const some of rows) for (const row of some) this.#words.addTo(part, row)
-    if (!normalize(part)) return
-    for (let at = 0; at < part.length; at += 1) vector[at]! += part[at]! * weight
+  /** @returns where the vector of some words is kept from now on */
+  #keep<Key>(places: Map<Key, number>, key: Key, chunks: readonly Chunk[]): number {
+    if (places.size >= CACHE_LIMIT) return NOTHING
+    const rows = chunks.flatMap((chunk) => this.#rowsOf(chunk))
+    let place = NOTHING
+    if (rows.length > 0) {
+      const sum = new Float32Array(this.#words.dimensions)
+      for (const row of rows) this.#words.addTo(sum, row)
+      place = this.#known.push(sum)
+    }
+    places.set(key, place)
+    return place
   }
 
-  #rowsOf(text: readonly Chunk[]): (readonly number[])[] {
-    return text.map((chunk) => this.#rowsOfChunk(chunk))
-  }
-
-  /** Cached, as the parameters of most tools are called the same. */
-  #rowsOfName(name: string): readonly number[] {
-    const known = this.#rowsOfNames.get(name)
-    if (known !== undefined) return known
-    const rows = this.#rowsOf(chunks(name).map(chunkOf)).flat()
-    if (this.#rowsOfNames.size < CACHE_LIMIT) this.#rowsOfNames.set(name, rows)
-    return rows
-  }
-
-  #rowsOfChunk(chunk: Chunk): readonly number[] {
-    const known = this.#rows.get(chunk)
-    if (known !== undefined) return known
-    const whole = chunk.joined && this.#words.row(chunk.joined.word)
-    const parts = chunk.tokens.flatMap(({ word, isStopWord }) => (isStopWord ? [] : (this.#words.row(word) ?? [])))
-    const rows = whole === undefined ? parts : [whole]
-    if (this.#rows.size < CACHE_LIMIT) this.#rows.set(chunk, rows)
-    return rows
+  #rowsOf({ tokens, joined }: Chunk): number[] {
+    const whole = joined && this.#words.row(joined.word)
+    if (whole !== undefined) return [whole]
+    return tokens.flatMap(({ word, isStopWord }) => (isStopWord ? [] : (this.#words.row(word) ?? [])))
   }
 }
 
-/** To length 1; false when there is nothing. */
-function normalize(vector: Float32Array): boolean {
-  let sum = 0
-  for (let at = 0; at < vector.length; at += 1) sum += vector[at]! ** 2
-  if (sum === 0) return false
-  const scale = 1 / Math.sqrt(sum)
-  for (let at = 0; at < vector.length; at += 1) vector[at]! *= scale
-  return true
+/** Add what a part says, whatever its length. */
+function addScaled(sum: Float32Array, part: Float32Array, weight: number): void {
+  if (!normalize(part)) return
+  for (let at = 0; at < part.length; at += 1) sum[at]! += part[at]! * weight
 }

@@ -10,6 +10,7 @@ export interface WordVectorData {
 
 /** How fast a word loses weight in a text as it gets more common (Arora, Liang, Ma, 2017). */
 const COMMON = 0.001
+const DIGIT_NINE = 57
 
 export class WordVectors {
   readonly dimensions: number
@@ -35,7 +36,7 @@ export class WordVectors {
   /** The row of a word, or of what it is the plural of; undefined when it is not known. */
   row(word: string): number | undefined {
     const row = this.#rows.get(word)
-    if (row !== undefined || word.length < 4) return row
+    if (row !== undefined || word.length < 4 || word.charCodeAt(0) <= DIGIT_NINE) return row
     return word.endsWith('s') ? this.#rows.get(word.slice(0, -1)) : this.#rows.get(`${word}s`)
   }
 

@@ -1,0 +1,81 @@
+// `npm run check:docs`: holds README.md, the other pages at the root and docs/ to a line length, and checks every relative link
+// and anchor. Prints what is wrong, one line each. Exit code 1 when there is any.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const MAX_LENGTH = 120
+/** A line with a longer word, such as a URL, cannot be broken well. */
+const MAX_WORD_LENGTH = 100
+
+/** @returns {string[]} paths of all pages, relative to the root */
+export function listPages(root = ROOT) {
+  const docs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`)
+  return [...readdirSync(root), ...docs]
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.replaceAll('\\', '/'))
+}
+
+/**
+ * @param {Record<string, string>} pages path → text
+ * @param {(file: string) => boolean} exists whether a path below the root is a file or folder
+ * @returns {string[]} sentences, one a problem
+ */
+export function problemsIn(pages, exists) {
+  return Object.entries(pages).flatMap(([page, text]) => [
+    ...longLines(page, text),
+    ...brokenLinks(page, text, pages, exists),
+  ])
+}
+
+function longLines(page, text) {
+  return text.split('\n').flatMap((line, index) => {
+    const isLong = line.length > MAX_LENGTH && line.split(/\s+/).every((word) => word.length <= MAX_WORD_LENGTH)
+    return isLong ? [`${page}:${index + 1} has ${line.length} characters; the limit is ${MAX_LENGTH}`] : []
+  })
+}
+
+function brokenLinks(page, text, pages, exists) {
+  return linksIn(text).flatMap((link) => {
+    const [file = '', anchor] = link.split('#')
+    const target = file === '' ? page : path.posix.join(path.posix.dirname(page), file)
+    if (target.startsWith('..') || !exists(target)) return [`${page} links to ${target}, which does not exist`]
+    if (anchor === undefined || !(target in pages)) return []
+    return anchorsOf(pages[target]).has(anchor) ? [] : [`${page} links to ${target}#${anchor}: no such heading`]
+  })
+}
+
+/** Targets of links and images that lead to files of the repository. */
+export function linksIn(text) {
+  const links = withoutCode(text).matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|(?:src|href)="([^"]+)"/g)
+  return Array.from(links, ([, markdown, html]) => markdown ?? html).filter((link) => !/^[a-z]+:/.test(link))
+}
+
+/** The anchors that GitHub makes of headings. */
+export function anchorsOf(text) {
+  const seen = new Map()
+  const slugs = Array.from(withoutFences(text).matchAll(/^#{1,6} +(.*?) *$/gm), ([, heading]) => {
+    const slug = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+      .replaceAll(' ', '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
+  return new Set(slugs)
+}
+
+const withoutFences = (text) => text.replaceAll(/^```[^]*?^```/gm, '')
+const withoutCode = (text) => withoutFences(text).replaceAll(/`[^`\n]*`(?!\]\()/g, '')
+
+function main() {
+  const pages = Object.fromEntries(listPages().map((page) => [page, readFileSync(path.join(ROOT, page), 'utf8')]))
+  const problems = problemsIn(pages, (file) => existsSync(path.join(ROOT, file)))
+  if (!linksIn(pages['README.md']).includes('docs/guide.md')) problems.push('README.md does not link docs/guide.md')
+  for (const problem of problems) process.stdout.write(`${problem}\n`)
+  process.exitCode = problems.length === 0 ? 0 : 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main()

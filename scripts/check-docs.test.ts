@@ -1,0 +1,46 @@
+// What `npm run check:docs` finds, and that the paths which pages for contributors name exist.
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { problemsIn } from './check-docs.mjs'
+
+const ROOT = path.join(import.meta.dirname, '..')
+const known = (file: string) => ['README.md', 'docs', 'docs/a.md', 'docs/pic.svg'].includes(file)
+
+it.each<[string, string, string]>([
+  ['a line of 121 characters', `${'word '.repeat(24)}x`, 'docs/a.md:1 has 121 characters'],
+  ['a link to a missing file', '[b](b.md)', 'docs/a.md links to docs/b.md, which does not exist'],
+  ['an image that is missing', '![b](b.svg)', 'links to docs/b.svg'],
+  ['a link out of the repository', '[b](../../b.md)', 'which does not exist'],
+  ['an anchor without a heading', '## Here\n[b](#there)', 'docs/a.md links to docs/a.md#there: no such heading'],
+  ["an anchor of another page's", '[b](../README.md#gone)', 'README.md#gone: no such heading'],
+  ['a link whose text is code', '[`b`](b.md)', 'links to docs/b.md'],
+])('reports %s', (_, page, problem) => {
+  expect(problemsIn({ 'README.md': '# R', 'docs/a.md': page }, known).join('\n')).toContain(problem)
+})
+
+it.each<[string, string]>([
+  ['a line of 120 characters', 'x'.repeat(60) + ' ' + 'y'.repeat(59)],
+  ['a URL that cannot be broken', `https://example.com/${'x'.repeat(120)}`],
+  ['links in code', '```md\n[b](b.md)\n```\nand `[b](b.md)`'],
+  ['addresses', '[b](https://example.com/b.md#x)'],
+  [
+    'anchors of headings with code, the second of a name too',
+    '## `/here` it\n## `/here` it\n[a](#here-it) [b](#here-it-1)',
+  ],
+  ['a heading in another page', '[b](../README.md#r) ![p](pic.svg)'],
+])('accepts %s', (_, page) => {
+  expect(problemsIn({ 'README.md': '# R', 'docs/a.md': page }, known)).toEqual([])
+})
+
+it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/contributing/recipes.md'])(
+  '%s names files and folders that exist',
+  (page) => {
+    const text = readFileSync(path.join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '')
+    const paths = Array.from(text.matchAll(/`((?:\.?[a-z][\w-]*\/)[\w./-]*)`/g), ([, found]) => found!)
+    // Made by the build, and a method of MCP.
+    const files = paths.filter((file) => !file.startsWith('dist/') && !/^(tools|tests)\/list$/.test(file))
+    expect(files).not.toHaveLength(0)
+    expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
+  },
+)

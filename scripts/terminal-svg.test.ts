@@ -1,0 +1,37 @@
+// The picture in the README: a recorded terminal is drawn as it looked in the end, and the checked-in picture is one.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { drawSession, screenOf } from './terminal-svg.mjs'
+
+const plain = (text: string) => screenOf(text).map((runs) => runs.map((run) => run.text).join(''))
+
+it('a line that is written again shows its last text', () => {
+  expect(plain('waiting 1 s\r\u001b[Kdone\r\nnext\r\n')).toEqual(['done', 'next', ''])
+  expect(plain('12345\rab')).toEqual(['ab345'])
+})
+
+it('lines that are erased from above are gone', () => {
+  expect(plain('a 1\r\nb 1\r\n\u001b[2A\r\u001b[Ja 2\r\n')).toEqual(['a 2', ''])
+})
+
+it('colours become classes', () => {
+  expect(screenOf('x \u001b[32mgreen\u001b[39m \u001b[2mdim\u001b[22m')[0]).toEqual([
+    { text: 'x ', style: '' },
+    { text: 'green', style: 'green' },
+    { text: ' ', style: '' },
+    { text: 'dim', style: 'dim' },
+  ])
+})
+
+it('text is escaped', () => {
+  const picture = drawSession([{ typed: 'echo', shown: '<b> & c\r\n' }])
+  expect(picture).toContain('&lt;b&gt; &amp; c')
+  expect(picture).not.toContain('<b>')
+})
+
+it('docs/demo.svg is small, and shows a cell that used two servers', () => {
+  const picture = readFileSync(new URL('../docs/demo.svg', import.meta.url), 'utf8')
+  expect(picture.length).toBeLessThan(40_000)
+  expect(picture).toMatch(/sandbridge exec best\.py[^]*best region: R\d/)
+  expect(picture).not.toMatch(/\/work|\/tmp|\/home/)
+})

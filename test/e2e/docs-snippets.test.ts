@@ -1,0 +1,152 @@
+// The code in the documentation works: Python blocks run in the embedded sandbox against fixture servers, JSON blocks are read by the
+// bridge, and every `sandbridge …` that a page names is a command with these options.
+//   ```python                     runs; blocks of a page share one session, from top to bottom
+//   ```python no-run: a reason    does not run
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published, ROOT } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const read = (page: string) => readFileSync(path.join(ROOT, page), 'utf8')
+const PAGES = [
+  ...readdirSync(ROOT).filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md'),
+  ...readdirSync(path.join(ROOT, 'docs')).flatMap((file) => (file.endsWith('.md') ? [`docs/${file}`] : [])),
+]
+
+interface Block {
+  info: string
+  code: string
+  line: number
+}
+
+function blocksOf(page: string): Block[] {
+  const text = read(page)
+  return Array.from(text.matchAll(/^```([^\n]*)\n([^]*?)^```$/gm), ({ 1: info, 2: code, index }) => ({
+    info: info!,
+    code: code!,
+    line: text.slice(0, index).split('\n').length,
+  }))
+}
+
+const blocksIn = (pages: string[], language: string) =>
+  pages.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ info }) => info.split(' ')[0] === language)
+      .map((block) => ({ page, ...block })),
+  )
+
+it.each(['README.md', 'docs/guide.md', 'docs/errors.md'])('every Python block of %s runs', async (page) => {
+  const blocks = blocksIn([page], 'python')
+  expect(blocks).not.toHaveLength(0)
+  const bridge = await startBridge({
+    servers: {
+      github: fixtureServer('documented.mjs', 'github'),
+      docs: fixtureServer('documented.mjs', 'docs'),
+      everything: published.everything(),
+    },
+  })
+  for (const { info, code, line } of blocks) {
+    if (info !== 'python') {
+      expect(info, `${page}:${line}`).toMatch(/^python no-run: \w/)
+      continue
+    }
+    const { text, isError } = await bridge.call({ code, timeout: 60 })
+    expect(isError, `${page}:${line}: ${text}`).toBe(false)
+  }
+})
+
+const JSON_BLOCKS = blocksIn(PAGES, 'json')
+
+it('every JSON block parses', () => {
+  expect(JSON_BLOCKS).not.toHaveLength(0)
+  for (const { page, line, code } of JSON_BLOCKS) expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
+})
+
+/** What the bridge says of a file in ~/MCPs: the servers it found, and what it skipped. */
+async function readServers(file: string): Promise<{ names: string[]; skipped: unknown[] }> {
+  const home = makeHome()
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  writeFileSync(path.join(home, 'MCPs/servers.json'), file)
+  const env = bridgeEnv(home, { MCP_BRIDGE_ALLOW_SELF_SERVER: '1', MCP_BRIDGE_SOURCES: 'mcps' })
+  const { stdout } = await runProgram(process.execPath, [CLI, 'servers', '--sources', '--json'], env, { cwd: home })
+  const { servers, skipped } = JSON.parse(stdout) as { servers: { name: string }[]; skipped: unknown[] }
+  return { names: servers.map(({ name }) => name), skipped }
+}
+
+it('every server definition in a JSON block is accepted', async () => {
+  const files = JSON_BLOCKS.filter(({ code }) => code.includes('"mcpServers"'))
+  expect(files).not.toHaveLength(0)
+  for (const { page, line, code } of files) {
+    const expected = Object.keys((JSON.parse(code) as { mcpServers: object }).mcpServers)
+    expect(await readServers(code), `${page}:${line}`).toEqual({ names: expected, skipped: [] })
+  }
+})
+
+it('a server definition that is not accepted is noticed', async () => {
+  expect((await readServers('{ "mcpServers": { "a": { "command": 7 } } }')).skipped).toHaveLength(1)
+})
+
+/** What `--help` says of a command; undefined when there is no such command. */
+const helps = new Map<string, string | undefined>()
+function helpOf(words: string[]): string | undefined {
+  const key = words.join(' ')
+  if (!helps.has(key)) {
+    try {
+      helps.set(key, execFileSync(process.execPath, [CLI, ...words, '--help'], { encoding: 'utf8', stdio: 'pipe' }))
+    } catch {
+      helps.set(key, undefined)
+    }
+  }
+  return helps.get(key)
+}
+
+/** Command lines of console blocks, and those in the text. */
+function commandsIn(page: string): string[] {
+  const typed = blocksIn([page], 'console').flatMap(({ code }) => code.match(/^\$ .*/gm) ?? [])
+  const named = Array.from(read(page).matchAll(/`(?:npx )?(sandbridge [^`]+)`/g), ([, command]) =>
+    command!.replaceAll('\n', ' '),
+  )
+  return [...typed.map((line) => line.slice(2)), ...named].filter((line) => line.startsWith('sandbridge '))
+}
+
+/** What is wrong with a command line, or nothing. */
+function problemWith(line: string): string | undefined {
+  const words = line
+    .replaceAll(/(['"]).*?\1/g, 'TEXT')
+    .split(/\s+/)
+    .slice(1)
+  const command: string[] = []
+  for (const word of words) {
+    if (!/^[a-z]+$/.test(word)) break
+    const commands = /^Commands:\n((?: .*\n?)*)/m.exec(helpOf(command) ?? '')?.[1] ?? ''
+    const isCommand = new RegExp(`^  ${word}\\b`, 'm').test(commands)
+    if (!isCommand && commands !== '') return `${line}: no command ${word}`
+    if (!isCommand) break
+    command.push(word)
+  }
+  const help = `${helpOf(command)}\n${helpOf([])}`
+  const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0]!)
+  const unknown = options.filter((option) => !new RegExp(`(?<![\\w-])${option}(?![\\w-])`).test(help))
+  return unknown.length === 0 ? undefined : `${line}: no option ${unknown.join(', ')}`
+}
+
+it.each(PAGES.filter((page) => commandsIn(page).length > 0))('every command that %s names exists', (page) => {
+  expect(commandsIn(page).map(problemWith).filter(Boolean)).toEqual([])
+})
+
+it('a command or option that does not exist is noticed', () => {
+  expect(problemWith('sandbridge serverz')).toContain('no command serverz')
+  expect(problemWith('sandbridge saved explode x')).toContain('no command explode')
+  expect(problemWith('sandbridge exec --nonsense x')).toContain('no option --nonsense')
+  expect(problemWith('sandbridge exec -c "--nonsense"')).toBeUndefined()
+})
+
+it.each(PAGES)('blocks of %s that show commands are console blocks', (page) => {
+  const shown = blocksOf(page).filter(({ code }) => /^\$ /m.test(code))
+  expect(shown.filter(({ info }) => info !== 'console')).toEqual([])
+})
