@@ -84,7 +84,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
 function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 'sse' {
   if (isGiven(type)) {
     const known = TRANSPORTS.get(typeof type === 'string' ? type.toLowerCase() : '')
-    if (known === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
+    if (known === undefined) throw new EntryInvalid('has a type other than stdio, http and sse')
     return known
   }
   if (isGiven(command) && isGiven(url)) throw new EntryInvalid('has both a command and a url, and no type')

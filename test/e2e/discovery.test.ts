@@ -300,7 +300,7 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     )
     const summary = await strict.run('print(runtime.capability_summary())')
     expect(summary).toContain(
-      'Servers for a run that names them, as in servers=["everything"] (2):\n- mcp_everything\n- mcp_my_files (my-files): Files of the test',
+      'Servers available by name, as in servers=["everything"] (2):\n- mcp_everything\n- mcp_my_files (my-files): Files of the test',
     )
     const { contents } = await strict.client.readResource({
       uri: 'resource://mcp-server-code-execution-mode/capabilities',

@@ -64,7 +64,7 @@ describe('an upstream that', () => {
       const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
       expect(text).toMatch(
         new RegExp(
-          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Ask for less`,
+          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Request less data`,
         ),
       )
     }
