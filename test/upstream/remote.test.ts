@@ -253,7 +253,7 @@ describe('failures', () => {
     async (_what, status, headers, body, expected) => {
       const server = await rawRemote(({ response }) => void response.writeHead(status, headers).end(body))
       const code = _what === 'nonsense' ? 'UPSTREAM_PROTOCOL' : expected.code
-      const text = _what === 'nonsense' ? 'nonsense' : expected.text
+      const text = _what === 'nonsense' ? 'invalid response' : expected.text
       const failure = await echo(open([remote('r', server.url)]), 'x').catch((reason: unknown) => reason)
       expect(failure).toMatchObject({ code, message: expect.stringContaining(text) })
       expect(JSON.stringify(failure)).not.toContain('stack')

@@ -132,7 +132,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   if (remote) return remoteFailure(error, what, about)
   if (about.endedFor !== undefined) {
-    const text = `was stopped during ${what}, which may or may not have taken effect: it sent ${about.endedFor} without a request id`
+    const text = `was stopped during ${what}, which may or may not have taken effect: it sent ${about.endedFor}, without a request id`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
