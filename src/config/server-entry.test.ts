@@ -47,7 +47,7 @@ describe('a client that was registered by hand, in an entry', () => {
   it.each([
     [{ clientId: 7 }, 'has a oauth.clientId that is not text'],
     [{ clientId: 'a', clientSecret: [] }, 'has a oauth.clientSecret that is not text'],
-    [{ clientId: 'a', callbackPort: 70_000 }, 'has an oauth.callbackPort that is not a port'],
+    [{ clientId: 'a', callbackPort: 70_000 }, 'has an invalid oauth.callbackPort: expected a port'],
     [{ clientId: 'a', redirectUri: {} }, 'has a oauth.redirectUri that is not text'],
   ])('%# says what is wrong with it', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })

@@ -35,7 +35,7 @@ export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
 
 const MAX_NAME_CHARS = 128
 
-export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or with control characters in it'
+export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or has control characters'
 
 export function isServerName(name: string): boolean {
   return name.trim() !== '' && name === shownName(name)

@@ -29,7 +29,7 @@ describe('OutputStore', () => {
   it('keeps the newest 1,000 texts, however short they are', () => {
     const store = new OutputStore(texts())
     for (let cell = 1; cell <= 1_001; cell += 1) store.keep(cell, 'x')
-    expect(() => store.read(1)).toThrow(/no output of cell 1/)
+    expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
     expect(store.read(2)).toBe('x')
   })
 

@@ -203,7 +203,7 @@ export class Session {
     if (isReset) {
       this.#lost = 'the session was reset, and variables of earlier cells are gone.'
       this.#checkpoints.drop()
-    } else if (isLast) this.#lost = 'each cell has a sandbox of its own here, so that no variable is kept.'
+    } else if (isLast) this.#lost = 'each cell has its own sandbox, so no variable is kept.'
     else if (ran.stateLost) this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
     const carriedOver = restorable !== undefined && !isReset
     return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
