@@ -207,7 +207,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 }
 
-/** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+/** A server whose entry configures its credentials needs no sign-in: when they are refused, the user corrects the entry. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

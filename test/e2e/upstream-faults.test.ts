@@ -15,7 +15,7 @@ describe('an upstream that', () => {
     expect(await bridge.run('await mcp_noisy.echo(text="clear")')).toBe("'clear'")
   })
 
-  it('exits at once is named, with its last words and without its secrets', async () => {
+  it('exits at once is named, with its last stderr output and without its secrets', async () => {
     const bridge = await startBridge({
       servers: { dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } }, good: raw('good') },
     })

@@ -51,7 +51,7 @@ describe('starting', () => {
     expect(textOf(await upstreams.callTool('good', 'cwd', {}))).toBe(common)
   })
 
-  test('a server that exits is reported with its last words, without its secrets', async () => {
+  test('reports a server that exits with its last stderr output, without its secrets', async () => {
     const definition = raw('exit', '--password=s3cr3t')
     Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
     const upstreams = open([definition])

@@ -116,7 +116,7 @@ export class StdioTransport implements Transport {
     if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has exited'))
     return new Promise((resolve, reject) => {
       writeBatched(stdin, Buffer.from(`${JSON.stringify(message)}\n`), (error) => {
-        // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
+        // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
         if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
         else resolve()
       })
@@ -185,7 +185,7 @@ export class StdioTransport implements Transport {
   async #afterExit(child: ChildProcess): Promise<void> {
     const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
     const ended = this.#end()
-    // Its last answer and its last words may still be in the pipes.
+    // Its last response and last stderr output may still be in the pipes.
     await Promise.race([drained, ended.then(() => withTimeout(drained, DRAIN_MS, () => {}))])
     this.#reportClose()
   }
