@@ -219,15 +219,15 @@ describe('sources', () => {
     const file = await write(home, 'extra.json', one('a', 'from-env'))
     const found = await discover({ MCP_SERVERS_CONFIG: file })
     expect(found.servers.map(({ name, transport }) => [name, 'command' in transport && transport.command])).toEqual([
-      ['a', 'from-env'],
-      ['a@mcps', 'from-mcps'],
-      ['a@mcps-2', 'from-mcps-2'],
+      ['a', 'from-mcps'],
+      ['a@mcps', 'from-mcps-2'],
+      ['a@servers-config', 'from-env'],
       ['a@cursor', 'from-cursor'],
     ])
     expect(found.files.map(({ client, serverCount }) => [client, serverCount])).toEqual([
+      ['mcps', 1],
+      ['mcps', 1],
       ['servers-config', 1],
-      ['mcps', 1],
-      ['mcps', 1],
       ['claude-code', 1],
       ['cursor', 1],
     ])
