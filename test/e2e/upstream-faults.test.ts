@@ -38,7 +38,7 @@ describe('an upstream that', () => {
     })
     const code = 'found = await runtime.search_tool_docs("echo")\n[doc.server for doc in found][:1]'
     expect(await bridge.run(code)).toMatch(
-      /^\['good'\]\n[\s\S]*Unavailable, and left out of searches: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
+      /^\['good'\]\n[\s\S]*Unavailable and not searched: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
     )
     // A reader is told once a cell, and not of servers that the search was not for.
     expect(
