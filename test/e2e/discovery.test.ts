@@ -248,8 +248,8 @@ describe('an import of a tool that does not exist', () => {
 })
 
 it.each([
-  ['runtime.discovered_servers()', /leave out the `await`/],
-  ['runtime.describe_server("everything")', /leave out the `await`/],
+  ['runtime.discovered_servers()', /remove `await`/],
+  ['runtime.describe_server("everything")', /remove `await`/],
 ])('await %s has a hint', async (call, expected) => {
   const { text, isError } = await bridge.call({ code: `await ${call}` })
   expect(isError).toBe(true)
