@@ -97,7 +97,9 @@ export class Embeddings {
   #pause(): void {
     if (Date.now() < this.#pausedUntil) return
     this.#pausedUntil = Date.now() + PAUSE_MS
-    this.#options.log?.warning('The embedding endpoint returned an invalid response; searches use words alone for now')
+    this.#options.log?.warning(
+      'The embedding endpoint does not answer as it should; searching by words alone for a while',
+    )
   }
 }
 

@@ -95,7 +95,7 @@ export class MemoryStore {
   #checkKey(key: string): void {
     const { keyChars } = this.#limits
     if (key !== '' && key.length <= keyChars && !/\p{Cc}/u.test(key)) return
-    throw new BridgeError('STATE_REFUSED', 'Invalid memory key', {
+    throw new BridgeError('STATE_REFUSED', 'This is no key for a memory', {
       hint: `Use 1 to ${keyChars} characters without line breaks.`,
     })
   }
@@ -105,11 +105,11 @@ export class MemoryStore {
     const total = all.reduce((sum, one) => sum + sizeOf(one), 0)
     const problem =
       sizeOf(memory) > memoryBytes
-        ? `it has ${sizeOf(memory)} bytes; the limit of a memory is ${memoryBytes}`
+        ? `it has ${sizeOf(memory)} bytes, and a memory may have ${memoryBytes}`
         : total > totalBytes
-          ? `the limit of all memories is ${totalBytes} bytes`
+          ? `all memories together may have ${totalBytes} bytes`
           : all.length > count
-            ? `the limit of ${count} memories is reached`
+            ? `there are ${count} memories, as many as there may be`
             : undefined
     if (problem === undefined) return
     throw new BridgeError('STATE_REFUSED', `The memory was not saved: ${problem}`, {
