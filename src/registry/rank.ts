@@ -22,33 +22,42 @@ function queryWords(query: string): string[] {
   return [...new Set(words)].slice(0, MAX_WORDS)
 }
 
-/** Indexes into `texts`, best first. A text fits when it has one of the words; rare words count for more. */
-export function rank(texts: readonly RankedText[], query: string, limit: number): number[] {
+/**
+ * The lines that fit, best first. One fits when it has one of the words; rare words count for more.
+ * @param parse takes a line apart
+ */
+export function rank<T extends RankedText>(
+  lines: readonly string[],
+  parse: (line: string) => T,
+  query: string,
+  limit: number,
+): { line: T; score: number }[] {
   const words = queryWords(query)
   const wanted = query.trim().toLowerCase()
-  const hits: { index: number; scores: number[] }[] = []
+  const hits: { line: T; scores: number[] }[] = []
   const counts = words.map(() => 0)
-  texts.forEach(({ name, title, description }, index) => {
-    const [lowName, lowTitle, lowDescription] = [name.toLowerCase(), title.toLowerCase(), description.toLowerCase()]
-    let any = false
+  for (const text of lines) {
+    const low = text.toLowerCase()
+    if (!words.some((word) => low.includes(word))) continue
+    const line = parse(text)
+    const name = line.name.toLowerCase()
+    const title = line.title.toLowerCase()
+    const description = line.description.toLowerCase()
     const scores = words.map((word, at) => {
-      const score = Math.max(6 * places(lowName, word), 4 * places(lowTitle, word), 2 * places(lowDescription, word))
-      if (score > 0) {
-        any = true
-        counts[at]! += 1
-      }
+      const score = Math.max(6 * places(name, word), 4 * places(title, word), 2 * places(description, word))
+      if (score > 0) counts[at]! += 1
       return score
     })
-    if (any) hits.push({ index, scores: lowName === wanted ? scores.map(() => 1_000) : scores })
-  })
-  const weights = counts.map((count) => Math.log(1 + texts.length / (1 + count)))
-  const ranked = hits.map(({ index, scores }) => {
+    if (scores.some((score) => score > 0))
+      hits.push({ line, scores: name === wanted ? scores.map(() => 1_000) : scores })
+  }
+  const weights = counts.map((count) => Math.log(1 + lines.length / (1 + count)))
+  const ranked = hits.map(({ line, scores }) => {
     const found = scores.filter((score) => score > 0).length
     const sum = scores.reduce((total, score, at) => total + score * weights[at]!, 0)
-    return { index, score: sum * (found / words.length) }
+    return { line, score: sum * (found / words.length) }
   })
-  ranked.sort((a, b) => b.score - a.score || texts[a.index]!.name.length - texts[b.index]!.name.length)
-  return ranked.slice(0, limit).map(({ index }) => index)
+  return ranked.toSorted((a, b) => b.score - a.score || a.line.name.length - b.line.name.length).slice(0, limit)
 }
 
 /** How well a word is found in a text: 1 as a word (or its plural), 0.6 as the start of one, 0.2 within one, else 0. */

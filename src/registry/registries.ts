@@ -8,7 +8,7 @@ import { JsonRecord } from '../storage/json-record.ts'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
-import { type IndexLine, RegistryCopy } from './registry-copy.ts'
+import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
 import { parseServerJson, type ServerJson } from './server-json.ts'
 
 /** The official registry: the only one whose names are known to be their owners'. */
@@ -36,6 +36,8 @@ export interface Found {
   /** What was not up to date, or not searched, a sentence each. */
   notes: string[]
 }
+
+type Line = IndexLine & { registry: string }
 
 interface RegistriesOptions {
   addresses: readonly string[]
@@ -82,9 +84,16 @@ export class Registries {
   /** The servers that fit a query, best first; those of earlier registries win over others of the same name. @throws BridgeError REGISTRY_UNREADABLE when no registry has a copy */
   async find(query: string, { limit, ...options }: FindOptions): Promise<Found> {
     const notes = await this.#refreshAll(options)
-    const lines = await this.#lines()
-    const best = rank(lines, query, limit).map((index) => lines[index]!)
-    const servers = await Promise.all(best.map((line) => this.#read(line)))
+    const ranked: { line: Line; score: number }[] = []
+    for (const [registry, copy] of this.#copies) {
+      const found = rank((await copy.index()) ?? [], parseIndexLine, query, limit)
+      for (const { line, score } of found) {
+        const isKnown = ranked.some((other) => other.line.name === line.name)
+        if (!isKnown) ranked.push({ line: { ...line, registry }, score })
+      }
+    }
+    const best = ranked.toSorted((a, b) => b.score - a.score).slice(0, limit)
+    const servers = await Promise.all(best.map(({ line }) => this.#read(line)))
     return { servers: servers.flatMap((found) => found ?? []), notes }
   }
 
@@ -110,20 +119,18 @@ export class Registries {
   }
 
   /** All lines of all copies; of one name only the first registry's. */
-  async #lines(): Promise<(IndexLine & { registry: string })[]> {
-    const names = new Set<string>()
-    const all: (IndexLine & { registry: string })[] = []
+  async #lines(): Promise<Line[]> {
+    const byName = new Map<string, Line>()
     for (const [registry, copy] of this.#copies) {
-      for (const line of (await copy.index()) ?? []) {
-        if (names.has(line.name)) continue
-        names.add(line.name)
-        all.push({ ...line, registry })
+      for (const text of (await copy.index()) ?? []) {
+        const line = parseIndexLine(text)
+        if (!byName.has(line.name)) byName.set(line.name, { ...line, registry })
       }
     }
-    return all
+    return [...byName.values()]
   }
 
-  async #read(line: IndexLine & { registry: string }): Promise<FoundServer | undefined> {
+  async #read(line: Line): Promise<FoundServer | undefined> {
     const { registry, deprecated } = line
     const [server] = (await this.#copies.get(registry)?.servers([line])) ?? []
     return server && { server, registry, verified: registry === OFFICIAL_REGISTRY, deprecated }

@@ -33,6 +33,12 @@ export interface IndexLine extends RankedText {
   deprecated: boolean
 }
 
+/** A line of the index. Most lines are only looked through, so none is taken apart before it fits. */
+export function parseIndexLine(line: string): IndexLine {
+  const [offset, length, deprecated, name = '', title = '', description = ''] = line.split('\t')
+  return { offset: Number(offset), length: Number(length), deprecated: deprecated === '1', name, title, description }
+}
+
 export class RegistryCopy {
   readonly #file: string
 
@@ -47,22 +53,12 @@ export class RegistryCopy {
     return this.#open(async (_, found) => found)
   }
 
-  /** Every server in it, by what can be searched. */
-  async index(): Promise<IndexLine[] | undefined> {
+  /** A line for every server in it: see `parseIndexLine`. */
+  async index(): Promise<string[] | undefined> {
     return this.#open(async (handle, { start, indexBytes }) => {
       const lines = (await readAt(handle, start, indexBytes)).toString().split('\n')
       lines.pop()
-      return lines.map((line) => {
-        const [offset, length, deprecated, name = '', title = '', description = ''] = line.split('\t')
-        return {
-          offset: Number(offset),
-          length: Number(length),
-          deprecated: deprecated === '1',
-          name,
-          title,
-          description,
-        }
-      })
+      return lines
     })
   }
 
@@ -81,7 +77,7 @@ export class RegistryCopy {
 
   /** Replace it by what it holds with `changed` on top: by name, and without what was deleted. */
   async write(about: CopyHeader, changed: readonly ListedServer[], isWhole: boolean): Promise<void> {
-    const lines = isWhole ? [] : ((await this.index()) ?? [])
+    const lines = isWhole ? [] : ((await this.index()) ?? []).map(parseIndexLine)
     const byName = new Map((await this.servers(lines)).map((server) => [server.name, { server, deprecated: false }]))
     for (const { name, deprecated } of lines) if (deprecated && byName.has(name)) byName.get(name)!.deprecated = true
     for (const { server, status, isLatest } of changed) {
