@@ -67,6 +67,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
 }
 
 export class Bridge {
@@ -234,22 +236,15 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(
+    session: Session,
+    { servers, asker, upstreams = this.upstreams, ...request }: RunCellRequest,
+  ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const {
-      catalog,
-      upstreams,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      settings: facts,
-    } = this
+    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)

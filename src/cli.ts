@@ -175,6 +175,29 @@ saved
   .action(async (file: string) => (await import('./commands/saved.ts')).importSaved(file))
 
 program
+  .command('workflows')
+  .description('list the workflows that cells have kept')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
+
+program
+  .command('run-workflow')
+  .description('run a workflow without a model; its parameters are options, such as --week 47')
+  .argument('<name>')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .option('--json', 'print the result as JSON')
+  .option('--dry-run', 'show what it would be run with and which tools it may call')
+  .option('--check', 'run it against its recorded replies and call nothing')
+  .option('--record', 'keep the replies of this run for --check')
+  .option('--resume', 'go on with the run that failed, without making its calls again')
+  .option('--timeout <seconds>', 'how long it may run', '3600')
+  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .action(async (name: string, words: string[], options: object) =>
+    (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
+  )
+
+program
   .command('index')
   .description('ask every server for its tools now, so that no cell waits for it')
   .argument('[names...]', 'only these servers')

@@ -26,6 +26,8 @@ const EXAMPLES: Record<string, readonly string[]> = {
   'saved rm': ['sandbridge saved rm open_issues'],
   'saved export': ['sandbridge saved export tools.json open_issues'],
   'saved import': ['sandbridge saved import tools.json'],
+  workflows: ['sandbridge workflows --json'],
+  'run-workflow': ['sandbridge run-workflow weekly-report --week 47', 'sandbridge run-workflow weekly-report --check'],
   index: ['sandbridge index'],
   trust: ['sandbridge trust', 'sandbridge trust --list'],
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],

@@ -259,6 +259,14 @@ export const SETTINGS = {
     },
   ),
   registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',

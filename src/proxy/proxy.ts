@@ -18,6 +18,7 @@ import { BrokenServers } from './broken-servers.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
+import { workflowMethods } from './methods/workflow-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
 import { withUser } from './user/with-user.ts'
 
@@ -149,6 +150,7 @@ const methods = {
   ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
+  ...workflowMethods,
 }
 
 /**
