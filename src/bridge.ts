@@ -309,7 +309,7 @@ export class Bridge {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.log.warning('A server was renamed, because its name is taken', {
+      this.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,

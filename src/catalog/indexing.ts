@@ -97,7 +97,7 @@ export class Indexing {
       if (isServers) {
         const reason = limit.aborted ? LATE : reasonOf(error)
         record.fail({ reason, ...detailsOf(error) })
-        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason })
+        this.#log?.info('Listing the tools of a server failed', { server: record.name, reason })
       }
       throw error
     } finally {
@@ -120,7 +120,7 @@ function isCancellation(error: unknown): boolean {
 /** Only our own errors are known to hold no secrets. */
 function reasonOf(error: unknown): string {
   if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
-  return 'Its tools could not be listed'
+  return 'Listing its tools failed'
 }
 
 /** `work`, or CANCELLED as soon as `signal` says so. The work is not stopped. */

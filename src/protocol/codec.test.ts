@@ -99,7 +99,7 @@ describe('FrameDecoder', () => {
     const guarded = performance.now() - startedAt
     expect(malformed).toEqual([
       expect.stringMatching(/^more than 1048576 of/),
-      'lists and objects more than 1000 deep in each other',
+      'lists and objects nested more than 1000 deep',
     ])
     expect(frames).toEqual([{ type: 'cancel', id: 3 }])
     // Without the refusal: what parsing them takes in the same process.
@@ -164,6 +164,8 @@ describe('encodeFrame', () => {
   })
 
   it('refuses what is too long and names both sizes', () => {
-    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*at most 50/)
+    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(
+      /135 bytes.*the limit is 50/,
+    )
   })
 })

@@ -161,7 +161,7 @@ export function serveCalls(
     if (!handler) {
       const known = Object.keys(methods).join(', ')
       const hint = `Methods: ${known}`
-      throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint })
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
     return handler(call.params ?? {}, { ...context, signal })
   }

@@ -11,7 +11,7 @@ const HINT = 'Ask the user to read its config file and to run `sandbridge trust`
 export function refuseUntrusted(requested: readonly string[] = [], untrusted: readonly ServerDefinition[]): void {
   const found = untrusted.find(({ name }) => requested.includes(name))
   if (!found) return
-  const text = `Server '${found.name}' comes with a project and is not trusted: ${found.source.file}`
+  const text = `Server '${found.name}' is defined by an untrusted project file: ${found.source.file}`
   const userHint = 'Read that file, and allow its servers with `sandbridge trust`.'
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint })
 }
@@ -20,7 +20,7 @@ export function refuseUntrusted(requested: readonly string[] = [], untrusted: re
 export function withTrustHint(failed: CellError, untrusted: readonly ServerDefinition[]): CellError {
   const found = untrusted.find(({ name }) => namesServer(failed, name))
   if (!found) return failed
-  return { ...failed, hint: `Server '${found.name}' comes with the project and is not trusted. ${HINT}` }
+  return { ...failed, hint: `Server '${found.name}' is defined by an untrusted project file. ${HINT}` }
 }
 
 function namesServer({ name: kind, message }: CellError, server: string): boolean {

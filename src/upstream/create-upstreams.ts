@@ -90,8 +90,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (processes.length < maxProcesses) return
     const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
     if (oldest) return oldest.stop()
-    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers run already, and all of them are in use`
-    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Try again when some calls have ended.' })
+    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers are running, and all of them are in use`
+    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
 
   const manage = (definition: ServerDefinition): ManagedUpstream =>
@@ -148,7 +148,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (signal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
-    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `There is no server '${server}'`)
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
   }
 
   const use = async <T>(
@@ -207,7 +207,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 }
 
-/** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+/** A server whose entry configures its credentials needs no sign-in: when they are refused, the user corrects the entry. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

@@ -94,7 +94,7 @@ export interface Upstreams {
     prompt: { name: string; arguments: Record<string, string> },
     signal?: AbortSignal,
   ): Promise<GottenPrompt>
-  /** Can `signIn` help when the server wants to know who is asking? Not where its definition says how it is told. */
+  /** Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials. */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>

@@ -26,7 +26,7 @@ class Talk {
 }
 
 function handleIn(text: string): string {
-  return /\[To go on with these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
+  return /\[To keep these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
 }
 
 async function talk(bridge: HttpBridge, era: Era, options: Parameters<HttpBridge['connect']>[1] = {}): Promise<Talk> {

@@ -69,7 +69,7 @@ describe('a server of a project that is not trusted', () => {
     const { code, stderr } = await run([command, 'theirs'], project)
     expect(code).toBe(2)
     expect(stderr).toBe(
-      `sandbridge: Server 'theirs' comes with a project and is not trusted: ${project}/.mcp.json\n` +
+      `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
         'Read that file, and allow its servers with `sandbridge trust`.\n',
     )
   })
@@ -80,14 +80,14 @@ describe('a cell that uses a server of a project that is not trusted', () => {
     'is told so: %s',
     async (code) => {
       const { stdout } = await run(['exec', '-c', code], project)
-      expect(stdout).toMatch(/Server 'theirs' comes with the project and is not trusted\..*`sandbridge trust`/)
+      expect(stdout).toMatch(/Server 'theirs' is defined by an untrusted project file\..*`sandbridge trust`/)
     },
   )
 
   it('is not run where the call names it', async () => {
     const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
     expect(code).toBe(2)
-    expect(stderr).toContain("Server 'theirs' comes with a project and is not trusted")
+    expect(stderr).toContain("Server 'theirs' is defined by an untrusted project file")
     expect(stderr).toContain('allow its servers with `sandbridge trust`')
   })
 })
@@ -120,7 +120,7 @@ describe('in a terminal', () => {
     const empty = makeHome()
     for (const args of [['servers'], ['index'], ['search', 'x']]) {
       const screen = await inTerminal([process.execPath, CLI, ...args], bridgeEnv(empty), { cwd: empty })
-      expect(screen).toContain('No MCP server is configured. Put some under "mcpServers"')
+      expect(screen).toContain('No MCP server is configured. Add entries under "mcpServers"')
     }
   })
 })

@@ -60,14 +60,14 @@ async function signIn(server: string, error: BridgeError, asker: Asker, { upstre
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (url: URL): Promise<void> =>
-    show(server, url.href, 'Sign in, so that the code that is running can go on.', asker, limit)
+    show(server, url.href, 'Sign in, so that the running code can continue.', asker, limit)
   await asker.hold(upstreams.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
 }
 
 /** @throws Error when the user does not want to open it */
 async function show(server: string, url: string, message: string, asker: Asker, signal: AbortSignal): Promise<void> {
   // The person who reads it must know who is asking.
-  const said = message || 'Open this page, so that it can go on.'
+  const said = message || 'Open this page to continue.'
   const { action } = await asker.ask(linkQuestion(url, `MCP server '${server}' asks: ${said}`), signal)
   if (action !== 'accept') throw new Error('declined')
 }

@@ -66,9 +66,9 @@ describe('packages by name', () => {
   })
 
   it.each([
-    ['nothing', /there is no nothing for its Python/],
+    ['nothing', /no nothing for its Python/],
     ['__proto__', /by name/],
-    ['constructor', /there is no constructor/],
+    ['constructor', /no constructor/],
     ['outer==2.0', /there is outer 1\.0 only/],
     ['outer>=1', /by name, such as/],
   ])('are refused: %s', (requirement, why) => {
@@ -92,7 +92,7 @@ describe('packages by name', () => {
     await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/not the file/)
     const empty = await serve({})
     await expect(fetchWheels([outer!], { ...empty, folder: temporaryFolder() })).rejects.toThrow(
-      /cannot be fetched: HTTP 404/,
+      /cannot be downloaded: HTTP 404/,
     )
   })
 

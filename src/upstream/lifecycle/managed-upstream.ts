@@ -84,11 +84,11 @@ export class ManagedUpstream {
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount, isCut }) => {
-        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
-        if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
+        if (isCut) this.#log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+        if (skippedCount > 0) this.#log('warning', 'Skipped tools that cannot be called', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
-      onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
+      onError: (error) => this.#log('warning', 'The changed tool list could not be read', { error }),
     })
   }
 
@@ -170,7 +170,7 @@ export class ManagedUpstream {
   }
 
   async #close(): Promise<void> {
-    this.#shutdown.abort(new Error('the bridge is ending'))
+    this.#shutdown.abort(new Error('the bridge is shutting down'))
     await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
   }
 
@@ -215,11 +215,10 @@ export class ManagedUpstream {
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
-    if (this.#shutdown.signal.aborted)
-      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
-      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is defined by an untrusted project file`, {
         hint: 'Ask the user to run `sandbridge trust` in the project.',
         userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
@@ -281,13 +280,13 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
-      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
+      onInstructionsCut: (chars) => this.#log('warning', 'Truncated instructions that are too long', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
       logged: (after) => this.#lastLogged.text(after),
       loggedCount: () => this.#lastLogged.count,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
-        this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
+        this.#log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, 2000) }),
     })
     return connection
   }
@@ -299,7 +298,7 @@ export class ManagedUpstream {
     // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
-    this.#log('warning', 'A server ended by itself; it is started again on its next use', fields)
+    this.#log('warning', 'A server exited; its next use restarts it', fields)
   }
 
   async #drop(connection: Connection): Promise<void> {
@@ -342,7 +341,7 @@ export class ManagedUpstream {
       // A call that began meanwhile arranges for the next time when it ends.
       if (this.#openCallCount > 0) return
       if (waitMs === leftMs) {
-        this.#log('info', 'A server that nobody used was stopped')
+        this.#log('info', 'An idle server was stopped')
         void this.stop()
         return
       }
@@ -367,7 +366,7 @@ export class ManagedUpstream {
     const from = logger === undefined ? '' : ` ${logger}:`
     const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.#lastLogged.add(shown)
-    this.#log('debug', 'A server says', { message: shown })
+    this.#log('debug', 'Log message of a server', { message: shown })
   }
 
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
@@ -376,5 +375,5 @@ export class ManagedUpstream {
 }
 
 function cancelled(server: string): BridgeError {
-  return new BridgeError('CANCELLED', `The work on server '${server}' was cancelled`)
+  return new BridgeError('CANCELLED', `The request to server '${server}' was cancelled`)
 }
