@@ -112,11 +112,10 @@ describe('an upstream that', () => {
 
 it('cancels the calls of a cell that was interrupted', async () => {
   const bridge = await startBridge({ servers: { everything: published.everything() } })
-  const started = performance.now()
-  const code = 'await mcp_everything.trigger_long_running_operation(duration=60, steps=60)'
+  // Without the cancellation the test would run out of time.
+  const code = 'await mcp_everything.trigger_long_running_operation(duration=300, steps=60)'
   const { structured } = await bridge.call({ code, timeout: 1 })
   expect(structured['status']).toBe('timeout')
-  expect(performance.now() - started).toBeLessThan(30_000)
   expect(await bridge.run('await mcp_everything.get_sum(a=1, b=1)')).toMatch(/2/)
 })
 
