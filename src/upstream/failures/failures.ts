@@ -138,9 +138,14 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
     error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${quotedTail(about)}`, {
-      ...fullLog(about),
+      ...logHint(about, 'It is started again on its next use. '),
     }),
   }
+}
+
+/** For a process that exited though nobody asked it to. */
+export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
+  return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
 }
 
 function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
@@ -166,14 +171,14 @@ function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeE
 }
 
 /** For a process that wrote more than the error shows. */
-function logHint(about: Circumstances): BridgeErrorOptions {
+function logHint(about: Circumstances, first = ''): BridgeErrorOptions {
   const log = fullLog(about)
   if (log.log === undefined) return {}
   const command = `\`sandbridge servers ${about.server} --log\``
   return {
     ...log,
-    hint: `The user can read all that it wrote with ${command}.`,
-    userHint: `All that it wrote: ${command}`,
+    hint: `${first}The user can read all that it wrote with ${command}.`,
+    userHint: `${first}All that it wrote: ${command}`,
   }
 }
 
