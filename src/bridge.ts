@@ -65,6 +65,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
+  forPerson?: boolean
 }
 
 export class Bridge {
@@ -159,6 +161,7 @@ export class Bridge {
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
     })
+    this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
@@ -231,7 +234,10 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(
+    session: Session,
+    { servers, asker, forPerson = false, ...request }: RunCellRequest,
+  ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
@@ -268,6 +274,7 @@ export class Bridge {
       notes,
       savedArtifacts,
       uploads,
+      forPerson,
       onUpstreamProgress: request.onUpstreamProgress,
     }
     const over = new AbortController()
@@ -282,7 +289,7 @@ export class Bridge {
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
-    const error = hinted && !servers ? withTrustHint(hinted, untrusted) : hinted
+    const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const result: CellResult = {
       ...ran,
       ...(error && { error }),

@@ -15,6 +15,7 @@ import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-t
 import type { Scope } from './scope.ts'
 import { BrokenServers } from './broken-servers.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
+import { forPerson } from './person-hint.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
@@ -163,7 +164,11 @@ export function serveCalls(
       const hint = `Methods: ${known}`
       throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    return handler(call.params ?? {}, { ...context, signal })
+    try {
+      return await handler(call.params ?? {}, { ...context, signal })
+    } catch (error) {
+      throw context.forPerson ? forPerson(error) : error
+    }
   }
 }
 

@@ -59,6 +59,7 @@ export interface UpstreamsOptions {
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const offeringsListeners: ((server: string) => void)[] = []
+  const errorListeners: ((server: string, error: BridgeError) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const negotiatedTransports = createNegotiatedTransports(options.negotiatedTransportsFile)
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
@@ -118,6 +119,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       },
       onOfferings: () => {
         for (const listener of offeringsListeners) listener(definition.name)
+      },
+      onError: (error) => {
+        for (const listener of errorListeners) listener(definition.name, error)
       },
       beforeStart: () => makeRoom(definition.name),
     })
@@ -201,6 +205,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
+    onError: (listener) => void errorListeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
     },

@@ -1,5 +1,6 @@
 // What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { BridgeError } from '../errors.ts'
 
 /** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
 export interface UpstreamTool {
@@ -104,6 +105,8 @@ export interface Upstreams {
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
   /** Called when a running server says that its resources or prompts changed. */
   onOfferings(listener: (server: string) => void): void
+  /** Called when a server could not be started, or ended by itself. The error holds no secret. */
+  onError(listener: (server: string, error: BridgeError) => void): void
   /** End every upstream with its whole process group. */
   close(): Promise<void>
 }

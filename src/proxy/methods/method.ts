@@ -43,6 +43,8 @@ export interface CallContext extends ProxyOptions {
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
+  /** Whoever reads the cell's errors is a person at a terminal, and not a model. */
+  forPerson: boolean
   /** Hears how far servers are with their calls. */
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }

@@ -139,11 +139,14 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   return {
     error: unreachable(
       `Server '${server}' ${ended} during ${what}, which may or may not have taken effect.${quotedTail(about)}`,
-      {
-        ...fullLog(about),
-      },
+      { ...logHint(about, 'Its next use restarts it. ') },
     ),
   }
+}
+
+/** For a process that exited though nobody asked it to. */
+export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
+  return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
 }
 
 function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
@@ -169,14 +172,14 @@ function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeE
 }
 
 /** For a process that wrote more than the error shows. */
-function logHint(about: Circumstances): BridgeErrorOptions {
+function logHint(about: Circumstances, first = ''): BridgeErrorOptions {
   const log = fullLog(about)
   if (log.log === undefined) return {}
   const command = `\`sandbridge servers ${about.server} --log\``
   return {
     ...log,
-    hint: `The user can read its full output with ${command}.`,
-    userHint: `Read its full output with ${command}.`,
+    hint: `${first}The user can read its full output with ${command}.`,
+    userHint: `${first}Read its full output with ${command}.`,
   }
 }
 

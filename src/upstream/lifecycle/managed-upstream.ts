@@ -9,7 +9,7 @@ import type { ServerAuth } from '../auth/stored-auth.ts'
 import { Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Circumstances } from '../failures/failures.ts'
+import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
 import { LastLogged } from './last-logged.ts'
@@ -49,6 +49,8 @@ export interface ManagedUpstreamOptions {
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
   /** The server says that its resources or prompts changed. */
   onOfferings: () => void
+  /** The server could not be started, or ended by itself. */
+  onError: (error: BridgeError) => void
   /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
   beforeStart: () => Promise<void>
 }
@@ -251,6 +253,7 @@ export class ManagedUpstream {
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      this.#options.onError(failure.error)
       throw failure.error
     }
   }
@@ -299,6 +302,7 @@ export class ManagedUpstream {
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server exited; its next use restarts it', fields)
+    if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {

@@ -1,5 +1,5 @@
 // What to do next, for a person in a terminal: hints that tell a model what to write in a cell are no help there.
-import { type BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
+import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 
 /** In place of hints that are addressed to a model. */
 const HINTS: Partial<Record<ErrorCode, string>> = {
@@ -19,4 +19,16 @@ export function personHint(error: BridgeError): string {
   if (error.userHint !== undefined) return error.userHint
   if (error.hint !== hint) return error.hint
   return HINTS[error.code] ?? (actor === 'model' ? '' : hint)
+}
+
+/** The error with the hint for a person in place of the one for a model; what is no error of the bridge stays as it is. */
+export function forPerson(error: unknown): unknown {
+  if (!BridgeError.isInstance(error)) return error
+  const { code, message, data, log } = error
+  return new BridgeError(code, message, {
+    hint: personHint(error),
+    data,
+    cause: error,
+    ...(log !== undefined && { log }),
+  })
 }
