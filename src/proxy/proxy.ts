@@ -13,6 +13,7 @@ import { projectMethods } from './methods/project-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { observed } from './observed-call.ts'
 import { BrokenServers } from './broken-servers.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
@@ -51,12 +52,17 @@ const methods = {
         const bound = await repeatedErrors.shortened(session, found, () =>
           catalog.bindCall(found, args, kwargs, signal),
         )
-        const onProgress: CallOptions['onProgress'] =
-          onUpstreamProgress &&
-          (({ progress, ...rest }) =>
-            onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest }))
-        const options = { signal, ...(onProgress && { onProgress }) }
-        const result = await upstreams.callTool(serverName, found.name, bound, options)
+        const call = { kind: 'tool', server: serverName, name: found.name, args: bound } as const
+        const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+          const onProgress: CallOptions['onProgress'] =
+            onUpstreamProgress &&
+            (({ progress, ...rest }) => {
+              onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
+              tell?.({ done: progress, ...rest })
+            })
+          const options = { signal, ...(onProgress && { onProgress }), ...(meta && { meta }) }
+          return upstreams.callTool(serverName, found.name, bound, options)
+        })
         catalog.learn(serverName, found.name, result)
         return resultForSandbox(serverName, found.name, result, raw)
       })

@@ -2,6 +2,8 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
@@ -33,6 +35,9 @@ interface ProxyOptions {
 }
 
 export interface CallContext extends ProxyOptions {
+  events: EventStream
+  /** The cell. */
+  origin: Origin
   scope: Scope
   signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */

@@ -2,7 +2,10 @@
 // How it is reached is openUpstream's business, what is said to it Connection's.
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
-import { BridgeError, type ErrorCode } from '../../errors.ts'
+import { BridgeError, type ErrorCode, messageOf } from '../../errors.ts'
+import type { ServerStateChanged } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
@@ -46,6 +49,7 @@ export interface ManagedUpstreamOptions {
   now: () => number
   random: () => number
   log: Log
+  events: EventStream
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
   /** The server says that its resources or prompts changed. */
   onOfferings: () => void
@@ -77,6 +81,8 @@ export class ManagedUpstream {
   #openCallCount = 0
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
+  /** Of the latest start, in events, and when it began or succeeded. */
+  #run = { id: '', since: 0 }
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
@@ -236,6 +242,8 @@ export class ManagedUpstream {
 
   async #start(): Promise<Connection> {
     const since = this.#circuit.generation
+    this.#run = { id: newId(), since: performance.now() }
+    this.#emit('starting')
     try {
       if (this.isProcess) await this.#options.beforeStart()
       const connection = await this.#open()
@@ -247,9 +255,11 @@ export class ManagedUpstream {
       const instructions: unknown = connection.instructions
       this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
       this.#log('info', 'A server was started', { era: connection.era })
+      this.#emitSince('running', { protocolVersion: connection.protocolVersion })
       return connection
     } catch (error) {
       this.#failed = true
+      this.#emitSince('failed', { error: errorOf(error) })
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
@@ -302,23 +312,29 @@ export class ManagedUpstream {
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server exited; its next use restarts it', fields)
+    this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
     if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
-    if (this.#connection === connection) this.#forget()
+    if (this.#connection === connection) this.#stopped()
     await connection.close()
   }
 
   /** The server knows nothing of it any more, but may still answer what it has taken in. */
   #retire(connection: Connection): void {
-    if (this.#connection === connection) this.#forget()
+    if (this.#connection === connection) this.#stopped()
     if (this.#retired.has(connection)) return
     this.#retired.add(connection)
     void connection
       .idle()
       .then(() => connection.close())
       .finally(() => this.#retired.delete(connection))
+  }
+
+  #stopped(): void {
+    this.#forget()
+    this.#emitSince('stopped')
   }
 
   #forget(): void {
@@ -373,9 +389,30 @@ export class ManagedUpstream {
     this.#log('debug', 'Log message of a server', { message: shown })
   }
 
+  #emit(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
+    const { name: server, transport } = this.definition
+    const { id } = this.#run
+    this.#options.events.emit({ type: 'server.state', id, server, state, transport: transport.type, ...rest })
+  }
+
+  /** With how long the state before it lasted. */
+  #emitSince(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
+    const now = performance.now()
+    this.#emit(state, { durationMs: now - this.#run.since, ...rest })
+    this.#run.since = now
+  }
+
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
     this.#options.log[level](message, { server: this.definition.name, ...fields })
   }
+}
+
+function errorOf(error: unknown): { code: string; message: string } {
+  const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
+    message?: string
+    code?: string
+  }
+  return { code, message: message ?? messageOf(error) }
 }
 
 function cancelled(server: string): BridgeError {
