@@ -36,6 +36,7 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
@@ -108,6 +109,7 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  #registries: Promise<Registries> | undefined
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -281,6 +283,7 @@ export class Bridge {
     const context = {
       events: this.events,
       origin,
+      registries: () => this.registries(),
       catalog,
       upstreams,
       questions,
@@ -395,6 +398,16 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  /** Where servers can be found that are not configured. Their module is loaded with the first search. */
+  registries(): Promise<Registries> {
+    const { registries: addresses, stateDir } = this.settings
+    const { env } = process
+    this.#registries ??= import('./registry/registries.ts').then(
+      (module) => new module.Registries({ addresses, stateDir, env, log: this.log }),
+    )
+    return this.#registries
   }
 
   async capabilitySummary(): Promise<string> {

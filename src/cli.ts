@@ -70,6 +70,15 @@ program
   .action(async (query: string, options: object) => (await import('./commands/search.ts')).search(query, options))
 
 program
+  .command('find')
+  .description('find MCP servers in a registry, by what they do')
+  .argument('<query>')
+  .option('-n, --limit <count>', 'how many')
+  .option('--offline', 'search the copy on this machine only')
+  .option('--json', 'print JSON')
+  .action(async (query: string, options: object) => (await import('./commands/find.ts')).find(query, options))
+
+program
   .command('tools')
   .description('list the tools of a server, or show one tool in full; also lists saved functions')
   .argument('<server>', 'the server; or saved, export or import, unless a server has that name')

@@ -86,6 +86,16 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'Ask the user to open the link. Retry when they have finished.',
   },
+  REGISTRY_UNREADABLE: {
+    actor: 'operator',
+    retryable: true,
+    hint: 'Check the address in MCP_BRIDGE_REGISTRIES and the network, and try again later.',
+  },
+  SERVER_REFUSED: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Find a server with `sandbridge find`, and add it with `sandbridge add`.',
+  },
   SESSION_UNKNOWN: {
     actor: 'model',
     retryable: false,

@@ -80,6 +80,24 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+const registries: Setting<readonly string[]> = {
+  variable: 'MCP_BRIDGE_REGISTRIES',
+  meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
+  defaultText: 'the official registry',
+  allowed: 'off, or http and https addresses separated by spaces',
+  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  parse: (text) => {
+    if (text.toLowerCase() === 'off') return []
+    const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
+    return addresses.every(isPlainHttpAddress) ? [...new Set(addresses)] : undefined
+  },
+  secret: true,
+}
+
+function isPlainHttpAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#]/.test(text)
+}
+
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide'] as const
 const runtimeByName = choice(
   { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
@@ -244,6 +262,7 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  registries,
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',

@@ -10,6 +10,7 @@ import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
+import { registryMethods } from './methods/registry-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
@@ -152,6 +153,7 @@ const methods = {
   ...checkMethods,
   ...memoryMethods,
   ...projectMethods,
+  ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }

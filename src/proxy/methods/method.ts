@@ -10,6 +10,7 @@ import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
 import type { MemoryStore } from '../../state/memory-store.ts'
 import type { ProjectStore } from '../../state/project-store.ts'
+import type { Registries } from '../../registry/registries.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
@@ -28,6 +29,8 @@ interface ProxyOptions {
   projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
+  /** Loaded at the first need. */
+  registries: () => Promise<Registries>
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
