@@ -1,7 +1,5 @@
 """`runtime.find_servers`: MCP servers that the user has not configured, from the registries that the bridge keeps a copy of."""
 
-from __future__ import annotations
-
 from ..values import Record
 from . import bridge
 
