@@ -25,7 +25,11 @@ async function check(code: string) {
 
 describe('a wrong call is refused before anything runs', () => {
   it.each([
-    ['an unknown tool', 'await mcp_everything.ecko(message="x")', /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/i],
+    [
+      'an unknown tool',
+      'await mcp_everything.ecko(message="x")',
+      /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/i,
+    ],
     [
       'an unknown argument',
       'await mcp_everything.echo(mesage="x")',
