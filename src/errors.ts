@@ -19,30 +19,34 @@ export const ERROR_CODES = {
     hint: 'Set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox, or install the engine.',
   },
   SANDBOX_START_FAILED: { actor: 'operator', retryable: true, hint: 'Run `sandbridge doctor` to see what is wrong.' },
-  SANDBOX_START_TIMEOUT: { actor: 'operator', retryable: true, hint: 'The machine may be overloaded. Try again.' },
+  SANDBOX_START_TIMEOUT: { actor: 'operator', retryable: true, hint: 'The machine may be overloaded. Retry later.' },
   SANDBOX_IMAGE_MISSING: { actor: 'user', retryable: false, hint: 'Build it with `sandbridge image build slim`.' },
   KERNEL_DIED: {
     actor: 'model',
     retryable: true,
     hint: 'All variables are gone. The next cell runs in a fresh session.',
   },
-  PROTOCOL_VERSION_MISMATCH: { actor: 'us', retryable: false, hint: 'Reinstall sandbridge: its two halves disagree.' },
+  PROTOCOL_VERSION_MISMATCH: {
+    actor: 'us',
+    retryable: false,
+    hint: 'Reinstall sandbridge: its bridge and kernel are different versions.',
+  },
   FRAME_INVALID: { actor: 'us', retryable: false, hint: 'Send frames as docs/protocol.md describes them.' },
   FRAME_TOO_LARGE: {
     actor: 'model',
     retryable: false,
-    hint: 'Ask for less at a time: use paging, filters or a smaller range.',
+    hint: 'Request less data at a time: use paging, filters or a smaller range.',
   },
   UPSTREAM_UNREACHABLE: {
     actor: 'user',
     retryable: true,
-    hint: 'The server is started again on its next use. Its state: `sandbridge servers NAME`.',
+    hint: 'The next use restarts the server. See its state with `sandbridge servers NAME`.',
   },
-  UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Try again, or ask for less.' },
+  UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Retry, or request less data.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',
     retryable: false,
-    hint: 'The server broke the MCP protocol; report it to its author.',
+    hint: 'The server violated the MCP protocol. Report it to its author.',
   },
   UPSTREAM_AUTH_REQUIRED: {
     actor: 'user',
@@ -52,11 +56,11 @@ export const ERROR_CODES = {
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
-  PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'See docs/protocol.md for the methods there are.' },
+  PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'docs/protocol.md lists the methods.' },
   CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },
   PROXY_TOO_MANY_CALLS: { actor: 'model', retryable: true, hint: 'Await some of the open calls first.' },
   PROXY_ANSWERS_UNREAD: { actor: 'model', retryable: true, hint: 'Await fewer calls at a time.' },
-  TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message is the tool’s own.' },
+  TOOL_FAILED: { actor: 'model', retryable: false, hint: 'The message comes from the tool.' },
   CANCELLED: { actor: 'model', retryable: true, hint: '' },
   TOOL_ARGUMENTS_INVALID: {
     actor: 'model',
@@ -64,23 +68,23 @@ export const ERROR_CODES = {
     hint: 'Correct the arguments of run_python and call it again.',
   },
   OUTPUT_UNKNOWN: { actor: 'model', retryable: false, hint: 'Run the cell again.' },
-  SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to end.' },
-  SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'The bridge is ending.' },
+  SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to finish.' },
+  SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'Retry when the bridge has restarted.' },
   STATE_NOT_FOUND: {
     actor: 'model',
     retryable: false,
     hint: 'See runtime.artifacts() and runtime.list_saved_tools().',
   },
-  STATE_REFUSED: { actor: 'model', retryable: false, hint: 'Change what is to be kept, and save it again.' },
+  STATE_REFUSED: { actor: 'model', retryable: false, hint: 'Correct what the message names, then save again.' },
   STATE_UNWRITABLE: {
     actor: 'operator',
     retryable: true,
-    hint: 'Make room on the disk that holds MCP_BRIDGE_STATE_DIR, or make that folder writable.',
+    hint: 'Free space on the disk of MCP_BRIDGE_STATE_DIR, or make that folder writable.',
   },
   UPSTREAM_LINK_REQUIRED: {
     actor: 'user',
     retryable: true,
-    hint: 'Ask the user to open the link, and call again when they are done there.',
+    hint: 'Ask the user to open the link. Retry when they have finished.',
   },
   REGISTRY_UNREADABLE: {
     actor: 'operator',
@@ -95,7 +99,7 @@ export const ERROR_CODES = {
   SESSION_UNKNOWN: {
     actor: 'model',
     retryable: false,
-    hint: 'Call run_python without `session`: a new one starts, without those variables.',
+    hint: 'Call run_python without `session` to start a new session.',
   },
 } as const satisfies Record<string, ErrorKind>
 

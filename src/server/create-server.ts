@@ -19,11 +19,13 @@ import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { renderFailure } from '../render/render-failure.ts'
 import { type RenderOptions, renderResult } from '../render/render-result.ts'
+import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
+import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
@@ -90,7 +92,7 @@ export function createServer(parts: ServerParts): Server {
       bridge.warmUp()
       await rehearse(() => createServer(parts))
     } catch (error) {
-      log.error('Nothing could be prepared', { error })
+      log.error('Preparing the first sandbox failed', { error })
     }
   }
 
@@ -118,7 +120,7 @@ export function createServer(parts: ServerParts): Server {
     if (!isRunPython && !isExposed) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no tool '${shortName(name)}'; the only one is run_python`,
+        `Unknown tool '${shortName(name)}'; the only one is run_python`,
       )
     }
     const { mcpReq } = context
@@ -132,7 +134,11 @@ export function createServer(parts: ServerParts): Server {
     }
     run.progress.reportTo(context)
     if (!state) {
-      run.start(isExposed ? runExposed(parts, name, args, run, quirks) : runPython(parts, args, run, quirks))
+      const origin = runRequest(server, context)
+      const running = isExposed
+        ? runExposed(parts, name, args, run, quirks, origin)
+        : runPython(parts, args, run, quirks, origin)
+      run.start(running)
     }
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
@@ -169,7 +175,7 @@ export function createServer(parts: ServerParts): Server {
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${shortName(uri)}'`, { uri })
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
     return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary() }] }
@@ -192,6 +198,7 @@ async function runExposed(
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
+  origin: RunRequest,
 ): Promise<CallToolResult> {
   let code: string | undefined
   try {
@@ -199,7 +206,8 @@ async function runExposed(
   } catch (error) {
     return { ...renderFailure(error, limitsOf(parts, quirks)) }
   }
-  if (code !== undefined) return runPython(parts, { code, timeout: parts.settings.maxTimeoutMs / 1000 }, run, quirks)
+  if (code !== undefined)
+    return runPython(parts, { code, timeout: parts.settings.maxTimeoutMs / 1000 }, run, quirks, origin)
   const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
     hint: 'Keep one with runtime.save_workflow(name, func).',
   })
@@ -212,6 +220,7 @@ async function runPython(
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
+  origin: RunRequest,
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
   try {
@@ -221,13 +230,14 @@ async function runPython(
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
-    return await sessions.use(handle, async function runInSession(session, newHandle) {
+    const inSession = async function runInSession(session: Session, newHandle?: string): Promise<CallToolResult> {
       const result = await bridge.runCell(session, {
         ...request,
         ...listeners,
         timeLimit,
         signal: run.signal,
         asker: run,
+        run: origin,
       })
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
@@ -236,9 +246,10 @@ async function runPython(
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
-    })
+    }
+    return await observedRun(bridge.events, origin, () => sessions.use(handle, inSession))
   } catch (error) {
-    if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
+    if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
     return { ...renderFailure(error, limits) }
   }
 }

@@ -1,7 +1,5 @@
 """`runtime.find_servers` and `runtime.request_server`: MCP servers of a registry that the user has not configured."""
 
-from __future__ import annotations
-
 from ..values import Record
 from . import bridge
 from .errors import ArgumentsError

@@ -2,6 +2,8 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
@@ -48,6 +50,9 @@ interface AddedServersAccess {
 }
 
 export interface CallContext extends ProxyOptions {
+  events: EventStream
+  /** The cell. */
+  origin: Origin
   scope: Scope
   signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
@@ -58,6 +63,8 @@ export interface CallContext extends ProxyOptions {
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
+  /** Whoever reads the cell's errors is a person at a terminal, and not a model. */
+  forPerson: boolean
   /** Hears how far servers are with their calls. */
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
