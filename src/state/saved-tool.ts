@@ -30,7 +30,7 @@ const workflow = z.object({
       /** As it is annotated in Python. */
       type: line,
       required: z.boolean().default(false),
-      default: z.unknown().optional(),
+      default: z.json().optional(),
     }),
     50,
   ).default([]),

@@ -6,6 +6,12 @@ import { parseJson } from '../text/json.ts'
 
 type Parameter = WorkflowDetails['parameters'][number]
 
+interface PropertySchema {
+  [key: string]: NonNullable<Parameter['default']> | null
+  type?: string | string[]
+  enum?: string[]
+}
+
 /**
  * `--week 47`, `--week=47`, `--dry` and `--no-dry` as arguments by name.
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
@@ -43,12 +49,12 @@ export function parseArguments(words: readonly string[], parameters: readonly Pa
 /** What a client may send, in JSON Schema. */
 export function inputSchemaOf(parameters: readonly Parameter[]): {
   type: 'object'
-  properties: Record<string, object>
+  properties: Record<string, PropertySchema>
   required?: string[]
   additionalProperties: false
 } {
   const required = parameters.filter((one) => one.required).map(({ name }) => name)
-  const properties = parameters.map((one): [string, object] => [
+  const properties = parameters.map((one): [string, PropertySchema] => [
     one.name,
     { ...schemaOf(one.type), ...(one.default !== undefined && { default: one.default }) },
   ])
@@ -114,7 +120,7 @@ function valueOf(text: string, { name, type }: Parameter): unknown {
   }
 }
 
-function schemaOf(type: string): object {
+function schemaOf(type: string): PropertySchema {
   const choices = literals(withoutNone(type))
   if (choices) return { type: 'string', enum: choices }
   const kind = kindOf(type)
