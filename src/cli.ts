@@ -194,6 +194,42 @@ program
   )
 
 program
+  .command('export')
+  .description('write workflows, saved functions and artifacts to a file that `import` reads')
+  .argument('[names...]', 'only these, and what they import')
+  .option('-o, --output <file>', 'the file; bundle.sbx when left out')
+  .option('--notebook', 'write one workflow as a Jupyter notebook instead')
+  .action(async (names: string[], options: object) =>
+    (await import('./commands/bundle.ts')).exportBundle(names, options),
+  )
+
+program
+  .command('import')
+  .description('show what is in such a file, and take it over; runs nothing')
+  .argument('<file>')
+  .option('--dry-run', 'show what is in it and do nothing')
+  .option('-y, --yes', 'without being asked')
+  .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
+
+const profile = program.command('profile').description('list the named sets of servers, define or delete one')
+profile
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/profile.ts')).listProfiles(options))
+profile
+  .command('set')
+  .description('define one; MCP_BRIDGE_PROFILE then chooses it')
+  .argument('<name>')
+  .argument('<servers...>')
+  .action(async (name: string, servers: string[]) => (await import('./commands/profile.ts')).setProfile(name, servers))
+profile
+  .command('rm')
+  .description('delete one; its servers stay')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/profile.ts')).removeProfile(name))
+
+program
   .command('index')
   .description('list the tools of every server now, so that no cell waits for it')
   .argument('[names...]', 'only these servers')

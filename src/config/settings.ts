@@ -262,6 +262,10 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
   registries,
   expose: list(
     { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
