@@ -80,12 +80,15 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
 const registries: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_REGISTRIES',
   meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
   defaultText: 'the official registry',
   allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  whenMissing: () => [OFFICIAL_REGISTRY],
   parse: (text) => {
     if (text.toLowerCase() === 'off') return []
     const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
