@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Cancellation } from '../../process/cancellation.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
@@ -32,9 +33,9 @@ interface ProxyOptions {
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
 }
 
-export interface CallContext extends ProxyOptions {
+/** What all calls of one cell are served with. */
+export interface CellContext extends ProxyOptions {
   scope: Scope
-  signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
   session: Session
@@ -47,15 +48,19 @@ export interface CallContext extends ProxyOptions {
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
 
-export type Handler = (params: unknown, context: CallContext) => unknown
+export interface CallContext extends CellContext {
+  signal: AbortSignal
+}
+
+export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
 
 export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return function parseAndHandle(params, context) {
+  return (params, context, { signal }) => {
     const parsed = schema.safeParse(params)
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
       throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
     }
-    return handle(parsed.data, context)
+    return handle(parsed.data, { ...context, signal })
   }
 }
