@@ -11,6 +11,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   shell: ['sandbridge shell', 'sandbridge shell --images charts'],
   servers: ['sandbridge servers', 'sandbridge servers --sources'],
   search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
+  find: ['sandbridge find "pull requests"', 'sandbridge find weather --limit 3 --json'],
   tools: ['sandbridge tools github', 'sandbridge tools github create_issue'],
   artifacts: ['sandbridge artifacts', 'sandbridge artifacts show report.csv > report.csv'],
   'artifacts list': ['sandbridge artifacts list --json'],

@@ -12,11 +12,14 @@ import { checkToolCall } from './methods/check-tool-call.ts'
 import { type CellContext, method } from './methods/method.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
+import { registryMethods } from './methods/registry-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { observed } from './observed-call.ts'
 import { BrokenServers } from './broken-servers.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
+import { forPerson } from './person-hint.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
@@ -49,12 +52,17 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
     }
-    const options: CallOptions = { signal: cancellation }
-    if (onUpstreamProgress) {
-      options.onProgress = ({ progress, ...rest }) =>
-        onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
-    }
-    const result = await upstreams.callTool(serverName, found.name, bound, options)
+    const call = { kind: 'tool', server: serverName, name: found.name, args: bound } as const
+    const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+      const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
+      if (onUpstreamProgress) {
+        options.onProgress = ({ progress, ...rest }) => {
+          onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
+          tell?.({ done: progress, ...rest })
+        }
+      }
+      return upstreams.callTool(serverName, found.name, bound, options)
+    })
     catalog.learn(serverName, found.name, result)
     return resultForSandbox(serverName, found.name, result, raw)
   })
@@ -146,6 +154,7 @@ const methods = {
   ...checkMethods,
   ...memoryMethods,
   ...projectMethods,
+  ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }
@@ -162,9 +171,19 @@ export function serveCalls(
     if (!handler) {
       const known = Object.keys(methods).join(', ')
       const hint = `Methods: ${known}`
-      throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint })
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    return handler(call.params ?? {}, context, cancellation)
+    const answer = () => handler(call.params ?? {}, context, cancellation)
+    return context.forPerson ? answerPerson(answer) : answer()
+  }
+}
+
+/** @throws what a person in a terminal should read */
+async function answerPerson(answer: () => unknown): Promise<unknown> {
+  try {
+    return await answer()
+  } catch (error) {
+    throw forPerson(error)
   }
 }
 
