@@ -393,7 +393,10 @@ export class Bridge {
         await this.upstreams.listTools(name, signal)
       }
       // What the server asks as soon as it runs goes to the client of this cell.
-      this.questions.during(name, cell, start).catch(() => {})
+      const leave = this.questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
     }
   }
 
