@@ -38,6 +38,11 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'The server is started again on its next use. Its state: `sandbridge servers NAME`.',
   },
+  UPSTREAM_JAIL_UNAVAILABLE: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Install bubblewrap. `sandbridge doctor` says what works here.',
+  },
   UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Try again, or ask for less.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',

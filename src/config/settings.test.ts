@@ -51,6 +51,7 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      jail: 'configured',
       keychain: 'auto',
       clientMetadataUrl: undefined,
       allowSelfServer: false,

@@ -145,6 +145,14 @@ export const SETTINGS = {
     ['lazy', 'explicit'],
     'lazy',
   ),
+  jail: choice(
+    {
+      variable: 'MCP_BRIDGE_JAIL',
+      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    },
+    ['configured', 'all'],
+    'configured',
+  ),
   keychain: choice(
     {
       variable: 'MCP_BRIDGE_KEYCHAIN',
