@@ -52,6 +52,7 @@ describe('readSettings', () => {
       logLevel: 'info',
       load: 'lazy',
       jail: 'configured',
+      mask: [],
       keychain: 'auto',
       clientMetadataUrl: undefined,
       allowSelfServer: false,
