@@ -13,6 +13,7 @@ import type { Callers } from './lifecycle/callers.ts'
 import { ManagedUpstream } from './lifecycle/managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
+import type { JailPlace } from './stdio/jail/open-jail.ts'
 import type { UpstreamRequests } from './connection/requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
@@ -50,6 +51,8 @@ export interface UpstreamsOptions {
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
   negotiatedTransportsFile?: string
+  /** Where jailed servers have their homes, and what no jail shows. Missing means that no server can be jailed. */
+  jail?: Omit<JailPlace, 'onRefused'>
   /** Dial link-local and metadata addresses of remote servers, too. */
   allowLinkLocal?: boolean
   /** Where proxy settings are read from; the bridge's own environment when missing. */
@@ -70,6 +73,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
   const now = options.now ?? (() => performance.now())
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
+
+  const jailPlace = (): JailPlace => {
+    if (!options.jail) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
+    return {
+      ...options.jail,
+      onRefused: (server, host, reason) =>
+        options.log.warning('A jailed server was refused a connection', { server, host, reason }),
+    }
+  }
 
   // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
   const credentialsAuths = new Map<string, AuthProvider>()
@@ -116,6 +128,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
       negotiatedTransports,
+      jailPlace,
       now,
       random: options.random ?? Math.random,
       log: options.log,

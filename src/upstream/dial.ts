@@ -2,6 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
 import type { MessageObserver } from './connection/message-tap.ts'
+import type { Jail } from './stdio/jail/open-jail.ts'
 import { StdioTransport, type ProcessExit, type OutputMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
@@ -28,10 +29,11 @@ export interface Link {
   release?: () => void
 }
 
-/** @param cwd where a server without a `cwd` of its own is started */
-export function dialProcess(server: StdioServer, cwd: string | undefined): Link {
-  const transport = new StdioTransport(server, cwd)
+/** @param cwd where a server without a `cwd` of its own is started. @param jail in which it is */
+export function dialProcess(server: StdioServer, cwd: string | undefined, jail?: Jail): Link {
+  const transport = new StdioTransport(server, cwd, jail?.launch)
   return {
+    ...(jail && { release: jail.release }),
     via: 'stdio',
     transport,
     write: (message, onError) => transport.write(message, onError),

@@ -21,6 +21,7 @@ import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
+import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
@@ -47,6 +48,8 @@ export interface ManagedUpstreamOptions {
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   negotiatedTransports: NegotiatedTransports
+  /** Where jails are made. */
+  jailPlace: () => JailPlace
   now: () => number
   random: () => number
   log: Log
@@ -283,6 +286,7 @@ export class ManagedUpstream {
       cleanListing: createListingCleaner(transport),
       cwd: this.#options.cwd,
       negotiatedTransports: this.#options.negotiatedTransports,
+      jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
