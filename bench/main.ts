@@ -12,6 +12,7 @@ const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
+  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 
