@@ -17,6 +17,7 @@ import { Indexing, serverError } from './indexing.ts'
 import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
+import { wordVectors } from './word-vectors-file.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
 interface ListedTools {
@@ -143,6 +144,9 @@ export class Catalog {
       void record.tools
       await nextTurn()
     }
+    const vectors = wordVectors()
+    do await nextTurn()
+    while (vectors?.stemAhead())
   }
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
