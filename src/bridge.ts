@@ -72,6 +72,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
   /** The client's run that the cell is part of. */
@@ -260,23 +262,13 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+    { servers, asker, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const {
-      catalog,
-      upstreams,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      settings: facts,
-    } = this
+    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)

@@ -291,7 +291,19 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
   registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',

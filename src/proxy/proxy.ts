@@ -22,6 +22,7 @@ import { RepeatedErrors } from './repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
+import { workflowMethods } from './methods/workflow-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
 import { withUser } from './user/with-user.ts'
 
@@ -157,6 +158,7 @@ const methods = {
   ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
+  ...workflowMethods,
 }
 
 /**
