@@ -159,6 +159,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
+      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -385,7 +386,10 @@ export class Bridge {
         await this.upstreams.listTools(name, signal)
       }
       // What the server asks as soon as it runs goes to the client of this cell.
-      this.questions.during(name, cell, start).catch(() => {})
+      const leave = this.questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
     }
   }
 
@@ -428,6 +432,12 @@ export class Bridge {
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
     const host = ownHost()
     return expandTransport(definition, { ...host, input: await this.#inputs.forServer(definition, host.env) })
+  }
+
+  /** What holds secrets of servers, and what decides over what the bridge starts. */
+  #privateFiles(): string[] {
+    const { stateDir, cacheDir } = this.settings
+    return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
   }
 
   /** End every session, sandbox and upstream. */

@@ -121,6 +121,27 @@ function programName(file: string): string {
   return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
 }
 
+export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as const
+export type MaskKind = (typeof MASK_KINDS)[number]
+
+const mask: Setting<readonly MaskKind[]> = {
+  variable: 'MCP_BRIDGE_MASK',
+  meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
+  defaultText: 'none',
+  allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+    if (words.length === 1 && words[0] === 'all') return MASK_KINDS
+    return words.every((word) => MASK_KINDS.some((kind) => kind === word))
+      ? MASK_KINDS.filter((kind) => words.includes(kind))
+      : undefined
+  },
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -166,6 +187,14 @@ export const SETTINGS = {
     },
     ['lazy', 'explicit'],
     'lazy',
+  ),
+  jail: choice(
+    {
+      variable: 'MCP_BRIDGE_JAIL',
+      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    },
+    ['configured', 'all'],
+    'configured',
   ),
   keychain: choice(
     {
@@ -304,6 +333,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
     false,
   ),
+  mask,
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
