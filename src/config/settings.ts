@@ -266,6 +266,22 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Carry variables that can be pickled over a forced restart.' },
     false,
   ),
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

@@ -10,6 +10,8 @@ export interface Subscriber {
   receive(events: readonly BridgeEvent[]): void
   /** Asked before a call is made, when it has received the event of it; the call waits. @throws BridgeError when it must not be made */
   before?(call: CallStarted & Stamp): Promise<void>
+  /** The bridge ends: keep what is not kept yet. */
+  close?(): Promise<void>
 }
 
 /** One that throws this often in a row is broken, and gets no more events. */
@@ -76,6 +78,15 @@ export class EventStream {
         if (state.failures >= MAX_FAILURES && !subscriber.before) this.#drop(subscriber)
       }
     }
+  }
+
+  /** Deliver what waits, and let every subscriber finish. Never rejects. */
+  async close(): Promise<void> {
+    this.flush()
+    const subscribers = [...this.#subscribers.keys()]
+    this.#subscribers.clear()
+    this.#count()
+    await Promise.allSettled(subscribers.map(async (subscriber) => subscriber.close?.()))
   }
 
   #drop(subscriber: Subscriber): void {
