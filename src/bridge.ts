@@ -37,6 +37,8 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Addition } from './registry/plan-addition.ts'
+import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
@@ -71,6 +73,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
+  forPerson?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
 }
@@ -107,6 +111,7 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  #registries: Promise<Registries> | undefined
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -178,6 +183,7 @@ export class Bridge {
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
     })
+    this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
@@ -279,7 +285,10 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async runCell(session: Session, { servers, asker, run, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(
+    session: Session,
+    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+  ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
@@ -303,6 +312,9 @@ export class Bridge {
     const context = {
       events: this.events,
       origin,
+      registries: () => this.registries(),
+      addedServers: this.#addedServers,
+      refreshServers: () => this.#refreshServers(),
       catalog,
       upstreams,
       questions,
@@ -319,6 +331,7 @@ export class Bridge {
       notes,
       savedArtifacts,
       uploads,
+      forPerson,
       onUpstreamProgress: request.onUpstreamProgress,
     }
     const over = new AbortController()
@@ -335,7 +348,7 @@ export class Bridge {
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
-    const error = hinted && !servers ? withTrustHint(hinted, untrusted) : hinted
+    const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const result: CellResult = {
       ...ran,
       ...(error && { error }),
@@ -379,7 +392,7 @@ export class Bridge {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.log.warning('A server was renamed, because its name is taken', {
+      this.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,
@@ -416,6 +429,25 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  readonly #addedServers = {
+    engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
+      const { addServer } = await import('./registry/add-server.ts')
+      const { stateDir } = this.settings
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+    },
+  }
+
+  /** Where servers can be found that are not configured. Their module is loaded with the first search. */
+  registries(): Promise<Registries> {
+    const { registries: addresses, stateDir } = this.settings
+    const { env } = process
+    this.#registries ??= import('./registry/registries.ts').then(
+      (module) => new module.Registries({ addresses, stateDir, env, log: this.log }),
+    )
+    return this.#registries
   }
 
   async capabilitySummary(): Promise<string> {

@@ -87,7 +87,7 @@ export function createServer(parts: ServerParts): Server {
       bridge.warmUp()
       await rehearse(() => createServer(parts))
     } catch (error) {
-      log.error('Nothing could be prepared', { error })
+      log.error('Preparing the first sandbox failed', { error })
     }
   }
 
@@ -103,7 +103,7 @@ export function createServer(parts: ServerParts): Server {
     if (name !== RUN_PYTHON_TOOL.name) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no tool '${shortName(name)}'; the only one is run_python`,
+        `Unknown tool '${shortName(name)}'; the only one is run_python`,
       )
     }
     const { mcpReq } = context
@@ -152,7 +152,7 @@ export function createServer(parts: ServerParts): Server {
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${shortName(uri)}'`, { uri })
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
     return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary() }] }
@@ -196,7 +196,7 @@ async function runPython(
     }
     return await observedRun(bridge.events, origin, () => sessions.use(handle, inSession))
   } catch (error) {
-    if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
+    if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
     return { ...renderFailure(error, limits) }
   }
 }

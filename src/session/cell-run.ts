@@ -177,7 +177,7 @@ export class CellRun {
   #died(error: unknown, durationMs: number): CellResult {
     if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
     const reason = this.#stop
-      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of being interrupted, so its sandbox was ended.`
+      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
       : `${error.message}.`
     return {
       ...this.#collected(durationMs),
@@ -203,7 +203,9 @@ export class CellRun {
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
       ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.channel.malformedReason)] : []),
-      ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
+      ...(this.#droppedDisplays > 0
+        ? [`${this.#droppedDisplays} displayed values exceed the limit and were dropped.`]
+        : []),
     ]
   }
 }

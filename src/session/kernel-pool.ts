@@ -102,12 +102,12 @@ export class KernelPool {
       (kernel) =>
         void kernel.closed.then((exit) => {
           if (!forget() || this.#closed) return
-          this.#options.log.warning('A waiting sandbox has ended', { ...exit })
+          this.#options.log.warning('A pooled sandbox ended', { ...exit })
           this.#refillLater()
         }),
       (error: unknown) => {
         forget()
-        this.#options.log.warning('A waiting kernel could not be started', { error })
+        this.#options.log.warning('A pooled kernel failed to start', { error })
         // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
         if (this.#lossCount > 0) this.#refillLater()
       },
@@ -171,5 +171,5 @@ export class KernelPool {
 }
 
 function shuttingDown(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The bridge is ending')
+  return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
 }

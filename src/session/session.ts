@@ -98,7 +98,7 @@ export class Session {
    */
   async run(request: CellRequest): Promise<CellResult> {
     if (this.#queued >= MAX_QUEUED) {
-      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
+      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are already waiting in this session`)
     }
     this.#queued += 1
     // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
@@ -114,7 +114,7 @@ export class Session {
   }
 
   /** End the session's kernel. A cell that runs ends as killed. @param why for its reader */
-  async close(why = 'The session was ended'): Promise<void> {
+  async close(why = 'The session was closed'): Promise<void> {
     if (this.#closed === undefined) {
       this.#events.emit({ type: 'session.ended', id: this.id, durationMs: performance.now() - this.#openedAt })
     }
@@ -218,7 +218,7 @@ export class Session {
     if (isReset) {
       this.#lost = 'the session was reset, and variables of earlier cells are gone.'
       this.#checkpoints.drop()
-    } else if (isLast) this.#lost = 'each cell has a sandbox of its own here, so that no variable is kept.'
+    } else if (isLast) this.#lost = 'each cell has its own sandbox, so no variable is kept.'
     else if (ran.stateLost) this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
     const carriedOver = restorable !== undefined && !isReset
     return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
@@ -245,11 +245,11 @@ export class Session {
 
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
-    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox has ended', { ...exit })
+    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
-    this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
+    this.#lost = 'the sandbox of earlier cells exited, and their variables are gone.'
     this.#news.push(
       `The session's sandbox had ended (${kernel.channel.describeEnd(exit)}): ${this.#checkpoints.describeLost()}`,
     )
@@ -272,7 +272,7 @@ export class Session {
 }
 
 function isOver(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The session is over')
+  return new BridgeError('SHUTTING_DOWN', 'The session is closed')
 }
 
 /** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */

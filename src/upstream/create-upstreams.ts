@@ -63,6 +63,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const { events = NO_EVENTS } = options
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const offeringsListeners: ((server: string) => void)[] = []
+  const errorListeners: ((server: string, error: BridgeError) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const negotiatedTransports = createNegotiatedTransports(options.negotiatedTransportsFile)
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
@@ -94,8 +95,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (processes.length < maxProcesses) return
     const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
     if (oldest) return oldest.stop()
-    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers run already, and all of them are in use`
-    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Try again when some calls have ended.' })
+    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers are running, and all of them are in use`
+    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
 
   const manage = (definition: ServerDefinition): ManagedUpstream =>
@@ -123,6 +124,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       },
       onOfferings: () => {
         for (const listener of offeringsListeners) listener(definition.name)
+      },
+      onError: (error) => {
+        for (const listener of errorListeners) listener(definition.name, error)
       },
       beforeStart: () => makeRoom(definition.name),
     })
@@ -153,7 +157,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (signal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
-    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `There is no server '${server}'`)
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
   }
 
   const use = async <T>(
@@ -215,6 +219,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
+    onError: (listener) => void errorListeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
     },
@@ -225,7 +230,7 @@ function codeOf(error: unknown): string {
   return BridgeError.isInstance(error) ? error.code : 'INTERNAL'
 }
 
-/** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+/** A server whose entry configures its credentials needs no sign-in: when they are refused, the user corrects the entry. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

@@ -1,5 +1,6 @@
 // What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { BridgeError } from '../errors.ts'
 
 /** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
 export interface UpstreamTool {
@@ -102,7 +103,7 @@ export interface Upstreams {
     signal?: AbortSignal,
     meta?: Meta,
   ): Promise<GottenPrompt>
-  /** Can `signIn` help when the server wants to know who is asking? Not where its definition says how it is told. */
+  /** Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials. */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>
@@ -112,6 +113,8 @@ export interface Upstreams {
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
   /** Called when a running server says that its resources or prompts changed. */
   onOfferings(listener: (server: string) => void): void
+  /** Called when a server could not be started, or ended by itself. The error holds no secret. */
+  onError(listener: (server: string, error: BridgeError) => void): void
   /** End every upstream with its whole process group. */
   close(): Promise<void>
 }

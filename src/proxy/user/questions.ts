@@ -129,7 +129,7 @@ export class Questions {
     const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
     const form = cleanForm(params['requestedSchema'])
     if (form === 'unseen') {
-      this.#log.info('A question of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
+      this.#log.info('A request of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
       return Promise.resolve({ action: 'decline' })
     }
     const question: Question = {
@@ -157,22 +157,22 @@ export class Questions {
     const { server } = source
     const found = this.#askerFor(source, question)
     if (typeof found !== 'string') return this.ask(found.asker, { server, origin: found.origin }, question, signal)
-    this.#log.info('A question of a server was declined', { server, method: question.method, reason: found })
+    this.#log.info('A request of a server was declined', { server, method: question.method, reason: found })
     if (declined) return Promise.resolve(declined)
     return Promise.reject(
-      new BridgeError('CANCELLED', `Nobody can answer ${question.method} of server '${server}': ${found}`),
+      new BridgeError('CANCELLED', `No client can answer ${question.method} from server '${server}': ${found}`),
     )
   }
 
   /** A question does not say which call it is for. Where it could be that of another session, even one that was given up, nobody is asked. */
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
-    if (sole === 'several') return 'the question may be for a call of another session, open or given up'
+    if (sole === 'several') return 'the request may belong to a call of another session'
     const calls = (this.#calls.get(server) ?? []).filter(({ caller }) => caller === sole)
     const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
-    if (askers.length === 0) return 'no cell with a client that can be asked is calling the server'
+    if (askers.length === 0) return "no active cell's client supports this request"
     const able = askers.findLast(({ asker }) => asker.canAnswer(question))
-    return able ?? 'the client of the cell does not offer that'
+    return able ?? "the cell's client does not support this request"
   }
 }
 
@@ -182,7 +182,7 @@ interface Source {
   callers: Pick<Callers, 'sole'>
 }
 
-const UNSEEN_CHOICES = 'a field or a choice of its form has characters that cannot be seen'
+const UNSEEN_CHOICES = 'a field or choice of its form has invisible characters'
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? cleanWords(value) : ''

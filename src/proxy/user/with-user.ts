@@ -62,7 +62,7 @@ async function signIn(server: string, error: BridgeError, asker: Asker, context:
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (url: URL): Promise<void> =>
-    show(server, url.href, 'Sign in, so that the code that is running can go on.', asker, context, limit)
+    show(server, url.href, 'Sign in, so that the running code can continue.', asker, context, limit)
   await asker.hold(upstreams.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
 }
 
@@ -76,7 +76,7 @@ async function show(
   signal: AbortSignal,
 ): Promise<void> {
   // The person who reads it must know who is asking.
-  const said = message || 'Open this page, so that it can go on.'
+  const said = message || 'Open this page to continue.'
   const question = linkQuestion(url, `MCP server '${server}' asks: ${said}`)
   const { action } = await questions.ask(asker, { server, origin }, question, signal)
   if (action !== 'accept') throw new Error('declined')

@@ -263,7 +263,7 @@ export class Connection {
       return await this.#request(method, params, options)
     } catch (error) {
       if (method === 'tools/call' || !isSessionLost(error)) throw error
-      const text = `Server '${this.server}' has forgotten the session, and with it a task whose effect is unknown`
+      const text = `Server '${this.server}' no longer knows the session. Its task may or may not have taken effect`
       throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
     }
   }

@@ -12,7 +12,7 @@ import type { ServerAuth } from '../auth/stored-auth.ts'
 import { Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Circumstances } from '../failures/failures.ts'
+import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
 import { LastLogged } from './last-logged.ts'
@@ -53,6 +53,8 @@ export interface ManagedUpstreamOptions {
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
   /** The server says that its resources or prompts changed. */
   onOfferings: () => void
+  /** The server could not be started, or ended by itself. */
+  onError: (error: BridgeError) => void
   /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
   beforeStart: () => Promise<void>
 }
@@ -90,11 +92,11 @@ export class ManagedUpstream {
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount, isCut }) => {
-        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
-        if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
+        if (isCut) this.#log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+        if (skippedCount > 0) this.#log('warning', 'Skipped tools that cannot be called', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
-      onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
+      onError: (error) => this.#log('warning', 'The changed tool list could not be read', { error }),
     })
   }
 
@@ -180,7 +182,7 @@ export class ManagedUpstream {
   }
 
   async #close(): Promise<void> {
-    this.#shutdown.abort(new Error('the bridge is ending'))
+    this.#shutdown.abort(new Error('the bridge is shutting down'))
     await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
   }
 
@@ -225,11 +227,10 @@ export class ManagedUpstream {
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
-    if (this.#shutdown.signal.aborted)
-      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
-      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is defined by an untrusted project file`, {
         hint: 'Ask the user to run `sandbridge trust` in the project.',
         userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
@@ -266,6 +267,7 @@ export class ManagedUpstream {
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      this.#options.onError(failure.error)
       throw failure.error
     }
   }
@@ -295,13 +297,13 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
-      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
+      onInstructionsCut: (chars) => this.#log('warning', 'Truncated instructions that are too long', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
       logged: (after) => this.#lastLogged.text(after),
       loggedCount: () => this.#lastLogged.count,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
-        this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
+        this.#log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, 2000) }),
     })
     return connection
   }
@@ -313,8 +315,9 @@ export class ManagedUpstream {
     // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
-    this.#log('warning', 'A server ended by itself; it is started again on its next use', fields)
-    this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server ended by itself' } })
+    this.#log('warning', 'A server exited; its next use restarts it', fields)
+    this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
+    if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
@@ -362,7 +365,7 @@ export class ManagedUpstream {
       // A call that began meanwhile arranges for the next time when it ends.
       if (this.#openCallCount > 0) return
       if (waitMs === leftMs) {
-        this.#log('info', 'A server that nobody used was stopped')
+        this.#log('info', 'An idle server was stopped')
         void this.stop()
         return
       }
@@ -387,7 +390,7 @@ export class ManagedUpstream {
     const from = logger === undefined ? '' : ` ${logger}:`
     const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.#lastLogged.add(shown)
-    this.#log('debug', 'A server says', { message: shown })
+    this.#log('debug', 'Log message of a server', { message: shown })
   }
 
   #emit(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
@@ -417,5 +420,5 @@ function errorOf(error: unknown): { code: string; message: string } {
 }
 
 function cancelled(server: string): BridgeError {
-  return new BridgeError('CANCELLED', `The work on server '${server}' was cancelled`)
+  return new BridgeError('CANCELLED', `The request to server '${server}' was cancelled`)
 }

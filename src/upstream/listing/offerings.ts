@@ -47,7 +47,7 @@ export async function readResource(
   const params = { uri, ...(meta && { _meta: meta }) }
   const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', params, signal)
   if (Array.isArray(result.contents)) return { ...result, contents: result.contents }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered the reading of a resource without contents`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned a resource without contents`)
 }
 
 /** @throws BridgeError */
@@ -62,7 +62,7 @@ export async function getPrompt(
   const what = `the request for the prompt '${prompt.name.slice(0, 200)}'`
   const result = await connection.ask(what, 'prompts/get', { ...prompt, ...(meta && { _meta: meta }) }, signal)
   if (Array.isArray(result.messages)) return { ...result, messages: result.messages }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered ${what} without messages`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned no messages for ${what}`)
 }
 
 async function listAll(
