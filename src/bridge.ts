@@ -21,6 +21,7 @@ import { EventStream } from './events/event-stream.ts'
 import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
+import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
@@ -209,9 +210,37 @@ export class Bridge {
     this.#attachObservers()
   }
 
+  /** What other programs of the user can ask for, such as the page. */
+  #liveMethods(): LiveMethods {
+    return {
+      interrupt: ({ cell }) => [...this.#sessions].some((session) => session.interrupt(String(cell))),
+    }
+  }
+
   /** The only place where observers are attached. Each is loaded when there is something for it. */
   #attachObservers(): void {
     const { settings, events, log, upstreams } = this
+    if (settings.live) {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'live',
+          guards: false,
+          wakes: ['session.started'],
+          onError: (error) => log.info('This bridge cannot be watched', { error }),
+          load: async () => {
+            const { LiveServer } = await import('./live/live-server.ts')
+            const live = new LiveServer({
+              stateDir: settings.stateDir,
+              version: VERSION,
+              methods: this.#liveMethods(),
+              onError: (error) => log.debug('Watching', { error }),
+            })
+            await live.listen()
+            return live
+          },
+        }),
+      )
+    }
     if (settings.audit !== 'off') {
       events.subscribe(
         new LazySubscriber({

@@ -2,6 +2,7 @@
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './commands/log.ts'
+import type { TopOptions } from './commands/top.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
@@ -229,6 +230,13 @@ program
   .option('--verify', 'show whether the record was changed')
   .option('--json', 'print the lines of the record as they are')
   .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+
+program
+  .command('top')
+  .description('show what your bridges do now: sessions, cells, calls, servers')
+  .option('--once', 'print it once, and end')
+  .option('--json', 'print JSON once, and end')
+  .action(async (options: TopOptions) => (await import('./commands/top.ts')).top(options))
 
 program
   .command('doctor')

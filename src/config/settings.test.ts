@@ -46,6 +46,7 @@ describe('readSettings', () => {
       runtime: 'auto',
       audit: 'shape',
       auditRequired: false,
+      live: true,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,

@@ -305,6 +305,13 @@ export const SETTINGS = {
     },
     false,
   ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

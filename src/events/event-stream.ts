@@ -2,6 +2,7 @@
 // Events are delivered in batches, after the work that emitted them has gone on: a subscriber never stands between a call and its server.
 import { messageOf } from '../errors.ts'
 import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
+import type { TraceContext } from './trace-context.ts'
 
 export interface Subscriber {
   /** For logs. */
@@ -20,6 +21,8 @@ const MAX_FAILURES = 10
 export class EventStream {
   /** Whether anybody listens. Nothing is to be made for an event when nobody does. */
   active = false
+  /** Whether spans are sent: decides in which trace a run is, by the one that its client names. */
+  startTrace: (ofClient: TraceContext | undefined) => TraceContext | undefined = (ofClient) => ofClient
   readonly #subscribers = new Map<Subscriber, { failures: number }>()
   readonly #onFailure: (subscriber: string, reason: string) => void
   #waiting: BridgeEvent[] = []
