@@ -13,7 +13,7 @@ type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
 /** What may have an innocent reason. */
 type Remark = 'unclosed' | 'incomplete-line' | 'lines-lost' | 'pruned'
 
-export interface Finding {
+interface Finding {
   file: string
   /** From 1; missing for what is wrong with all of the file. */
   line?: number
