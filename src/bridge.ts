@@ -6,6 +6,7 @@ import { Embeddings } from './catalog/embeddings.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
   RemoteServer,
@@ -15,7 +16,14 @@ import type {
 } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
+import type { Origin } from './events/event.ts'
+import { EventStream } from './events/event-stream.ts'
+import { newId } from './events/new-id.ts'
+import type { TraceContext } from './events/trace-context.ts'
 import type { Log } from './log.ts'
+import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
+import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
@@ -31,6 +39,8 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Addition } from './registry/plan-addition.ts'
+import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
@@ -65,11 +75,24 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
+  forPerson?: boolean
+  /** The client's run that the cell is part of. */
+  run?: RunOrigin
+}
+
+/** A client's request to run Python, as its cell and the calls of that refer to it. */
+interface RunOrigin {
+  id: string
+  client?: string | undefined
+  trace?: TraceContext | undefined
 }
 
 export class Bridge {
   readonly settings: Settings
   readonly log: Log
+  /** What happens. Observers subscribe here, and only here. */
+  readonly events: EventStream
   readonly catalog: Catalog
   readonly upstreams: Upstreams
   readonly questions: Questions
@@ -79,6 +102,8 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
+  /** Missing when nothing is masked. */
+  readonly maskers: Maskers | undefined
   /** Missing when cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
@@ -90,6 +115,7 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  #registries: Promise<Registries> | undefined
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -113,12 +139,14 @@ export class Bridge {
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
-    this.questions = new Questions(log)
+    this.events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
+    this.questions = new Questions(log, this.events)
     this.#definitions = definitions
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
+    this.maskers = createMaskers(settings.mask)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -128,6 +156,7 @@ export class Bridge {
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
+      events: this.events,
       clientInfo: CLIENT_INFO,
       idleMs: settings.upstreamIdleMs,
       resolveTransport: (definition) => this.resolveTransport(definition),
@@ -160,6 +189,7 @@ export class Bridge {
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
     })
+    this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
@@ -167,6 +197,7 @@ export class Bridge {
       limits: { memoryBytes: settings.memoryBytes },
       size: settings.poolCount,
       log,
+      events: this.events,
     })
     this.#texts = new KeptTexts({
       memoryBytes: settings.outputMemoryBytes,
@@ -198,6 +229,7 @@ export class Bridge {
       pool: this.#pool,
       texts: this.#texts,
       log: this.log,
+      events: this.events,
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
@@ -232,7 +264,10 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(
+    session: Session,
+    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+  ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
@@ -248,11 +283,18 @@ export class Bridge {
       loadableTools,
       settings: facts,
     } = this
+    const masker = this.maskers?.of(session)
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
     const context = {
+      events: this.events,
+      origin,
+      registries: () => this.registries(),
+      addedServers: this.#addedServers,
+      refreshServers: () => this.#refreshServers(),
       catalog,
       upstreams,
       questions,
@@ -264,32 +306,40 @@ export class Bridge {
       facts,
       checkSavedTool: checkTool,
       scope,
-      asker,
+      asker: asker && masker ? maskedAsker(asker, masker) : asker,
       session,
       notes,
       savedArtifacts,
       uploads,
-      onUpstreamProgress: request.onUpstreamProgress,
+      forPerson,
+      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
     }
+    const code = masker ? masker.unmaskSource(request.code) : request.code
+    const serve = serveCalls(context)
     const over = new AbortController()
-    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        code,
+        ...(masker && maskedListeners(request, masker)),
+        origin,
+        run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
-        onCall: serveCalls(context),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
-    const error = hinted && !servers ? withTrustHint(hinted, untrusted) : hinted
-    const result: CellResult = {
+    const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
+    const whole: CellResult = {
       ...ran,
       ...(error && { error }),
       notes: [...ran.notes, ...notes],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+    const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -299,6 +349,7 @@ export class Bridge {
     const discovered = await this.#definitions.readAgain()
     if (discovered === undefined || discovered === this.discovered) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.#emitChanges(discovered.servers)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     this.upstreams.redefine(discovered.servers)
@@ -306,11 +357,27 @@ export class Bridge {
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
   }
 
+  #emitChanges(now: readonly ServerDefinition[]): void {
+    const before = new Map(this.discovered.servers.map((server) => [server.name, server]))
+    const names = new Set(now.map(({ name }) => name))
+    const isOther = (server: ServerDefinition): boolean => {
+      const old = before.get(server.name)
+      return old !== undefined && !isSameDefinition(old, server)
+    }
+    this.events.emit({
+      type: 'config.changed',
+      id: newId(),
+      added: [...names].filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !names.has(name)),
+      changed: now.filter(isOther).map(({ name }) => name),
+    })
+  }
+
   #tellRenamed(found: DiscoveredServers['found']): void {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.log.warning('A server was renamed, because its name is taken', {
+      this.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,
@@ -327,7 +394,7 @@ export class Bridge {
   #startNamed(
     code: string,
     scope: Scope,
-    cell: { asker: Asker | undefined; session: Session },
+    cell: { asker: Asker | undefined; session: Session; origin: Origin },
     signal: AbortSignal,
   ): void {
     const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
@@ -347,6 +414,25 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  readonly #addedServers = {
+    engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
+      const { addServer } = await import('./registry/add-server.ts')
+      const { stateDir } = this.settings
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+    },
+  }
+
+  /** Where servers can be found that are not configured. Their module is loaded with the first search. */
+  registries(): Promise<Registries> {
+    const { registries: addresses, stateDir } = this.settings
+    const { env } = process
+    this.#registries ??= import('./registry/registries.ts').then(
+      (module) => new module.Registries({ addresses, stateDir, env, log: this.log }),
+    )
+    return this.#registries
   }
 
   async capabilitySummary(): Promise<string> {
@@ -379,6 +465,7 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
+    this.events.flush()
   }
 }
 
