@@ -23,6 +23,9 @@ import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
+import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
@@ -103,6 +106,8 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
+  /** Missing when nothing is masked. */
+  readonly maskers: Maskers | undefined
   /** Missing when cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
@@ -145,6 +150,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
+    this.maskers = createMaskers(settings.mask)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -326,6 +332,7 @@ export class Bridge {
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
+    const masker = this.maskers?.of(session)
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -348,35 +355,40 @@ export class Bridge {
       facts,
       checkSavedTool: checkTool,
       scope,
-      asker,
+      asker: asker && masker ? maskedAsker(asker, masker) : asker,
       session,
       notes,
       savedArtifacts,
       uploads,
       forPerson,
-      onUpstreamProgress: request.onUpstreamProgress,
+      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
     }
+    const code = masker ? masker.unmaskSource(request.code) : request.code
+    const serve = serveCalls(context)
     const over = new AbortController()
-    this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
+    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        code,
+        ...(masker && maskedListeners(request, masker)),
         origin,
         run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
-        onCall: serveCalls(context),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
-    const result: CellResult = {
+    const whole: CellResult = {
       ...ran,
       ...(error && { error }),
       notes: [...ran.notes, ...notes],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+    const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }

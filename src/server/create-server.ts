@@ -23,7 +23,7 @@ import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
-import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
+import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
@@ -155,16 +155,21 @@ export function createServer(parts: ServerParts): Server {
     return inputRequired({ inputRequests: event.questions, requestState: event.state })
   }
 
-  server.setRequestHandler('resources/list', async () => ({
-    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await getConversation()).bridge.artifacts))],
-  }))
+  server.setRequestHandler('resources/list', async () => {
+    const { bridge, sessions } = await getConversation()
+    const listed = await listArtifactResources(bridge.artifacts, maskerFor(bridge, sessions))
+    return { resources: [CAPABILITIES_RESOURCE, ...listed] }
+  })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
     const { bridge, sessions } = await getConversation()
     try {
-      return readOutputResource(sessions.readable(), uri) ?? (await readArtifactResource(bridge.artifacts, uri))
+      return (
+        readOutputResource(sessions.readable(), uri) ??
+        (await readArtifactResource(bridge.artifacts, uri, maskerFor(bridge, sessions)))
+      )
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
     }
@@ -212,6 +217,12 @@ async function runExposed(
     hint: 'Keep one with runtime.save_workflow(name, func).',
   })
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
+}
+
+/** Of the reader's session, whose tokens it knows; undefined when nothing is masked. */
+function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
+  const [session] = sessions.readable()
+  return maskers?.of(session ?? {})
 }
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
