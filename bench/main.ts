@@ -20,6 +20,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   registry: async () => (await import('./registry.ts')).registryRows(),
   jail: async () => (await import('./jail.ts')).jailRows(),
   fairness: async () => (await import('./fairness.ts')).fairnessRows(),
+  workflows: async () => (await import('./workflows.ts')).workflowRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 
