@@ -18,8 +18,10 @@ import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
 import type { Origin } from './events/event.ts'
 import { EventStream } from './events/event-stream.ts'
+import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
+import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
@@ -208,6 +210,61 @@ export class Bridge {
       findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
       log,
     })
+    this.#attachObservers()
+  }
+
+  /** What other programs of the user can ask for, such as the page. */
+  #liveMethods(): LiveMethods {
+    return {
+      interrupt: ({ cell }) => [...this.#sessions].some((session) => session.interrupt(String(cell))),
+    }
+  }
+
+  /** The only place where observers are attached. Each is loaded when there is something for it. */
+  #attachObservers(): void {
+    const { settings, events, log, upstreams } = this
+    if (settings.live) {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'live',
+          guards: false,
+          wakes: ['session.started'],
+          onError: (error) => log.info('This bridge cannot be watched', { error }),
+          load: async () => {
+            const { LiveServer } = await import('./live/live-server.ts')
+            const live = new LiveServer({
+              stateDir: settings.stateDir,
+              version: VERSION,
+              methods: this.#liveMethods(),
+              onError: (error) => log.debug('Watching', { error }),
+            })
+            await live.listen()
+            return live
+          },
+        }),
+      )
+    }
+    if (settings.audit !== 'off') {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'audit',
+          guards: settings.auditRequired,
+          wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
+          onError: (error) => log.error('The record cannot be kept', { error }),
+          load: async () => {
+            const { Audit } = await import('./audit/audit.ts')
+            return new Audit({
+              stateDir: settings.stateDir,
+              full: settings.audit === 'full',
+              required: settings.auditRequired,
+              version: VERSION,
+              redact: (server, text) => redactFor(upstreams, server, text),
+              warn: (message, fields) => log.warning(message, fields),
+            })
+          },
+        }),
+      )
+    }
   }
 
   openSession(): Session {
@@ -455,7 +512,16 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
-    this.events.flush()
+    await this.events.close()
+  }
+}
+
+/** Of a server whose definition is gone, no secret is known: nothing of the text is told. */
+function redactFor(upstreams: Upstreams, server: string, text: string): string {
+  try {
+    return upstreams.redact(server, text)
+  } catch {
+    return '[redacted]'
   }
 }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command, CommanderError } from 'commander'
+import type { LogOptions } from './commands/log.ts'
+import type { TopOptions } from './commands/top.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
@@ -287,6 +289,26 @@ program
   .option('--undo', 'undo the changes')
   .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
+
+program
+  .command('log')
+  .description('show what models did: runs, calls, questions, denials, sign-ins')
+  .option('-f, --follow', 'go on with what happens from now on')
+  .option('-n, --lines <count>', 'how many of the newest', '100')
+  .option('--session <id>', 'only this session, by its id or the beginning of it')
+  .option('--server <name>', 'only calls of this server')
+  .option('--denied', 'only denied calls and declined questions')
+  .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
+  .option('--verify', 'show whether the record was changed')
+  .option('--json', 'print the lines of the record as they are')
+  .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+
+program
+  .command('top')
+  .description('show what your bridges do now: sessions, cells, calls, servers')
+  .option('--once', 'print it once, and end')
+  .option('--json', 'print JSON once, and end')
+  .action(async (options: TopOptions) => (await import('./commands/top.ts')).top(options))
 
 program
   .command('doctor')

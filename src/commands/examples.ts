@@ -40,6 +40,8 @@ const EXAMPLES: Record<string, readonly string[]> = {
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
   logout: ['sandbridge logout linear'],
   init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
+  log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
+  top: ['sandbridge top', 'sandbridge top --json'],
   doctor: ['sandbridge doctor', 'sandbridge doctor --json'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],

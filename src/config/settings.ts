@@ -334,6 +334,29 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

@@ -227,6 +227,7 @@ async function runPython(
     const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await getConversation()
     bridge.questions.clientOffers(run.methods)
+    const traced = { ...origin, trace: bridge.events.startTrace(origin.trace) }
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
@@ -237,7 +238,7 @@ async function runPython(
         timeLimit,
         signal: run.signal,
         asker: run,
-        run: origin,
+        run: traced,
       })
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
@@ -247,7 +248,7 @@ async function runPython(
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
-    return await observedRun(bridge.events, origin, () => sessions.use(handle, inSession))
+    return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
     return { ...renderFailure(error, limits) }

@@ -35,7 +35,9 @@ def save_workflow(name: str, func: Callable[..., Any], description: str | None =
     """Keep a function as a workflow: `await workflows.weekly_report(week=47)` in any cell, `sandbridge run-workflow weekly-report
     --week 47` without a model. Its parameters come from the signature, its description from the docstring."""
     if not isinstance(name, str) or not name or set(name) - set(_CHARACTERS):
-        raise ArgumentsError("the name of a workflow has lower-case letters, digits and - only", hint="Such as weekly-report.")
+        raise ArgumentsError(
+            "the name of a workflow has lower-case letters, digits and - only", hint="Such as weekly-report."
+        )
     tool = describe_tool(func, description)
     own, alias = str(tool["name"]), name.replace("-", "_")
     if alias != own:
