@@ -167,7 +167,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
-      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
+      jail: this.jailPlace,
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -470,10 +470,12 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
+      const { jailPlace: jail, log } = this
       const { stateDir } = this.settings
-      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log, jail, answers, signal })
     },
   }
 
@@ -504,6 +506,11 @@ export class Bridge {
   }
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
+  /** Where servers are jailed, and what they never see. */
+  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
+    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  }
+
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
     return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]

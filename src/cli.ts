@@ -88,6 +88,7 @@ program
   .option('--name <name>', 'what to call it here')
   .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
   .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--no-jail', 'do not run it in a jail')
   .option('--dry-run', 'show what would run and do nothing')
   .option('-y, --yes', 'without being asked')
   .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
@@ -193,6 +194,18 @@ program
   .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
   .action(async (name: string, words: string[], options: object) =>
     (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
+  )
+
+program
+  .command('schedule')
+  .description('print a cron, systemd or launchd entry that runs a workflow')
+  .argument('<name>')
+  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .requiredOption('--print <system>', 'cron, systemd or launchd')
+  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+    (await import('./commands/schedule.ts')).schedule(name, when, words, options),
   )
 
 program
