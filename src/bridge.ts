@@ -6,6 +6,7 @@ import { Embeddings } from './catalog/embeddings.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
   RemoteServer,
@@ -15,6 +16,10 @@ import type {
 } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
+import type { Origin } from './events/event.ts'
+import { EventStream } from './events/event-stream.ts'
+import { newId } from './events/new-id.ts'
+import type { TraceContext } from './events/trace-context.ts'
 import type { Log } from './log.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
@@ -31,6 +36,8 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Addition } from './registry/plan-addition.ts'
+import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
@@ -67,11 +74,22 @@ export interface RunCellRequest extends Pick<
   asker?: Asker
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
+  /** The client's run that the cell is part of. */
+  run?: RunOrigin
+}
+
+/** A client's request to run Python, as its cell and the calls of that refer to it. */
+interface RunOrigin {
+  id: string
+  client?: string | undefined
+  trace?: TraceContext | undefined
 }
 
 export class Bridge {
   readonly settings: Settings
   readonly log: Log
+  /** What happens. Observers subscribe here, and only here. */
+  readonly events: EventStream
   readonly catalog: Catalog
   readonly upstreams: Upstreams
   readonly questions: Questions
@@ -92,6 +110,7 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  #registries: Promise<Registries> | undefined
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -115,7 +134,8 @@ export class Bridge {
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
-    this.questions = new Questions(log)
+    this.events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
+    this.questions = new Questions(log, this.events)
     this.#definitions = definitions
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
@@ -130,6 +150,7 @@ export class Bridge {
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
+      events: this.events,
       clientInfo: CLIENT_INFO,
       idleMs: settings.upstreamIdleMs,
       resolveTransport: (definition) => this.resolveTransport(definition),
@@ -169,6 +190,7 @@ export class Bridge {
       limits: { memoryBytes: settings.memoryBytes },
       size: settings.poolCount,
       log,
+      events: this.events,
     })
     this.#texts = new KeptTexts({
       memoryBytes: settings.outputMemoryBytes,
@@ -200,6 +222,7 @@ export class Bridge {
       pool: this.#pool,
       texts: this.#texts,
       log: this.log,
+      events: this.events,
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
@@ -236,7 +259,7 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, ...request }: RunCellRequest,
+    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
@@ -257,7 +280,13 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
     const context = {
+      events: this.events,
+      origin,
+      registries: () => this.registries(),
+      addedServers: this.#addedServers,
+      refreshServers: () => this.#refreshServers(),
       catalog,
       upstreams,
       questions,
@@ -278,10 +307,12 @@ export class Bridge {
       onUpstreamProgress: request.onUpstreamProgress,
     }
     const over = new AbortController()
-    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        origin,
+        run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
@@ -305,6 +336,7 @@ export class Bridge {
     const discovered = await this.#definitions.readAgain()
     if (discovered === undefined || discovered === this.discovered) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.#emitChanges(discovered.servers)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     this.upstreams.redefine(discovered.servers)
@@ -312,11 +344,27 @@ export class Bridge {
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
   }
 
+  #emitChanges(now: readonly ServerDefinition[]): void {
+    const before = new Map(this.discovered.servers.map((server) => [server.name, server]))
+    const names = new Set(now.map(({ name }) => name))
+    const isOther = (server: ServerDefinition): boolean => {
+      const old = before.get(server.name)
+      return old !== undefined && !isSameDefinition(old, server)
+    }
+    this.events.emit({
+      type: 'config.changed',
+      id: newId(),
+      added: [...names].filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !names.has(name)),
+      changed: now.filter(isOther).map(({ name }) => name),
+    })
+  }
+
   #tellRenamed(found: DiscoveredServers['found']): void {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.log.warning('A server was renamed, because its name is taken', {
+      this.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,
@@ -333,7 +381,7 @@ export class Bridge {
   #startNamed(
     code: string,
     scope: Scope,
-    cell: { asker: Asker | undefined; session: Session },
+    cell: { asker: Asker | undefined; session: Session; origin: Origin },
     signal: AbortSignal,
   ): void {
     const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
@@ -353,6 +401,25 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  readonly #addedServers = {
+    engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
+      const { addServer } = await import('./registry/add-server.ts')
+      const { stateDir } = this.settings
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+    },
+  }
+
+  /** Where servers can be found that are not configured. Their module is loaded with the first search. */
+  registries(): Promise<Registries> {
+    const { registries: addresses, stateDir } = this.settings
+    const { env } = process
+    this.#registries ??= import('./registry/registries.ts').then(
+      (module) => new module.Registries({ addresses, stateDir, env, log: this.log }),
+    )
+    return this.#registries
   }
 
   async capabilitySummary(): Promise<string> {
@@ -379,6 +446,7 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
+    this.events.flush()
   }
 }
 

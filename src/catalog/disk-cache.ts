@@ -93,7 +93,7 @@ export class DiskCache {
     } catch (error) {
       // The text of a JSON error quotes the file, which is the server's words: they stay out of the log.
       const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
-      this.#log?.warning('A catalog file cannot be used and will be rebuilt', { file, reason })
+      this.#log?.warning('A catalog file is invalid and will be rebuilt', { file, reason })
       return undefined
     }
   }
@@ -109,7 +109,7 @@ export class DiskCache {
     } catch (error) {
       if (this.#failedToWrite) return
       this.#failedToWrite = true
-      this.#log?.warning('The catalog cannot be saved; it will be built again next time', { reason: messageOf(error) })
+      this.#log?.warning('The catalog cannot be saved; the next start rebuilds it', { reason: messageOf(error) })
     }
   }
 

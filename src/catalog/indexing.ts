@@ -98,7 +98,7 @@ export class Indexing {
         const failure = limit.aborted ? { reason: LATE } : serverError(error)
         record.fail(failure)
         const { reason } = failure
-        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason })
+        this.#log?.info('Listing the tools of a server failed', { server: record.name, reason })
       }
       throw error
     } finally {

@@ -48,9 +48,9 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         verdict,
       ]),
     )
-    print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
-    if (used) print(`Its sandbox was made by ${used.provider}.`)
-    for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
+    print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${seconds} s)`)
+    if (used) print(`Sandbox: ${used.provider}.`)
+    for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     print(serversText(catalog.servers()))
     for (const note of untrustedNote(bridge)) print(note)

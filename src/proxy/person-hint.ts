@@ -9,8 +9,8 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   TOOL_ARGUMENTS_INVALID: 'See `sandbridge --help`.',
   STATE_NOT_FOUND: 'See `sandbridge artifacts` and `sandbridge saved`.',
   UPSTREAM_AUTH_REQUIRED: 'Sign in with `sandbridge login NAME`.',
-  UPSTREAM_LINK_REQUIRED: 'Open the link, and run this again afterwards.',
-  UPSTREAM_TIMEOUT: 'Run it again, or set a longer timeout in the definition of the server.',
+  UPSTREAM_LINK_REQUIRED: 'Open the link, then run this command again.',
+  UPSTREAM_TIMEOUT: 'Run it again, or set a longer timeout in the server’s entry.',
 }
 
 /** Empty when there is nothing to do. */

@@ -11,7 +11,7 @@ export class Scope {
   readonly #isNamed: boolean
   /** Those that the cell did not name where it has to: it knows their names and what the configuration says of them, and reaches none. */
   readonly unloaded: VisibleServer[]
-  readonly #names: ReadonlySet<string>
+  readonly #names: Set<string>
 
   constructor(servers: VisibleServer[], unloaded: VisibleServer[] = [], isNamed = false) {
     this.#isNamed = isNamed
@@ -23,6 +23,12 @@ export class Scope {
   /** All that the cell knows of. */
   get visible(): VisibleServer[] {
     return [...this.servers, ...this.unloaded]
+  }
+
+  /** A server that the user has added while the cell runs. */
+  add(server: VisibleServer): void {
+    this.servers.push(server)
+    this.#names.add(server.name)
   }
 
   has(name: string): boolean {
@@ -43,10 +49,10 @@ export class Scope {
       return `Run again with servers=[${[...names, known.name].map((one) => JSON.stringify(one)).join(', ')}]: ${ONLY_NAMED}.`
     const others = this.unloaded.map((server) => server.name)
     if (this.#isNamed && others.length === 0)
-      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or leave \`servers\` out.`
+      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or omit \`servers\`.`
     const available = names.length > 0 ? `Available: ${shown(names)}` : 'No server is available to this cell.'
     return others.length > 0
-      ? `${available}${names.length > 0 ? '.' : ''} To be named in servers=[…]: ${shown(others)}`
+      ? `${available}${names.length > 0 ? '.' : ''} Name in servers=[…] to use: ${shown(others)}`
       : available
   }
 }

@@ -12,7 +12,7 @@ const PERSON_HINT = 'Read that file, and allow its servers with `sandbridge trus
 export function refuseUntrusted(requested: readonly string[] = [], untrusted: readonly ServerDefinition[]): void {
   const found = untrusted.find(({ name }) => requested.includes(name))
   if (!found) return
-  const text = `Server '${found.name}' comes with a project and is not trusted: ${found.source.file}`
+  const text = `Server '${found.name}' is defined by an untrusted project file: ${found.source.file}`
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint: PERSON_HINT })
 }
 
@@ -24,7 +24,7 @@ export function withTrustHint(
 ): CellError {
   const found = untrusted.find(({ name }) => namesServer(failed, name))
   if (!found) return failed
-  const text = `Server '${found.name}' comes with the project and is not trusted`
+  const text = `Server '${found.name}' is defined by an untrusted project file`
   return { ...failed, hint: forPerson ? `${text}: ${found.source.file}. ${PERSON_HINT}` : `${text}. ${HINT}` }
 }
 

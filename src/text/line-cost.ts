@@ -70,7 +70,7 @@ export class JsonCost {
     this.structure = structure
     this.#nesting = nesting
     if (structure > MAX_STRUCTURE) return `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
-    if (nesting > MAX_NESTING) return `lists and objects more than ${MAX_NESTING} deep in each other`
+    if (nesting > MAX_NESTING) return `lists and objects nested more than ${MAX_NESTING} deep`
     return undefined
   }
 

@@ -58,7 +58,12 @@ export interface GottenPrompt {
 export interface CallOptions {
   signal?: AbortSignal
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
+  /** For `params._meta`. */
+  meta?: Meta
 }
+
+/** More fields of `params._meta`. */
+export type Meta = Readonly<Record<string, unknown>>
 
 /** Someone who can sign in to a server in a browser. */
 interface SignInOptions {
@@ -86,7 +91,7 @@ export interface Upstreams {
   /** Resources and templates of a server, asked for anew each time; none when it has no such capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
   listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
   /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no resources */
-  readResource(server: string, uri: string, signal?: AbortSignal): Promise<ReadResource>
+  readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
   /** As `listResources`. */
   listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
   /** As `readResource`. */
@@ -94,8 +99,9 @@ export interface Upstreams {
     server: string,
     prompt: { name: string; arguments: Record<string, string> },
     signal?: AbortSignal,
+    meta?: Meta,
   ): Promise<GottenPrompt>
-  /** Can `signIn` help when the server wants to know who is asking? Not where its definition says how it is told. */
+  /** Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials. */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>

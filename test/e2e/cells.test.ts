@@ -84,7 +84,7 @@ describe('a cell', () => {
       timeout: 100,
     })
     expect(countTokens(text)).toBeLessThanOrEqual(6_000)
-    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[Cut to fit/)
+    expect(text).toMatch(/^BEGIN[\s\S]*left out[\s\S]*\nEND\n\[Truncated/)
     expect(await bridge.run('1')).toBe('1')
   })
 })
@@ -111,7 +111,7 @@ describe('a value nested too deeply for WebAssembly', () => {
     const limited = await openTestBridge({ home, command: { node, cli: CLI } })
     const { text, structured } = await limited.call(tooDeep)
     expect(structured['status']).toBe('killed')
-    expect(text.match(/nested or recursed too deeply/g)).toHaveLength(1)
+    expect(text.match(/its stack overflowed/g)).toHaveLength(1)
     expect(text).not.toContain('had ended')
     expect(await limited.run('"fine"')).toBe("'fine'")
     await closeTestBridge(limited)

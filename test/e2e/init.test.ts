@@ -72,9 +72,7 @@ describe('what would be changed', () => {
     expect(await readFile(file, 'utf8')).toContain('"sandbridge"')
     expect(JSON.parse((await init('--json', '--undo')).stdout)).toMatchObject({ restored: [file] })
     const none = await init('--client', 'zed')
-    expect(none.stdout).toMatch(
-      /^zed: not found on this machine \(no .*settings\.json\)\nThere is nothing to change\.\n$/,
-    )
+    expect(none.stdout).toMatch(/^zed: not found on this machine \(no .*settings\.json\)\nNothing to change\.\n$/)
   })
 })
 
@@ -95,7 +93,7 @@ describe('on a machine with every client', () => {
     expect(await documentsIn(home)).toEqual(expected)
     const again = await init('--yes', '--move')
     expect(again.stdout.match(/registered already/g)).toHaveLength(Object.keys(expected).length)
-    expect(again.stdout).toContain('There is nothing to change.')
+    expect(again.stdout).toContain('Nothing to change.')
 
     expect((await init('--undo')).code).toBe(0)
     expect(await documentsIn(home)).toEqual(there)

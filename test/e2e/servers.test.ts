@@ -96,14 +96,14 @@ describe('a server that worked before', () => {
 describe('the error of a cell', () => {
   it('says what to do to the person at the terminal', async () => {
     const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
-    expect(stdout).toContain('is not set. All that it wrote: `sandbridge servers locked --log`')
+    expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
     expect(stdout).not.toMatch(/the user/i)
   })
 
   it('says to a model what to ask of the user', async () => {
     const bridge = await startBridge({ servers: { locked } })
     expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
-      'The user can read all that it wrote with `sandbridge servers locked --log`.',
+      'The user can read its full output with `sandbridge servers locked --log`.',
     )
   })
 })
@@ -113,7 +113,7 @@ describe('a server of a project that is not trusted', () => {
     const { code, stderr } = await run([command, 'theirs'], project)
     expect(code).toBe(2)
     expect(stderr).toBe(
-      `sandbridge: Server 'theirs' comes with a project and is not trusted: ${project}/.mcp.json\n` +
+      `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
         'Read that file, and allow its servers with `sandbridge trust`.\n',
     )
   })
@@ -125,7 +125,7 @@ describe('a cell that uses a server of a project that is not trusted', () => {
     async (code) => {
       const { stdout } = await run(['exec', '-c', code], project)
       expect(stdout).toContain(
-        `Server 'theirs' comes with the project and is not trusted: ${project}/.mcp.json. ` +
+        `Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json. ` +
           'Read that file, and allow its servers with `sandbridge trust`.',
       )
     },
@@ -134,7 +134,7 @@ describe('a cell that uses a server of a project that is not trusted', () => {
   it('is not run where the call names it', async () => {
     const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
     expect(code).toBe(2)
-    expect(stderr).toContain("Server 'theirs' comes with a project and is not trusted")
+    expect(stderr).toContain("Server 'theirs' is defined by an untrusted project file")
     expect(stderr).toContain('allow its servers with `sandbridge trust`')
   })
 })
@@ -175,7 +175,7 @@ describe('in a terminal', () => {
     const empty = makeHome()
     for (const args of [['servers'], ['index'], ['search', 'x']]) {
       const screen = await inTerminal([process.execPath, CLI, ...args], bridgeEnv(empty), { cwd: empty })
-      expect(screen).toContain('No MCP server is configured. Put some under "mcpServers"')
+      expect(screen).toContain('No MCP server is configured. Add entries under "mcpServers"')
     }
   })
 })

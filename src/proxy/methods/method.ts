@@ -2,12 +2,16 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
 import type { MemoryStore } from '../../state/memory-store.ts'
 import type { ProjectStore } from '../../state/project-store.ts'
+import type { Addition } from '../../registry/plan-addition.ts'
+import type { Registries } from '../../registry/registries.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
@@ -26,13 +30,29 @@ interface ProxyOptions {
   projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
+  /** Loaded at the first need. */
+  registries: () => Promise<Registries>
+  addedServers: AddedServersAccess
+  /** Take over what has changed in the files of the user's servers. */
+  refreshServers: () => Promise<void>
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
 }
 
+/** How a server of a registry becomes one of the user's. */
+interface AddedServersAccess {
+  /** `podman` or `docker`. */
+  engine(): Promise<string>
+  /** Start it once, and keep it. @throws BridgeError with why it did not start */
+  add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
+}
+
 export interface CallContext extends ProxyOptions {
+  events: EventStream
+  /** The cell. */
+  origin: Origin
   scope: Scope
   signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
