@@ -19,6 +19,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   fairness: async () => (await import('./fairness.ts')).fairnessRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
+  jail: async () => (await import('./jail.ts')).jailRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

@@ -51,6 +51,8 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      jail: 'configured',
+      mask: [],
       keychain: 'auto',
       clientMetadataUrl: undefined,
       allowSelfServer: false,
