@@ -5,7 +5,7 @@ import { redactArguments } from './redact-arguments.ts'
 
 export type Fields = Record<string, unknown>
 
-interface FieldOptions {
+export interface FieldOptions {
   /** Record arguments, error messages and questions, and not only their shape. */
   full: boolean
   /** Takes a server's secrets out of a text. */
