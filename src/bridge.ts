@@ -2,10 +2,15 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
+import { definitionKey } from './catalog/disk-cache.ts'
 import { Embeddings } from './catalog/embeddings.ts'
+import { FirstListings } from './catalog/first-listings.ts'
+import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { PermissionFiles } from './config/permission-files.ts'
+import { rememberRules } from './config/remember-rule.ts'
 import type {
   DiscoveredServers,
   RemoteServer,
@@ -16,6 +21,9 @@ import type {
 import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
 import type { Log } from './log.ts'
+import type { Policy } from './policy/policy.ts'
+import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import { Permissions } from './proxy/permissions/permissions.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
@@ -90,6 +98,13 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  /** Definitions that were read and are not in use yet. */
+  #unused: DiscoveredServers | undefined
+  readonly #permissionFiles: PermissionFiles
+  /** Missing when every call is allowed. */
+  #permissions: Permissions | undefined
+  /** What servers' tools were when they were first listed. */
+  readonly firstListings: FirstListings
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -99,17 +114,16 @@ export class Bridge {
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { ask, ownPort } = options
     const definitions = new Definitions(settings, ownPort)
-    return new Bridge(settings, log, definitions, await definitions.read(), ask)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings)
+    const policy = await files.read(discovered.found)
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
   }
 
-  private constructor(
-    settings: Settings,
-    log: Log,
-    definitions: Definitions,
-    discovered: DiscoveredServers,
-    ask: AskInput | undefined,
-  ) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
     this.#inputs = new InputAnswers(ask)
+    this.#permissionFiles = files
+    this.firstListings = new FirstListings(settings.stateDir, log)
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
@@ -153,12 +167,16 @@ export class Bridge {
       startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
+      standing: (tool) => this.#permissions?.standing(tool) ?? 'allowed',
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
+      const key = this.#definitionKey(server)
+      if (key !== undefined) void this.firstListings.listed(key, tools)
     })
+    if (policy) this.#usePolicy(policy)
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
@@ -251,7 +269,11 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const over = new AbortController()
+    const stopped = new AbortController()
+    const cell = { session, asker, stop: () => stopped.abort() }
     const context = {
+      permissions: this.#permissions && new CellPermissions(this.#permissions, cell),
       catalog,
       upstreams,
       questions,
@@ -270,11 +292,13 @@ export class Bridge {
       uploads,
       onUpstreamProgress: request.onUpstreamProgress,
     }
-    const over = new AbortController()
     this.#startNamed(request.code, scope, { asker, session }, over.signal)
     const ran = await session
       .run({
         ...request,
+        ...(this.#permissions && {
+          signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
+        }),
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
@@ -286,7 +310,7 @@ export class Bridge {
     const result: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes],
+      notes: [...ran.notes, ...notes, ...(stopped.signal.aborted ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
@@ -295,14 +319,49 @@ export class Bridge {
 
   /** Take over what has changed in the config files since they were last read. */
   async #refreshServers(): Promise<void> {
-    const discovered = await this.#definitions.readAgain()
-    if (discovered === undefined || discovered === this.discovered) return
+    const discovered = (this.#unused = (await this.#definitions.readAgain()) ?? this.#unused)
+    const isNew = discovered !== undefined && discovered !== this.discovered
+    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    if (isNew || this.#permissionFiles.hasChanged())
+      this.#usePolicy(await this.#permissionFiles.read((discovered ?? this.discovered).found))
+    this.#unused = undefined
+    if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     this.upstreams.redefine(discovered.servers)
     this.catalog.redefine(discovered.servers)
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #usePolicy(policy: Policy | undefined): void {
+    if (policy === undefined) this.#permissions = undefined
+    else if (this.#permissions) this.#permissions.policy = policy
+    else this.#permissions = this.#newPermissions(policy)
+  }
+
+  #newPermissions(policy: Policy): Permissions {
+    const { stateDir, askTimeoutMs } = this.settings
+    const keyOf = ({ server }: CatalogTool): string => this.#definitionKey(server) ?? ''
+    return new Permissions({
+      policy,
+      definitions: () => this.discovered.servers,
+      tools: (server) => this.catalog.details(server).tools,
+      isChanged: (tool) => tool.method === undefined && this.firstListings.isChanged(keyOf(tool), tool.name),
+      refresh: async (server, signal) => {
+        if (!this.catalog.isFresh(server)) await this.upstreams.listTools(server, signal)
+        await this.firstListings.settled(this.#definitionKey(server) ?? '')
+      },
+      accept: (tool) => this.firstListings.accept(keyOf(tool), [tool.definition]),
+      remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
+      askTimeoutMs,
+      log: this.log,
+    })
+  }
+
+  #definitionKey(server: string): string | undefined {
+    const definition = this.upstreams.definitions.find(({ name }) => name === server)
+    return definition && definitionKey(definition)
   }
 
   #tellRenamed(found: DiscoveredServers['found']): void {
@@ -374,6 +433,18 @@ export class Bridge {
     this.catalog.close()
   }
 }
+
+interface BridgeParts {
+  settings: Settings
+  log: Log
+  definitions: Definitions
+  discovered: DiscoveredServers
+  ask: AskInput | undefined
+  files: PermissionFiles
+  policy: Policy | undefined
+}
+
+const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 /** Where placeholders of definitions get their values. */
 function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {

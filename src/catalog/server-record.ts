@@ -34,19 +34,24 @@ export class ServerRecord {
   readonly #cache: DiskCache | undefined
   readonly #now: () => number
   readonly #inputs: () => string | undefined
+  readonly #isShown: (tool: CatalogTool) => boolean
   #key: string | undefined
   #known: CachedServer | undefined
   #tools: CatalogTool[] | undefined
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
-  /** @param inputs what the start of the server depends on, see `Failure` */
+  /**
+   * @param inputs what the start of the server depends on, see `Failure`
+   * @param isShown whether a tool may be named in words about the server
+   */
   constructor(
     definition: ServerDefinition,
     alias: string,
     cache: DiskCache | undefined,
     now: () => number,
     inputs: () => string | undefined = () => undefined,
+    isShown: (tool: CatalogTool) => boolean = () => true,
   ) {
     this.name = definition.name
     this.alias = alias
@@ -54,6 +59,7 @@ export class ServerRecord {
     this.#cache = cache
     this.#now = now
     this.#inputs = inputs
+    this.#isShown = isShown
   }
 
   /** Whether it is the record of this definition under this name. */
@@ -108,7 +114,8 @@ export class ServerRecord {
   get description(): string {
     const own = this.configuredDescription
     if (own !== '') return own
-    const tools = (this.tools ?? []).map(({ alias, description }) => ({ name: alias, description }))
+    const shown = (this.tools ?? []).filter(this.#isShown)
+    const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
     return serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
   }
 

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
@@ -144,6 +145,19 @@ export const SETTINGS = {
     },
     ['lazy', 'explicit'],
     'lazy',
+  ),
+  permissions: choice(
+    {
+      variable: 'MCP_BRIDGE_PERMISSIONS',
+      meaning:
+        'What happens to calls that no rule is for: all are made (`open`), those that may change something ask (`careful`) or are denied (`readonly`).',
+    },
+    PRESETS,
+    'open',
+  ),
+  askTimeoutMs: seconds(
+    { variable: 'MCP_BRIDGE_ASK_TIMEOUT', meaning: 'How long the user has to answer a question about a call.' },
+    { default: 300, min: 5, max: 3600 },
   ),
   keychain: choice(
     {

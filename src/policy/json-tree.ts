@@ -1,5 +1,12 @@
 // JSON with comments, read so that anything in it can be found again by line and column. Loaded only where there is a file of rules. Pure.
-import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 
 export interface Place {
   line: number

@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts'
 
 async function ruleWith(limits: object): Promise<Rule> {
   const text = JSON.stringify({ permissions: { allow: [{ tool: 'a__x', ...limits }] } })
-  const read = await readRules(text, { scope: 'user', file: 'f' })
+  const read = await readRules(text, { scope: 'user', file: 'f', shown: 'f' })
   if ('problems' in read) throw new Error(JSON.stringify(read.problems))
   return read.rules[0]!
 }

@@ -80,8 +80,11 @@ function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
     return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))
   if (issue.code === 'invalid_union') {
     // Of a rule that is an object, what is wrong with the object; else it is neither.
-    const inner = issue.errors.find((errors) => errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'))
-    if (inner) return inner.flatMap((one) => problemsOf({ ...one, path: [...issue.path, ...one.path] } as z.core.$ZodIssue))
+    const inner = issue.errors.find((errors) =>
+      errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
+    )
+    if (inner)
+      return inner.flatMap((one) => problemsOf({ ...one, path: [...issue.path, ...one.path] } as z.core.$ZodIssue))
     return [{ path, reason: 'a rule is a text or an object' }]
   }
   return [{ path, reason: issue.message.replace(/^Invalid input: /, '') }]

@@ -1,11 +1,12 @@
 // This file verifies what becomes of a call by the rules: which rule is for it, which wins, and that nothing passes by a rule under another spelling.
 import { describe, expect, it } from 'vitest'
-import { type Call, mutate, Policy, type Preset, validate } from './policy.ts'
+import { type Call, mutate, Policy, validate } from './policy.ts'
+import type { Preset } from './presets.ts'
 import { readRules, rulesOf } from './read-rules.ts'
 import type { Origin, Rule, RuleLists } from './rule.ts'
 
-const user: Origin = { scope: 'user', file: 'permissions.json' }
-const project: Origin = { scope: 'project', file: 'project.json' }
+const user: Origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' }
+const project: Origin = { scope: 'project', file: 'project.json', shown: 'project.json' }
 
 async function rules(lists: RuleLists, origin: Origin = user): Promise<Rule[]> {
   const read = await readRules(JSON.stringify({ permissions: lists }), origin)
@@ -105,7 +106,11 @@ describe('which rule wins', () => {
   it("the rules in a server's definition are for that server", async () => {
     const read = await rulesOf({ deny: ['x', 'github__y'] }, { ...user, server: 'github' })
     const own = new Policy('rules' in read ? read.rules : [], 'open')
-    expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual(['deny', 'deny', 'allow'])
+    expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual([
+      'deny',
+      'deny',
+      'allow',
+    ])
     expect(validate(own, call('other', 'x')).verdict).toBe('allow')
   })
 })
@@ -139,16 +144,21 @@ describe('presets', () => {
   it('a changed tool asks, whatever was allowed, unless all is open', async () => {
     const answer = { server: 'a', tool: 'x', insteadOfAsking: true }
     const changed = call('a', 'x', { isChanged: true, annotations: { readOnlyHint: true } })
-    expect(validate(await policy({ allow: [answer, 'a'] }, 'careful'), changed)).toMatchObject({ verdict: 'ask', by: 'change' })
+    expect(validate(await policy({ allow: [answer, 'a'] }, 'careful'), changed)).toMatchObject({
+      verdict: 'ask',
+      by: 'change',
+    })
     expect(validate(await policy({}), changed).verdict).toBe('allow')
   })
 })
 
 describe('conditions', () => {
   const of = async (when: string, args: Record<string, unknown>) => {
-    const denied = validate(await policy({ deny: [{ tool: 'a__x', when }] }), call('a', 'x', { args })).verdict === 'deny'
+    const denied =
+      validate(await policy({ deny: [{ tool: 'a__x', when }] }), call('a', 'x', { args })).verdict === 'deny'
     const allowed =
-      validate(await policy({ allow: [{ tool: 'a__x', when }] }, 'careful'), call('a', 'x', { args })).verdict === 'allow'
+      validate(await policy({ allow: [{ tool: 'a__x', when }] }, 'careful'), call('a', 'x', { args })).verdict ===
+      'allow'
     return { denied, allowed }
   }
 
@@ -157,7 +167,7 @@ describe('conditions', () => {
     ["args.owner != 'acme'", { owner: 'acme' }, false, false],
     ['args.n > 100', { n: 101.5 }, true, true],
     ["args.to.exists(x, !x.endsWith('@acme.com'))", { to: ['a@acme.com', 'b@evil.com'] }, true, true],
-    ["has(args.force) && args.force", {}, false, false],
+    ['has(args.force) && args.force', {}, false, false],
     ['annotations.readOnlyHint', {}, false, false],
     ["server == 'a' && tool == 'x'", {}, true, true],
   ])('%s with %j', async (when, args, denied, allowed) => {
@@ -187,7 +197,13 @@ it('says of a tool what is certain before its arguments are known', async () => 
     ask: ['a__ask', { tool: 'a__may_ask', when: 'args.x == 1' }],
   })
   const standing = (tool: string) => some.standing(call('a', tool))
-  expect(['no', 'maybe', 'ask', 'may_ask', 'yes'].map(standing)).toEqual(['denied', 'depends', 'asks', 'depends', 'allowed'])
+  expect(['no', 'maybe', 'ask', 'may_ask', 'yes'].map(standing)).toEqual([
+    'denied',
+    'depends',
+    'asks',
+    'depends',
+    'allowed',
+  ])
 })
 
 it('what is sent is a copy that nothing can change', () => {

@@ -1,12 +1,9 @@
 // What becomes of a call: `validate` decides by the rules, `mutate` says what is sent. Both are functions of the call and nothing else; how often
 // calls were made is counted in limits.ts, and who is asked is not known here. Pure.
 import { believedHints } from './hints.ts'
+import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
 import { plainName } from './target.ts'
-
-/** What happens to calls that no rule is for: all pass, those that are not read-only ask, or those are denied. */
-export const PRESETS = ['open', 'careful', 'readonly'] as const
-export type Preset = (typeof PRESETS)[number]
 
 /** A tool as rules see it; reading a resource and getting a prompt are tools of their server, too. */
 export interface Subject {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readRules } from './read-rules.ts'
 
-const origin = { scope: 'user', file: 'permissions.json' } as const
+const origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' } as const
 
 async function problem(text: string): Promise<string> {
   const read = await readRules(text, origin)

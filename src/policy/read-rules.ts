@@ -37,10 +37,13 @@ export async function rulesOf(lists: RuleLists, origin: Origin, tree?: JsonTree)
     for (const [index, entry] of (lists[verdict] ?? []).entries()) {
       const path = ['permissions', verdict, index]
       const made = await ruleOf(entry, verdict, origin)
-      if ('reason' in made) {
+      if (!('verdict' in made)) {
         const { reason, key, offset } = made
         const whole = key === undefined ? path : [...path, key]
-        problems.push({ reason, ...(tree && { place: offset === undefined ? tree.at(whole) : tree.within(whole, offset) }) })
+        problems.push({
+          reason,
+          ...(tree && { place: offset === undefined ? tree.at(whole) : tree.within(whole, offset) }),
+        })
         if (problems.length >= MAX_TOLD) return { problems }
       } else rules.push(tree ? { ...made, line: tree.at(path).line } : made)
     }
@@ -89,7 +92,8 @@ function targetIn({ server, tool }: RuleEntry, isStrict: boolean, origin: Origin
   if (wrongServer !== undefined) return { reason: `"server" ${wrongServer}`, key: 'server' }
   const isWhole = server === undefined && origin.server === undefined
   const wrongTool = tool === undefined ? undefined : patternProblem(tool, isWhole)
-  if (wrongTool !== undefined) return { reason: `the rule ${JSON.stringify(tool).slice(0, 100)} ${wrongTool}`, key: 'tool' }
+  if (wrongTool !== undefined)
+    return { reason: `the rule ${JSON.stringify(tool).slice(0, 100)} ${wrongTool}`, key: 'tool' }
   if (origin.server !== undefined) return parseOwnTarget(tool ?? '*', origin.server, isStrict)
   if (server !== undefined) return targetOf({ server, ...(tool !== undefined && { tool }) }, isStrict)
   return parseTarget(tool ?? '*', isStrict)

@@ -15,7 +15,7 @@ export interface RuleEntry {
   server?: string | undefined
   tool?: string | undefined
   when?: string | undefined
-  annotations?: Partial<Hints> | undefined
+  annotations?: Partial<Record<keyof Hints, boolean | undefined>> | undefined
   perCell?: number | undefined
   perSession?: number | undefined
   perHour?: number | undefined
@@ -31,6 +31,8 @@ export type RuleLists = Partial<Record<Verdict, (string | RuleEntry)[] | undefin
 export interface Origin {
   scope: 'user' | 'project'
   file: string
+  /** The file as errors name it: a cell need not learn where it lies. */
+  shown: string
   /** Set for the rules in a server's own definition: they are for this server alone. */
   server?: string
 }
@@ -62,5 +64,5 @@ export interface Rule {
 /** `deny "github__delete_*" (permissions.json, line 4)`, as errors and lists name a rule. */
 export function ruleName({ verdict, text, origin, line }: Rule): string {
   const at = line === undefined ? '' : `, line ${line}`
-  return `${verdict} ${text} (${origin.file}${at})`
+  return `${verdict} ${text} (${origin.shown}${at})`
 }

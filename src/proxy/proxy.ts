@@ -42,10 +42,12 @@ const methods = {
       raw: z.boolean().default(false),
     }),
     function callTool({ server, tool, args, kwargs, raw }, context) {
-      const { catalog, upstreams, scope, session, signal, onUpstreamProgress } = context
+      const { catalog, upstreams, scope, session, signal, onUpstreamProgress, permissions } = context
       const serverName = allowedServer(server, catalog, scope)
       return withUser(serverName, context, async function callFoundTool() {
+        await permissions?.ready(serverName, signal)
         const found = await catalog.findTool(serverName, tool, signal)
+        permissions?.refuseDenied(found)
         if (found.method) return callServerMethod(found, args, kwargs, raw, context)
         const bound = await repeatedErrors.shortened(session, found, () =>
           catalog.bindCall(found, args, kwargs, signal),
@@ -55,7 +57,8 @@ const methods = {
           (({ progress, ...rest }) =>
             onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest }))
         const options = { signal, ...(onProgress && { onProgress }) }
-        const result = await upstreams.callTool(serverName, found.name, bound, options)
+        const sent = permissions ? await permissions.admit(found, bound, signal) : bound
+        const result = await upstreams.callTool(serverName, found.name, sent, options)
         catalog.learn(serverName, found.name, result)
         return resultForSandbox(serverName, found.name, result, raw)
       })
@@ -112,7 +115,7 @@ const methods = {
   describe_server: method(z.object({ server: name }), async ({ server }, context) => {
     const { catalog, upstreams, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    const tools = await withUser(serverName, context, () => catalog.tools(serverName, signal))
+    const tools = await withUser(serverName, context, () => catalog.shownTools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
     const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport

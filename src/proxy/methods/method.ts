@@ -13,6 +13,7 @@ import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
 import type { Uploads } from '../../state/uploads.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
+import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
 
@@ -37,6 +38,8 @@ export interface CallContext extends ProxyOptions {
   signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
+  /** Missing when every call is allowed. */
+  permissions: CellPermissions | undefined
   session: Session
   /** What the reader of the cell's result should know, a sentence each. */
   notes: Set<string>

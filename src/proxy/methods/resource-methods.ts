@@ -33,8 +33,8 @@ type Serve = (
   context: CallContext,
 ) => Promise<unknown>
 
-const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
-  catalog.bind(method, args, kwargs)
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
   const found = await upstreams.listResources(method.server, signal)
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
@@ -42,25 +42,27 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
   return { resources: found.filter((entry) => !isTemplate(entry)), resourceTemplates: found.filter(isTemplate) }
 }
 
-const readResource: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
-  const { uri } = catalog.bind(method, args, kwargs)
+const readResource: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  const bound = catalog.bind(method, args, kwargs)
+  const { uri } = permissions ? await permissions.admit(method, bound, signal) : bound
   const result = await upstreams.readResource(method.server, String(uri), signal)
   if (raw) return result
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
 
-const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
-  catalog.bind(method, args, kwargs)
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
   const found = await upstreams.listPrompts(method.server, signal)
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
 
 const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal } = context
+  const { catalog, upstreams, signal, permissions } = context
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(catalog.bind(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
+  await permissions?.admit(method, { name, arguments: given }, signal)
   const result = await upstreams.getPrompt(method.server, { name, arguments: given }, signal)
   return raw ? result : list(result.messages)
 }
@@ -68,7 +70,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
 const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
   catalog.bind(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
-  return { tools: (await catalog.tools(method.server, signal)).map(({ definition }) => definition) }
+  return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 
 /** Under their true names. What only an old list of prompts rules out is judged again by a new one; a prompt in no list takes anything. */
