@@ -10,11 +10,10 @@ import { runCommand } from '../src/process/run-command.ts'
 import { KernelPool } from '../src/session/kernel-pool.ts'
 import { KeptTexts } from '../src/session/kept-text.ts'
 import { Session } from '../src/session/session.ts'
-import { closeTestBridge, openTestBridge, published, type TestBridge } from '../test/support/bridge-process.ts'
+import { closeTestBridge, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
 import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
 import { runningProcesses } from '../test/support/processes.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
-import { callRatios } from './call-ratios.ts'
 import type { BenchRow } from './row.ts'
 
 type Engine = Exclude<ProviderName, 'pyodide'>
@@ -47,7 +46,6 @@ export async function containerRows(): Promise<BenchRow[]> {
     const own = [
       ...(await startRows(name, provider)),
       ...(await cellRows(name)),
-      ...(await callRows(name)),
       await memoryRow(provider),
       await manySessions(provider),
       await refillRow(provider),
@@ -90,8 +88,8 @@ async function startRows(name: Engine, provider: Provider): Promise<BenchRow[]> 
   ]
 }
 
-function openBridge(name: Engine, options: Parameters<typeof openTestBridge>[0] = {}): Promise<TestBridge> {
-  return openTestBridge({ ...options, env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE } })
+function openBridge(name: Engine): Promise<TestBridge> {
+  return openTestBridge({ env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE } })
 }
 
 /** Of a bridge whose pool is full, through MCP. */
@@ -116,13 +114,6 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
     goal('first cell of a fresh session from the pool', median(first), 15, ms),
     goal('cell in a live session', median(live), 3, ms),
   ]
-}
-
-async function callRows(name: Engine): Promise<BenchRow[]> {
-  const bridge = await openBridge(name, { servers: { everything: published.everything() } })
-  const { oneByOne } = await callRatios(bridge)
-  await closeTestBridge(bridge)
-  return [goal('tool call from Python ÷ bare client', oneByOne, 1.6, ratio)]
 }
 
 /** Of four that wait, each one's share: what they have in common, such as the pages of Python itself, is counted once. */

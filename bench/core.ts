@@ -1,4 +1,4 @@
-// Rows of the embedded sandbox and of the way from a client to a tool and back, measured on the built bridge.
+// Rows of the embedded sandbox: starts, cells and large results, measured on the built bridge.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,15 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { Kernel } from '../src/kernel/kernel.ts'
 import { PyodideProvider } from '../src/sandbox/pyodide/provider.ts'
-import {
-  SANDBOX_CACHE,
-  closeTestBridge,
-  fixtureServer,
-  openTestBridge,
-  published,
-} from '../test/support/bridge-process.ts'
-import { callRatios } from './call-ratios.ts'
-import { median, ms, ratio, samples, timed } from './measure.ts'
+import { SANDBOX_CACHE, closeTestBridge, fixtureServer, openTestBridge } from '../test/support/bridge-process.ts'
+import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const goal = (
@@ -31,7 +24,7 @@ const goal = (
 })
 
 export async function coreRows(): Promise<BenchRow[]> {
-  return [...(await startRows()), ...(await cellRows()), ...(await callRows()), ...(await sizeRows())]
+  return [...(await startRows()), ...(await cellRows()), ...(await sizeRows())]
 }
 
 async function startRows(): Promise<BenchRow[]> {
@@ -98,16 +91,6 @@ async function cellRows(): Promise<BenchRow[]> {
   return [
     goal('first cell of a fresh session, sandbox waiting', median(first), 10, ms),
     goal('cell in a live session', median(live), 3, ms),
-  ]
-}
-
-async function callRows(): Promise<BenchRow[]> {
-  const bridge = await openTestBridge({ servers: { everything: published.everything() } })
-  const { oneByOne, atOnce } = await callRatios(bridge)
-  await closeTestBridge(bridge)
-  return [
-    goal('one tool call from Python ÷ bare client', oneByOne, 1.5, ratio),
-    goal('500 concurrent calls from Python ÷ bare client', atOnce, 1.5, ratio),
   ]
 }
 

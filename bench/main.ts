@@ -1,47 +1,57 @@
 // `npm run bench [-- SECTION …]`: measures, prints a table, writes bench/results.json. Exits with 1 when a goal was missed.
+// With `--compare REF` another commit is measured beside this tree, `--runs` times each.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compare } from './compare.ts'
 import type { BenchRow } from './row.ts'
 
-/** Each section is loaded when it runs, so that one can be measured alone. */
-const SECTIONS: Record<string, () => Promise<BenchRow[]>> = {
+/** Each section is loaded when it runs, so that one can be measured alone. `calls:podman` is the section for one kind of sandbox. */
+const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   core: async () => (await import('./core.ts')).coreRows(),
+  calls: async (kinds) => (await import('./calls.ts')).callRows(kinds),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
   state: async () => (await import('./state.ts')).stateRows(),
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
+  registry: async () => (await import('./registry.ts')).registryRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 
-function printTable(section: string, rows: BenchRow[]): void {
-  print(`\n## ${section}\n\n| row | measured | goal | |\n|---|---|---|---|`)
-  for (const { name, value, goal, ok } of rows) {
-    print(`| ${name} | ${value} | ${goal} | ${ok === null ? '' : ok ? 'reached' : '**missed**'} |`)
+async function measure(wanted: readonly string[], file: string): Promise<void> {
+  const results: Record<string, BenchRow[]> = {}
+  for (const [section, rowsOf] of Object.entries(SECTIONS)) {
+    const chosen = wanted.map((one) => one.split(':')).filter(([name]) => name === section)
+    if (wanted.length > 0 && chosen.length === 0) continue
+    const rows = await rowsOf(chosen.flatMap(([, kind]) => kind ?? []))
+    results[section] = rows
+    print(`\n## ${section}\n\n| row | measured | goal | |\n|---|---|---|---|`)
+    for (const { name, value, goal, ok } of rows) {
+      print(`| ${name} | ${value} | ${goal} | ${ok === null ? '' : ok ? 'reached' : '**missed**'} |`)
+    }
   }
+  const machine = { node: process.version, platform: process.platform, cpus: cpus().length }
+  writeFileSync(file, `${JSON.stringify({ ...machine, results }, null, 2)}\n`)
+  const all = Object.values(results).flat()
+  if (all.some((row) => row.ok === false)) process.exitCode = 1
 }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.find((name) => !(name in SECTIONS))
+const { values: options, positionals } = parseArgs({
+  options: { compare: { type: 'string' }, runs: { type: 'string', default: '3' }, rows: { type: 'string' } },
+  allowPositionals: true,
+})
+const unknown = positionals.find((name) => !Object.hasOwn(SECTIONS, name.split(':')[0]!))
 if (unknown !== undefined) throw new Error(`There is no section '${unknown}': ${Object.keys(SECTIONS).join(', ')}`)
-
 print(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}`)
-const results: Record<string, BenchRow[]> = {}
-for (const [section, measure] of Object.entries(SECTIONS)) {
-  if (wanted.length > 0 && !wanted.includes(section)) continue
-  results[section] = await measure()
-  printTable(section, results[section])
+if (options.compare === undefined) {
+  await measure(positionals, options.rows ?? fileURLToPath(new URL('results.json', import.meta.url)))
+} else {
+  const rows = compare(options.compare, positionals, Number(options.runs))
+  print(`\n| row | ${options.compare} | this tree |\n|---|---|---|`)
+  for (const { name, before, now } of rows) print(`| ${name} | ${before} | ${now} |`)
 }
-writeFileSync(
-  new URL('results.json', import.meta.url),
-  `${JSON.stringify({ node: process.version, platform: process.platform, cpus: cpus().length, results }, null, 2)}\n`,
-)
-if (
-  Object.values(results)
-    .flat()
-    .some((row) => row.ok === false)
-)
-  process.exitCode = 1

@@ -26,8 +26,8 @@ WRITABLE = ("/tmp", "/workspace", "/projects", "/dev/shm")
 INODE_BYTES = 1536
 # A mapping with its place in the tree of mappings, and what leads from its pages back to it.
 MAPPING_BYTES = 512
-# Sixteen times what it takes: the kernel's list of locks is slow to read when it is long, and nobody needs many.
-LOCK_BYTES = 4096
+# Sixty-four times what it takes: the kernel's list of locks is slow to read when it is long, and nobody needs many.
+LOCK_BYTES = 16384
 # A descriptor may be an end of a pipe, which holds two pages at least: the host lets a user have few that hold more.
 DESCRIPTOR_BYTES = 4096
 # What half of a process's descriptors, as epolls, hold for each of the other half: a quarter of the square, 200 bytes each.
@@ -75,7 +75,12 @@ class MemoryUse:
         taken = self.limit
         try:
             taken = self.count(False, late)
-            if taken <= self.limit or self.count(True, late) <= self.limit:
+            if taken <= self.limit:
+                return False
+            # Nobody shares a lock: it is not counted twice.
+            if self.locks_only:
+                return True
+            if self.count(True, late) <= self.limit:
                 return False
             time.sleep(SETTLE_S)
             return self.count(True, late) > self.limit

@@ -11,6 +11,7 @@ import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
 import { rememberRules } from './config/remember-rule.ts'
+import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
   RemoteServer,
@@ -20,8 +21,13 @@ import type {
 } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
+import type { Origin } from './events/event.ts'
+import { EventStream } from './events/event-stream.ts'
+import { newId } from './events/new-id.ts'
+import type { TraceContext } from './events/trace-context.ts'
 import type { Log } from './log.ts'
 import type { Policy } from './policy/policy.ts'
+import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
@@ -39,6 +45,7 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
@@ -73,11 +80,24 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
+  forPerson?: boolean
+  /** The client's run that the cell is part of. */
+  run?: RunOrigin
+}
+
+/** A client's request to run Python, as its cell and the calls of that refer to it. */
+interface RunOrigin {
+  id: string
+  client?: string | undefined
+  trace?: TraceContext | undefined
 }
 
 export class Bridge {
   readonly settings: Settings
   readonly log: Log
+  /** What happens. Observers subscribe here, and only here. */
+  readonly events: EventStream
   readonly catalog: Catalog
   readonly upstreams: Upstreams
   readonly questions: Questions
@@ -102,9 +122,10 @@ export class Bridge {
   #unused: DiscoveredServers | undefined
   readonly #permissionFiles: PermissionFiles
   /** Missing when every call is allowed. */
-  #permissions: Permissions | undefined
+  permissions: Permissions | undefined
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
+  #registries: Promise<Registries> | undefined
 
   /**
    * Reads which servers are configured, and starts nothing.
@@ -127,7 +148,8 @@ export class Bridge {
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
-    this.questions = new Questions(log)
+    this.events = new EventStream((subscriber, reason) => log.warning('An observer failed', { subscriber, reason }))
+    this.questions = new Questions(log, this.events)
     this.#definitions = definitions
     this.discovered = discovered
     for (const warning of settings.warnings) log.warning(warning)
@@ -142,6 +164,7 @@ export class Bridge {
     this.upstreams = createUpstreams({
       definitions: servers,
       log,
+      events: this.events,
       clientInfo: CLIENT_INFO,
       idleMs: settings.upstreamIdleMs,
       resolveTransport: (definition) => this.resolveTransport(definition),
@@ -167,7 +190,7 @@ export class Bridge {
       startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
-      standing: (tool) => this.#permissions?.standing(tool) ?? 'allowed',
+      standing: (tool) => this.permissions?.standing(tool) ?? 'allowed',
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
@@ -177,6 +200,7 @@ export class Bridge {
       if (key !== undefined) void this.firstListings.listed(key, tools)
     })
     if (policy) this.#usePolicy(policy)
+    this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
     this.#pool = new KernelPool({
@@ -184,6 +208,7 @@ export class Bridge {
       limits: { memoryBytes: settings.memoryBytes },
       size: settings.poolCount,
       log,
+      events: this.events,
     })
     this.#texts = new KeptTexts({
       memoryBytes: settings.outputMemoryBytes,
@@ -215,6 +240,7 @@ export class Bridge {
       pool: this.#pool,
       texts: this.#texts,
       log: this.log,
+      events: this.events,
       idleTimeoutMs: runtimeIdleTimeoutMs,
       fresh: mode === 'fresh',
       checkpoint: checkpoint && mode !== 'fresh',
@@ -241,7 +267,9 @@ export class Bridge {
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
-      void this.catalog.readAhead()
+      void this.catalog.readAhead().then(() => {
+        for (const warning of this.unmatchedRules()) this.log.warning(warning)
+      })
     })
   }
 
@@ -249,7 +277,10 @@ export class Bridge {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async runCell(session: Session, { servers, asker, ...request }: RunCellRequest): Promise<CellResult> {
+  async runCell(
+    session: Session,
+    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+  ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
@@ -269,11 +300,15 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
     const over = new AbortController()
     const stopped = new AbortController()
-    const cell = { session, asker, stop: () => stopped.abort() }
+    const cell = { session, asker, origin, events: this.events, stop: () => stopped.abort() }
     const context = {
-      permissions: this.#permissions && new CellPermissions(this.#permissions, cell),
+      permissions: this.permissions && new CellPermissions(this.permissions, cell),
+      events: this.events,
+      origin,
+      registries: () => this.registries(),
       catalog,
       upstreams,
       questions,
@@ -290,15 +325,18 @@ export class Bridge {
       notes,
       savedArtifacts,
       uploads,
+      forPerson,
       onUpstreamProgress: request.onUpstreamProgress,
     }
-    this.#startNamed(request.code, scope, { asker, session }, over.signal)
+    this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
-        ...(this.#permissions && {
+        ...(this.permissions && {
           signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
         }),
+        origin,
+        run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
@@ -306,7 +344,7 @@ export class Bridge {
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
-    const error = hinted && !servers ? withTrustHint(hinted, untrusted) : hinted
+    const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const result: CellResult = {
       ...ran,
       ...(error && { error }),
@@ -327,6 +365,7 @@ export class Bridge {
     this.#unused = undefined
     if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.#emitChanges(discovered.servers)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
     this.upstreams.redefine(discovered.servers)
@@ -335,9 +374,19 @@ export class Bridge {
   }
 
   #usePolicy(policy: Policy | undefined): void {
-    if (policy === undefined) this.#permissions = undefined
-    else if (this.#permissions) this.#permissions.policy = policy
-    else this.#permissions = this.#newPermissions(policy)
+    if (policy === undefined) this.permissions = undefined
+    else if (this.permissions) this.permissions.policy = policy
+    else this.permissions = this.#newPermissions(policy)
+  }
+
+  /** A sentence for each rule that is for no known tool. */
+  unmatchedRules(): string[] {
+    if (!this.permissions) return []
+    const known = this.catalog.servers().map(({ name, toolCount }): KnownServer => ({
+      name,
+      ...(toolCount !== undefined && { tools: this.catalog.details(name).tools.map((tool) => tool.name) }),
+    }))
+    return unmatchedRules(this.permissions.policy.rules, known)
   }
 
   #newPermissions(policy: Policy): Permissions {
@@ -364,11 +413,27 @@ export class Bridge {
     return definition && definitionKey(definition)
   }
 
+  #emitChanges(now: readonly ServerDefinition[]): void {
+    const before = new Map(this.discovered.servers.map((server) => [server.name, server]))
+    const names = new Set(now.map(({ name }) => name))
+    const isOther = (server: ServerDefinition): boolean => {
+      const old = before.get(server.name)
+      return old !== undefined && !isSameDefinition(old, server)
+    }
+    this.events.emit({
+      type: 'config.changed',
+      id: newId(),
+      added: [...names].filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !names.has(name)),
+      changed: now.filter(isOther).map(({ name }) => name),
+    })
+  }
+
   #tellRenamed(found: DiscoveredServers['found']): void {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.log.warning('A server was renamed, because its name is taken', {
+      this.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,
@@ -385,7 +450,7 @@ export class Bridge {
   #startNamed(
     code: string,
     scope: Scope,
-    cell: { asker: Asker | undefined; session: Session },
+    cell: { asker: Asker | undefined; session: Session; origin: Origin },
     signal: AbortSignal,
   ): void {
     const broken = new Set(this.catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
@@ -405,6 +470,16 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  /** Where servers can be found that are not configured. Their module is loaded with the first search. */
+  registries(): Promise<Registries> {
+    const { registries: addresses, stateDir } = this.settings
+    const { env } = process
+    this.#registries ??= import('./registry/registries.ts').then(
+      (module) => new module.Registries({ addresses, stateDir, env, log: this.log }),
+    )
+    return this.#registries
   }
 
   async capabilitySummary(): Promise<string> {
@@ -431,6 +506,7 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
+    this.events.flush()
   }
 }
 

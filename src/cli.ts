@@ -17,45 +17,45 @@ The functions that cells have kept, as with \`sandbridge saved\`:
   sandbridge tools import <file>  add those of a file`
 
 const program = new Command('sandbridge')
-  .description('One MCP tool, run_python, whose sandboxed code calls the tools of all your MCP servers.')
+  .description('An MCP server with one tool, run_python. Its sandboxed code calls the tools of all your MCP servers.')
   .version(VERSION)
   // Commands inherit these: one exit code, and one way to say what is wrong.
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sandbridge: ')) })
-  .option('-v, --verbose', 'log what happens to stderr')
+  .option('-v, --verbose', 'write log messages to stderr')
   .hook('preAction', () => {
     if (program.opts<{ verbose?: boolean }>().verbose) process.env['MCP_BRIDGE_LOG_LEVEL'] ||= 'info'
   })
 
 program
   .command('run', { isDefault: true })
-  .description('serve MCP over stdio; this is what a client starts')
+  .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
   .action(async (options: { http?: string }) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')
   .description('run one cell from the terminal')
-  .argument('[file]', 'a file of Python; - reads standard input')
-  .option('-c, --code <code>', 'the Python itself')
+  .argument('[file]', 'a Python file; - reads standard input')
+  .option('-c, --code <code>', 'the Python code')
   .option('-s, --servers <names>', 'only these servers, separated by commas')
   .option('-t, --timeout <seconds>', 'how long the cell may run')
-  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
   .option('--json', 'print the result as JSON')
   .action(async (file: string | undefined, options: object) => (await import('./commands/exec.ts')).exec(file, options))
 
 program
   .command('shell')
-  .description('run Python at a prompt, one cell after the other in one session')
-  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .description('run Python at a prompt, in one session')
+  .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
   .action(async (options: object) => (await import('./commands/shell.ts')).shell(options))
 
 program
   .command('servers')
-  .description('list the MCP servers that are configured, or show all of one; starts none')
+  .description('list the configured MCP servers, or show one in full; starts no server')
   .argument('[name]', 'the server to show')
-  .option('--log', 'print what the server wrote when it last failed')
-  .option('--sources', 'show which file each comes from, and what was skipped and why')
+  .option('--log', 'print the stderr output of its last failure')
+  .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
     (await import('./commands/servers.ts')).servers(name, options),
@@ -70,9 +70,18 @@ program
   .action(async (query: string, options: object) => (await import('./commands/search.ts')).search(query, options))
 
 program
+  .command('find')
+  .description('find MCP servers in a registry, by what they do')
+  .argument('<query>')
+  .option('-n, --limit <count>', 'how many')
+  .option('--offline', 'search the copy on this machine only')
+  .option('--json', 'print JSON')
+  .action(async (query: string, options: object) => (await import('./commands/find.ts')).find(query, options))
+
+program
   .command('tools')
-  .description('list the tools of a server, or show one of them in full; or the functions that cells have kept')
-  .argument('<server>', 'its name; or saved, export or import, where no server has that name')
+  .description('list the tools of a server, or show one tool in full; also lists saved functions')
+  .argument('<server>', 'the server; or saved, export or import, unless a server has that name')
   .argument('[tool]', 'the name of a tool')
   .option('--json', 'print JSON')
   .addHelpText('after', TOOLS_HELP)
@@ -80,9 +89,7 @@ program
     (await import('./commands/tools.ts')).tools(server, tool, options),
   )
 
-const artifacts = program
-  .command('artifacts')
-  .description('list the files that cells have kept, show one, or delete one')
+const artifacts = program.command('artifacts').description('list the files that cells saved, show one, or delete one')
 artifacts
   .command('list', { isDefault: true })
   .description('list them')
@@ -90,21 +97,19 @@ artifacts
   .action(async (options: object) => (await import('./commands/artifacts.ts')).listArtifacts(options))
 artifacts
   .command('show')
-  .description('write the bytes of one to standard output')
+  .description('write the bytes of one artifact to standard output')
   .argument('<name>')
-  .argument('[version]', 'a number, when it is not the newest')
+  .argument('[version]', 'a version number (default: the newest)')
   .action(async (name: string, version: string | undefined) =>
     (await import('./commands/artifacts.ts')).showArtifact(name, version),
   )
 artifacts
   .command('rm')
-  .description('delete one with all its versions')
+  .description('delete all versions of one')
   .argument('<name>')
   .action(async (name: string) => (await import('./commands/artifacts.ts')).removeArtifact(name))
 
-const saved = program
-  .command('saved')
-  .description('list the functions that cells have kept, show, delete or share them')
+const saved = program.command('saved').description('list the functions that cells saved; show, delete or share them')
 saved
   .command('list', { isDefault: true })
   .description('list them')
@@ -114,31 +119,31 @@ saved
   .command('show')
   .description('print the source of one')
   .argument('<name>')
-  .argument('[version]', 'a number, when it is not the newest')
+  .argument('[version]', 'a version number (default: the newest)')
   .option('--json', 'print JSON')
   .action(async (name: string, version: string | undefined, options: object) =>
     (await import('./commands/saved.ts')).showSaved(name, version, options),
   )
 saved
   .command('rm')
-  .description('delete one with all its versions')
+  .description('delete all versions of one')
   .argument('<name>')
   .action(async (name: string) => (await import('./commands/saved.ts')).removeSaved(name))
 saved
   .command('export')
-  .description('write them to a file that others can import')
+  .description('write saved functions to a file that others can import')
   .argument('<file>')
   .argument('[names...]')
   .action(async (file: string, names: string[]) => (await import('./commands/saved.ts')).exportSaved(file, names))
 saved
   .command('import')
-  .description('add those of a file, after each was loaded in a sandbox')
+  .description('import the functions of a file, after a sandbox has loaded each')
   .argument('<file>')
   .action(async (file: string) => (await import('./commands/saved.ts')).importSaved(file))
 
 program
   .command('index')
-  .description('ask every server for its tools now, so that no cell waits for it')
+  .description('list the tools of every server now, so that no cell waits for it')
   .argument('[names...]', 'only these servers')
   .option('--json', 'print JSON')
   .action(async (names: string[], options: object) =>
@@ -147,19 +152,46 @@ program
 
 program
   .command('trust')
-  .description('allow the servers that the config files of this project define')
-  .option('-y, --yes', 'without being asked')
+  .description('allow the servers of the config files of this project')
+  .option('-y, --yes', 'do not ask for confirmation')
   .option('--remove <file>', 'stop trusting a file')
   .option('--list', 'list the trusted files')
   .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
 
+const permissions = program
+  .command('permissions')
+  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+permissions
+  .command('list', { isDefault: true })
+  .description('list the rules in force for each tool')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/permissions.ts')).listPermissions(options))
+permissions
+  .command('check')
+  .description('explain what happens to a call')
+  .argument('<tool>', 'SERVER__TOOL')
+  .argument('[arguments]', 'its arguments, a JSON object')
+  .option('--json', 'print JSON')
+  .action(async (tool: string, args: string | undefined, options: object) =>
+    (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('import')
+  .description('take over what you have decided about tools in another client')
+  .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
+  .option('-y, --yes', 'without being asked')
+  .option('--json', 'print JSON; changes nothing without --yes')
+  .action(async (client: string, options: object) =>
+    (await import('./commands/import-permissions.ts')).importPermissions(client, options),
+  )
+
 program
   .command('login')
   .description('sign in to a remote server')
   .argument('<server>')
-  .option('--no-browser', 'only print the address, and take the answer from the terminal')
-  .option('--scope <scope>', 'ask for these permissions, too')
+  .option('--no-browser', 'print the address, and read the answer from the terminal')
+  .option('--scope <scope>', 'request these permissions, too')
   .option('--json', 'print the outcome as JSON, and the address on stderr')
   .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean }) =>
     (await import('./commands/login.ts')).login(server, options),
@@ -167,30 +199,30 @@ program
 
 program
   .command('logout')
-  .description('forget the sign-in to a remote server')
+  .description('sign out of a remote server')
   .argument('<server>')
   .action(async (server: string) => (await import('./commands/login.ts')).logout(server))
 
 program
   .command('init')
-  .description('register sandbridge in the clients of this machine, after showing the change')
-  .option('-y, --yes', 'without being asked')
-  .option('--move', "move the clients' own servers to ~/MCPs, so that they stop costing context")
+  .description('register sandbridge in the clients of this machine; shows the change first')
+  .option('-y, --yes', 'do not ask for confirmation')
+  .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
   .option('--client <name...>', 'only these clients')
   .option('--dry-run', 'show the changes and make none')
-  .option('--undo', 'put everything back')
+  .option('--undo', 'undo the changes')
   .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
 
 program
   .command('doctor')
-  .description('show what can isolate Python on this machine, and whether a cell runs')
+  .description('check which sandboxes work on this machine, and whether a cell runs')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 
 program
   .command('image')
-  .description('container images for cells')
+  .description('build container images for cells')
   .command('build')
   .argument('[variant]', 'slim, or data for numpy, pandas, matplotlib and more', 'slim')
   .option('--json', 'print the engine and the image as JSON, and the lines of the build on stderr')

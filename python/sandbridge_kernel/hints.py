@@ -101,7 +101,7 @@ def _plain_call(error: BaseException) -> _Advice:
     if not isinstance(error, TypeError) or not re.search(r"can't be (used in 'await' expression|awaited)", str(error)):
         return None
     return {
-        "hint": "What stands after `await` is no coroutine: leave out the `await`. Of runtime, discovered_servers, describe_server and whatever ends in _sync are plain calls."
+        "hint": "This call is not async; remove `await`. In runtime, discovered_servers, describe_server and names ending in _sync are plain calls."
     }
 
 

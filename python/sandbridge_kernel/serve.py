@@ -61,7 +61,7 @@ def serve_pipes() -> None:
 
         serve_cells(interrupts, channel, output, capture, lambda: selector_loop(port, channel, output, interrupts))
     except BaseException:
-        # A fault of the kernel's own. Its last words go where the sandbox's log is, not into the cell's output.
+        # A fault of the kernel's own. It is written to the sandbox's log, not to the cell's output.
         from traceback import format_exc
 
         os.write(log, format_exc()[-4000:].encode("utf-8", "replace"))

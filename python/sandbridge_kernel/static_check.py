@@ -358,11 +358,7 @@ def _refuse(problems: list[_Problem], filename: str) -> None:
     classes = {type(error) for _, error in problems}
     first = problems[0][1]
     kind, code = (type(first), first.code) if len(classes) == 1 else (ArgumentsError, None)
-    head = (
-        f"Nothing has run, because of {lines[0]}"
-        if len(lines) == 1
-        else "\n  ".join(("Nothing has run, because of", *lines))
-    )
+    head = f"Not run. {lines[0].replace('line', 'Line', 1)}" if len(lines) == 1 else "\n  ".join(("Not run:", *lines))
     places = [
         {"line": node.lineno, "column": node.col_offset, "code": error.code, "message": error.message}
         for node, error in shown

@@ -226,7 +226,7 @@ describe('search', () => {
     for (let round = 0; round < 5; round += 1) expect(await known.search('read')).toHaveLength(1)
     await catalog(options).search('read')
     expect(attempts).toBe(1)
-    expect(known.servers()[0]?.problem).toBe('Its tools could not be listed')
+    expect(known.servers()[0]?.problem).toBe('Listing its tools failed')
     time += 61_000
     await known.search('read')
     expect(attempts).toBe(2)

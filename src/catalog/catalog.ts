@@ -12,9 +12,9 @@ import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
-import { DiskCache, type Failure } from './disk-cache.ts'
+import { DiskCache, type Failure, type ServerError } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
-import { Indexing } from './indexing.ts'
+import { Indexing, serverError } from './indexing.ts'
 import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
@@ -77,6 +77,8 @@ export interface ServerDetails extends ServerEntry {
   /** When the tools were read, in milliseconds since 1970. */
   fetchedAt: number | undefined
   failure: Failure | undefined
+  /** Why it last ended or could not be started, whether or not it works now. */
+  lastError: ServerError | undefined
 }
 
 export interface SearchOptions {
@@ -340,8 +342,8 @@ export class Catalog {
   /** All that is known of one server. Starts nothing. */
   details(server: string): ServerDetails {
     const record = this.#record(server)
-    const { tools, instructions, fetchedAt, failure } = record
-    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure }
+    const { tools, instructions, fetchedAt, failure, lastError } = record
+    return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure, lastError }
   }
 
   /** The `await mcp_…` line of a tool. */
@@ -362,6 +364,11 @@ export class Catalog {
     if (!record.update(tools, instructions)) return
     if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
     else this.#search.forget()
+  }
+
+  /** A server could not be started for a call, or ended by itself. */
+  serverErred(server: string, error: unknown): void {
+    this.#records.get(server)?.erred(serverError(error))
   }
 
   /** Ask a server that runs what it offers beside tools. Never rejects: what was known before stays known. */

@@ -24,17 +24,21 @@ export interface LearnedType {
   shape: Shape
 }
 
-export interface Failure {
+export interface ServerError {
   /** For people; no secrets. */
   reason: string
   /** What its user can do about it. */
   hint?: string
   /** What the server wrote last, redacted. */
   log?: string
-  /** What the start depended on, see start-inputs.ts: once that changes, the failure is over. */
-  inputs?: string
   /** Milliseconds since 1970. */
   at: number
+}
+
+/** Why the tools of a server could not be listed. */
+export interface Failure extends ServerError {
+  /** What the start depended on, see start-inputs.ts: once that changes, the failure is over. */
+  inputs?: string
   /** How many times in a row. */
   count: number
 }
@@ -49,6 +53,8 @@ export interface CachedServer {
   fetchedAt?: number
   learned?: Record<string, LearnedType>
   failure?: Failure
+  /** The last start that failed, or the last exit that nobody asked for. A server that works again keeps it: its user may want to know why. */
+  lastError?: ServerError
 }
 
 /** Identifies a definition by what decides which server it starts; its name, description and place do not. */
@@ -87,7 +93,7 @@ export class DiskCache {
     } catch (error) {
       // The text of a JSON error quotes the file, which is the server's words: they stay out of the log.
       const reason = error instanceof SyntaxError ? 'not valid JSON' : messageOf(error)
-      this.#log?.warning('A catalog file cannot be used and will be rebuilt', { file, reason })
+      this.#log?.warning('A catalog file is invalid and will be rebuilt', { file, reason })
       return undefined
     }
   }
@@ -103,7 +109,7 @@ export class DiskCache {
     } catch (error) {
       if (this.#failedToWrite) return
       this.#failedToWrite = true
-      this.#log?.warning('The catalog cannot be saved; it will be built again next time', { reason: messageOf(error) })
+      this.#log?.warning('The catalog cannot be saved; the next start rebuilds it', { reason: messageOf(error) })
     }
   }
 
@@ -123,7 +129,7 @@ export class DiskCache {
 }
 
 function parse(value: Record<string, unknown>): CachedServer {
-  const { tools, instructions, fetchedAt, failure } = value
+  const { tools, instructions, fetchedAt, failure, lastError } = value
   const result: CachedServer = {}
   if (Array.isArray(tools) && typeof fetchedAt === 'number') {
     result.tools = tools.filter(isTool)
@@ -136,18 +142,25 @@ function parse(value: Record<string, unknown>): CachedServer {
     const good = Object.entries(value['learned']).filter(([, one]) => isRecord(one) && isShape(one['shape']))
     result.learned = Object.fromEntries(good) as unknown as Record<string, LearnedType>
   }
-  if (isRecord(failure) && typeof failure['at'] === 'number' && typeof failure['count'] === 'number') {
-    const { hint, log, inputs } = failure
-    result.failure = {
-      reason: String(failure['reason']),
-      ...(typeof hint === 'string' && { hint }),
-      ...(typeof log === 'string' && { log }),
-      ...(typeof inputs === 'string' && { inputs }),
-      at: failure['at'],
-      count: failure['count'],
-    }
+  const failed = parseError(failure)
+  if (failed && isRecord(failure) && typeof failure['count'] === 'number') {
+    const { inputs, count } = failure
+    result.failure = { ...failed, ...(typeof inputs === 'string' && { inputs }), count }
   }
+  const last = parseError(lastError)
+  if (last) result.lastError = last
   return result
+}
+
+function parseError(value: unknown): ServerError | undefined {
+  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined
+  const { reason, hint, log, at } = value
+  return {
+    reason: String(reason),
+    ...(typeof hint === 'string' && { hint }),
+    ...(typeof log === 'string' && { log }),
+    at,
+  }
 }
 
 function isTool(value: unknown): value is UpstreamTool {

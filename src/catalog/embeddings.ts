@@ -97,9 +97,7 @@ export class Embeddings {
   #pause(): void {
     if (Date.now() < this.#pausedUntil) return
     this.#pausedUntil = Date.now() + PAUSE_MS
-    this.#options.log?.warning(
-      'The embedding endpoint does not answer as it should; searching by words alone for a while',
-    )
+    this.#options.log?.warning('The embedding endpoint returned an invalid response; searches use words alone for now')
   }
 }
 

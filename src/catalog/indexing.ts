@@ -3,7 +3,7 @@
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { untilAborted, withTimeout } from '../process/wait.ts'
-import type { Failure } from './disk-cache.ts'
+import type { ServerError } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../text/one-line.ts'
 
@@ -95,9 +95,10 @@ export class Indexing {
       // Whoever stops us says nothing about the server.
       const isServers = !this.#closed.signal.aborted && (limit.aborted || !isCancellation(error))
       if (isServers) {
-        const reason = limit.aborted ? LATE : reasonOf(error)
-        record.fail({ reason, ...detailsOf(error) })
-        this.#log?.info('The tools of a server could not be listed', { server: record.name, reason })
+        const failure = limit.aborted ? { reason: LATE } : serverError(error)
+        record.fail(failure)
+        const { reason } = failure
+        this.#log?.info('Listing the tools of a server failed', { server: record.name, reason })
       }
       throw error
     } finally {
@@ -107,20 +108,15 @@ export class Indexing {
   }
 }
 
-function detailsOf(error: unknown): Pick<Failure, 'hint' | 'log'> {
-  if (!BridgeError.isInstance(error)) return {}
-  const { userHint: hint, log } = error
-  return { ...(hint && { hint }), ...(log && { log }) }
+/** An error of a server as it is kept for its user. Only our own errors are known to hold no secrets. */
+export function serverError(error: unknown): Omit<ServerError, 'at'> {
+  if (!BridgeError.isInstance(error)) return { reason: 'Its tools could not be listed' }
+  const { message, userHint: hint, log } = error
+  return { reason: oneLine(message, REASON_LIMIT), ...(hint && { hint }), ...(log && { log }) }
 }
 
 function isCancellation(error: unknown): boolean {
   return BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')
-}
-
-/** Only our own errors are known to hold no secrets. */
-function reasonOf(error: unknown): string {
-  if (BridgeError.isInstance(error)) return oneLine(error.message, REASON_LIMIT)
-  return 'Its tools could not be listed'
 }
 
 /** `work`, or CANCELLED as soon as `signal` says so. The work is not stopped. */

@@ -12,7 +12,14 @@ import {
   type Offerings,
 } from './model/catalog-offering.ts'
 import { catalogTools, type CatalogTool } from './model/catalog-tool.ts'
-import { definitionKey, toolFingerprint, type CachedServer, type DiskCache, type Failure } from './disk-cache.ts'
+import {
+  definitionKey,
+  toolFingerprint,
+  type CachedServer,
+  type DiskCache,
+  type Failure,
+  type ServerError,
+} from './disk-cache.ts'
 import { isRecord } from '../text/json.ts'
 import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../text/one-line.ts'
@@ -83,6 +90,11 @@ export class ServerRecord {
   get failure(): Failure | undefined {
     const { failure } = this.#load()
     return failure && failure.inputs === this.#inputs() ? failure : undefined
+  }
+
+  /** The last start that failed, or the last exit that nobody asked for, also when the server has worked since. */
+  get lastError(): ServerError | undefined {
+    return this.#load().lastError
   }
 
   /** The server's own words; undefined when there are none. */
@@ -182,6 +194,12 @@ export class ServerRecord {
     this.#save()
   }
 
+  /** Remember why a server that is used could not be started, or ended. What is known of its tools stays known. */
+  erred(error: Omit<ServerError, 'at'>): void {
+    this.#load().lastError = { ...error, at: this.#now() }
+    this.#saveSoon()
+  }
+
   learnedShape(tool: string): Shape | undefined {
     const learned = this.#load().learned
     return learned && Object.hasOwn(learned, tool) ? learned[tool]?.shape : undefined
@@ -200,8 +218,7 @@ export class ServerRecord {
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
     const one = { of: toolFingerprint(tool.definition), shape: merged }
     known.learned = Object.fromEntries([...Object.entries(known.learned ?? {}), [toolName, one]])
-    if (this.#cache === undefined) return
-    this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
+    this.#saveSoon()
   }
 
   /** Write what is waiting to be written. */
@@ -220,6 +237,11 @@ export class ServerRecord {
   #load(): CachedServer {
     this.#known ??= this.#cache?.read(this.#cacheKey()) ?? {}
     return this.#known
+  }
+
+  #saveSoon(): void {
+    if (this.#cache === undefined) return
+    this.#saving ??= setTimeout(() => this.#save(), SAVE_DELAY_MS).unref()
   }
 
   #save(): void {

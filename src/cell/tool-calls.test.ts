@@ -39,7 +39,7 @@ describe('ToolCalls', () => {
     expect(summary).toMatch(/^Time in tool calls: /)
     expect(summary).toMatch(/github\.a 2 calls, 0\.0 s/)
     expect(summary).toMatch(/github\.fails 0\.0 s/)
-    expect(summary).toMatch(/github\.hangs 0\.0 s, not over/)
+    expect(summary).toMatch(/github\.hangs 0\.0 s, still running/)
     expect(summary).not.toContain('docs')
   })
 

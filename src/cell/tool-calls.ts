@@ -63,7 +63,7 @@ export class ToolCalls {
     const shown = tools.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN_TOOLS)
     const lines = shown.map(({ name, count, ms, isOpen }) => {
       const calls = count === 1 ? '' : `${count} calls, `
-      return `${name} ${calls}${(ms / 1000).toFixed(1)} s${isOpen ? ', not over' : ''}`
+      return `${name} ${calls}${(ms / 1000).toFixed(1)} s${isOpen ? ', still running' : ''}`
     })
     const more = tools.length > shown.length ? `; ${tools.length - shown.length} more` : ''
     return `Time in tool calls: ${lines.join('; ')}${more}.`

@@ -8,7 +8,7 @@ import { count } from '../text/count.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 
 const NO_ARTIFACTS =
-  'No artifacts yet. A cell keeps a file with runtime.save_artifact(name, data):\n' +
+  'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +
   `  sandbridge exec -c 'runtime.save_artifact("note.txt", "hello")'`
 
 /** What names of files in `/projects` begin with; no artifact has a name with a `/`. */
@@ -85,7 +85,7 @@ function openProjects(): ProjectStore {
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */
 export function parseVersion(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is no version`, {
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not a version`, {
     hint: 'Versions are 1, 2, 3 and so on.',
   })
 }

@@ -15,7 +15,7 @@ const WRITERS: Record<string, (places: Place[]) => string> = { bash, zsh, fish }
 export function printCompletion(program: Command, shell: string): void {
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell] : undefined
   if (!write) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no completion for the shell '${shell}'`, {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `No completion for the shell '${shell}'`, {
       hint: `Shells: ${Object.keys(WRITERS).join(', ')}.`,
     })
   }

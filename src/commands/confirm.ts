@@ -6,8 +6,8 @@ import { visible } from './print.ts'
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID when there is no terminal to ask in */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
-      hint: 'Pass --yes to go on without being asked.',
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No terminal to ask in', {
+      hint: 'Pass --yes to skip the confirmation.',
     })
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })

@@ -27,6 +27,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     if (!trial.ok) process.exitCode = 1
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
+    const unmatched = bridge.unmatchedRules()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     if (options.json)
       return printJson({
@@ -38,6 +39,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         trial,
         problems,
         settings: remarks,
+        permissions: unmatched,
       })
 
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
@@ -48,10 +50,11 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         verdict,
       ]),
     )
-    print(`\n${trial.ok ? 'A cell runs' : 'No cell can be run'}: ${trial.detail} (${seconds} s)`)
-    if (used) print(`Its sandbox was made by ${used.provider}.`)
-    for (const { name, verdict } of used?.passedOver ?? []) print(`  passed over: ${name}, because ${verdict}`)
+    print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${seconds} s)`)
+    if (used) print(`Sandbox: ${used.provider}.`)
+    for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
+    for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
     for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {

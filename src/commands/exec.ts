@@ -55,7 +55,7 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
 async function readCode(file: string | undefined, code: string | undefined): Promise<string> {
   if (code !== undefined && file === undefined) return code
   if (code !== undefined || file === undefined) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass a file of Python, or -c CODE', {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass a Python file, or -c CODE', {
       hint: 'For example: sandbridge exec -c "1 + 1"',
     })
   }
@@ -71,8 +71,8 @@ async function readCode(file: string | undefined, code: string | undefined): Pro
 }
 
 const REASONS: Record<string, string> = {
-  ENOENT: 'there is none of that name',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOENT: 'no such file',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',

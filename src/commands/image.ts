@@ -6,7 +6,7 @@ import { print, printJson, visible } from './print.ts'
 
 export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
   if (!IMAGE_VARIANTS.includes(variant as ImageVariant)) {
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no image '${variant}'`, {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown image '${variant}'`, {
       hint: `There are: ${IMAGE_VARIANTS.join(', ')}`,
     })
   }

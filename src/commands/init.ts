@@ -26,7 +26,7 @@ export async function init(options: InitOptions): Promise<void> {
   if (options.undo) {
     const { restored, skipped } = await undoInit(stateDir)
     if (options.json) return printJson({ restored, skipped })
-    print(restored.map((file) => `restored ${file}`).join('\n') || 'There is nothing to undo.')
+    print(restored.map((file) => `restored ${file}`).join('\n') || 'Nothing to undo.')
     return printSkipped(skipped)
   }
   const place = {
@@ -60,11 +60,11 @@ export async function init(options: InitOptions): Promise<void> {
   const { written, skipped } = await applyInit(plan.changes, stateDir)
   print(written.map((file) => `wrote ${file}`).join('\n'))
   printSkipped(skipped)
-  print('Take it back with `sandbridge init --undo`.')
+  print('Undo with `sandbridge init --undo`.')
 }
 
 function nothingToDo({ registered, skipped, absent }: InitPlan, options: InitOptions): string {
-  if (options.client !== undefined || registered.length > 0 || skipped.length > 0) return 'There is nothing to change.'
+  if (options.client !== undefined || registered.length > 0 || skipped.length > 0) return 'Nothing to change.'
   return `No MCP client to register in was found. Looked for: ${absent.map(({ client }) => client).join(', ')}.`
 }
 

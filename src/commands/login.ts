@@ -34,7 +34,7 @@ export async function login(server: string, options: LoginOptions): Promise<void
       ...(!options.browser && { pastedAddress }),
     })
     if (options.json) return printJson({ server, signedIn: wasNeeded })
-    print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or has one already.`)
+    print(wasNeeded ? `Signed in to '${server}'.` : `'${server}' needs no sign-in, or is already signed in.`)
   })
 }
 
@@ -74,7 +74,7 @@ function openBrowser(url: URL): void {
 async function pastedAddress(signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
-    return await terminal.question('Then paste the address that the browser ended up at: ', { signal })
+    return await terminal.question('Then paste the final address of the browser: ', { signal })
   } finally {
     terminal.close()
   }

@@ -9,13 +9,13 @@ export function namedServer({ catalog, discovered }: Pick<Bridge, 'catalog' | 'd
   if (name !== undefined) return name
   const untrusted = discovered.untrusted.find((one) => one.name === given)
   if (untrusted) {
-    const text = `Server '${given}' comes with a project and is not trusted: ${untrusted.source.file}`
+    const text = `Server '${given}' is defined by an untrusted project file: ${untrusted.source.file}`
     throw unavailable(text, 'Read that file, and allow its servers with `sandbridge trust`.')
   }
   const names = [...catalog.servers(), ...discovered.untrusted].map((server) => server.name)
   const meant = didYouMeanText(given, names)
   const hint = names.length === 0 ? 'Add servers as `sandbridge servers` says.' : `Servers: ${names.join(', ')}`
-  throw unavailable(`There is no server '${given}'`, [meant, hint].filter(Boolean).join('\n'))
+  throw unavailable(`Unknown server '${given}'`, [meant, hint].filter(Boolean).join('\n'))
 }
 
 function unavailable(text: string, hint: string): BridgeError {

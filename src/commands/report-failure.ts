@@ -1,6 +1,6 @@
 // How a command that failed says so to a person: what happened and what to do, no stack.
 import { BridgeError, messageOf } from '../errors.ts'
-import { personHint } from './person-hint.ts'
+import { personHint } from '../proxy/person-hint.ts'
 import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */

@@ -24,7 +24,7 @@ async function tokenFor({ host }: Address, settings: Settings): Promise<{ token:
   if (settings.httpToken !== undefined) return { token: settings.httpToken, source: 'MCP_BRIDGE_HTTP_TOKEN' }
   if (!isLoopback(host)) {
     throw new BridgeError('CONFIG_INVALID', `Other machines can reach ${host}, and MCP_BRIDGE_HTTP_TOKEN is not set`, {
-      hint: 'Set it to a long random text, and have your clients send it as a bearer token.',
+      hint: 'Set it to a long random text. Clients send it as a bearer token.',
     })
   }
   const file = tokenFile(settings.stateDir)

@@ -28,7 +28,7 @@ export async function runInTerminal(
   const live = json ? undefined : liveOutput(bar)
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
-  const result = await bridge.runCell(session, { ...request, ...listeners }).finally(() => {
+  const result = await bridge.runCell(session, { ...request, ...listeners, forPerson: true }).finally(() => {
     stop()
     bar.clear()
   })

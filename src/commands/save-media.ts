@@ -11,7 +11,7 @@ export async function saveMedia(blocks: readonly MediaBlock[], folder: string): 
   const saved: string[] = []
   try {
     // Node would try for ever to make a folder in /proc.
-    if (/^\/proc(\/|$)/.test(path.resolve(folder))) throw new Error('/proc takes no files')
+    if (/^\/proc(\/|$)/.test(path.resolve(folder))) throw new Error('/proc cannot hold files')
     if (blocks.length > 0) await mkdir(folder, { recursive: true })
     for (const block of blocks) saved.push(await saveOne(block, folder))
   } catch (cause) {
@@ -35,5 +35,5 @@ async function saveOne({ type, data, mimeType }: MediaBlock, folder: string): Pr
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
   }
-  throw new Error('too many files are there already')
+  throw new Error('the folder already has too many of these files')
 }

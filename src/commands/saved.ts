@@ -16,7 +16,7 @@ interface SavedOptions {
 }
 
 const NO_SAVED =
-  'No saved functions yet. A cell keeps one with runtime.save_tool(func), and other cells import it from user_tools.'
+  'No saved functions yet. A cell saves one with runtime.save_tool(func), and other cells import it from user_tools.'
 const MAX_FILE_CHARS = 64 * 1024 * 1024
 const exported = z.object({ sandbridgeTools: z.literal(1), tools: z.array(z.unknown()).max(1_000) })
 

@@ -4,7 +4,7 @@ import { count } from '../text/count.ts'
 
 /** What to do where nothing is configured. */
 export const NO_SERVERS =
-  'No MCP server is configured. Put some under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json:\n' +
+  'No MCP server is configured. Add entries under "mcpServers" in a file in ~/MCPs, for example ~/MCPs/servers.json:\n' +
   '  { "mcpServers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'
 
 /** A sentence on the servers of this project that may not be started; none where there are none. */
@@ -12,7 +12,7 @@ export function untrustedNote({ discovered: { untrusted } }: Pick<Bridge, 'disco
   if (untrusted.length === 0) return []
   const names = untrusted.map(({ name }) => name).join(', ')
   return [
-    `${count(untrusted.length, 'server')} of this project may not be started yet: ${names}. Allow: sandbridge trust`,
+    `${count(untrusted.length, 'server')} of this project not trusted yet: ${names}. Allow with: sandbridge trust`,
   ]
 }
 

@@ -45,7 +45,7 @@ function printServers(bridge: Bridge): void {
   const renamed = new Map(discovered.found.filter(isRenamed).map((one) => [one.name, one]))
   const rows: Cell[][] = entries.map(({ name, alias, toolCount, problem, description }) => {
     const from = renamed.get(name)?.definition
-    const note = from ? `is ${from.name} in ${from.source.file}: that name is taken. ` : ''
+    const note = from ? `is ${from.name} in ${from.source.file}; that name is taken. ` : ''
     if (problem !== undefined)
       return [name, `mcp_${alias}`, { text: 'failed', style: 'red' }, note + shortReason(name, problem)]
     if (toolCount === undefined)
@@ -59,7 +59,7 @@ function printServers(bridge: Bridge): void {
     rows.push([name, '–', state, `from ${source.file}: allow it with \`sandbridge trust\``])
   }
   if (rows.length === 0) printEmpty(NO_SERVERS)
-  printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'WHAT IT IS FOR'] })
+  printTable(rows, { head: ['SERVER', 'IN PYTHON', 'STATE', 'PURPOSE'] })
   if (entries.length > 0) printSummary(summaryOf(bridge))
   const { skipped } = discovered
   if (skipped.length > 0)

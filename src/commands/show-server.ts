@@ -28,10 +28,12 @@ export function showServer(bridge: Bridge, given: string, { json }: { json?: boo
     ...settingRows(definition),
     ['state', stateOf(details)],
     ...(details.failure ? [['last failure', shortReason(name, details.failure.reason)]] : []),
+    ...lastErrorRow(name, details),
     ...(details.failure?.hint ? [['what to do', details.failure.hint]] : []),
     ...(details.tools.length > 0 ? [['cost', costText(details)]] : []),
   ])
-  if (details.failure?.log) print(`\nLast output:\n${indented(details.failure.log)}`)
+  const log = logOf(details)
+  if (log) print(`\nLast output:\n${indented(log)}`)
   if (details.instructions) print(`\nInstructions:\n${indented(details.instructions.trim())}`)
   if (details.tools.length > 0) print('\nTools:')
   printTable(details.tools.map((tool) => [`  ${tool.alias}`, firstSentence(tool.description, DESCRIPTION_CHARS)]))
@@ -41,18 +43,29 @@ export function showServer(bridge: Bridge, given: string, { json }: { json?: boo
 /** What a server wrote when it last failed. */
 export function printLog(bridge: Bridge, given: string): void {
   const name = namedServer(bridge, given)
-  const { failure } = bridge.catalog.details(name)
-  if (failure?.log) return print(failure.log)
-  const why = failure ? `wrote nothing when it failed: ${failure.reason}` : 'has not failed'
+  const details = bridge.catalog.details(name)
+  const log = logOf(details)
+  if (log) return print(log)
+  const last = details.failure ?? details.lastError
+  const why = last ? `wrote nothing when it failed: ${last.reason}` : 'has not failed'
   process.stderr.write(`Server '${name}' ${why}. Ask it now with \`sandbridge index ${name}\`.\n`)
 }
 
-function asJson(definition: ServerDefinition, { tools, failure, ...details }: ServerDetails): object {
+const logOf = ({ failure, lastError }: ServerDetails): string | undefined => failure?.log ?? lastError?.log
+
+/** For a server that works as far as is known; the failure of one that does not has a row of its own. */
+function lastErrorRow(name: string, { failure, lastError }: ServerDetails): Cell[][] {
+  if (failure || !lastError) return []
+  return [['last error', `${ago(lastError.at, Date.now())}: ${shortReason(name, lastError.reason)}`]]
+}
+
+function asJson(definition: ServerDefinition, { tools, failure, lastError, ...details }: ServerDetails): object {
   return {
     ...details,
     ...describeServers([definition])[0],
     commandLine: commandLine(definition.transport),
     ...(failure && { failure: { ...failure, at: new Date(failure.at).toISOString(), inputs: undefined } }),
+    ...(lastError && { lastError: { ...lastError, at: new Date(lastError.at).toISOString() } }),
     tokens: tokensOf(tools),
     tools: tools.map(({ name, alias, description }) => ({ name, alias, description })),
   }

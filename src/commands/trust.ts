@@ -26,8 +26,7 @@ export async function trust(options: TrustOptions): Promise<void> {
       return print(had ? `${options.remove} is no longer trusted.` : `${options.remove} was not trusted.`)
     }
     const files = discovered.files.filter(({ trusted, serverCount }) => !trusted && serverCount > 0)
-    if (files.length === 0)
-      return print('Nothing to trust here: no config file of this project defines servers that wait for it.')
+    if (files.length === 0) return print('Nothing to trust: no config file of this project defines untrusted servers.')
     for (const { file, hash } of files) {
       print(`${visibleInline(file)} defines:`)
       for (const { definition } of discovered.found.filter((one) => one.definition.source.file === file)) {
@@ -35,11 +34,11 @@ export async function trust(options: TrustOptions): Promise<void> {
       }
       if (
         options.yes ||
-        (await confirm(`Allow these servers to be started? Read ${visibleInline(file)} first. [y/N] `))
+        (await confirm(`Allow the bridge to start these servers? Read ${visibleInline(file)} first. [y/N] `))
       ) {
         // What was listed is what is trusted: a file that has changed since asks again.
         await store.trust(file, hash)
-        print('Trusted. It asks again when the file changes.')
+        print('Trusted. A change of the file requires trust again.')
       }
     }
   })

@@ -7,5 +7,5 @@ export function unknownCommand(name: string, known: string[], group = ''): Bridg
   const meant = nearestName(name, known)
   const didYouMean = meant === undefined ? '' : `Did you mean \`sandbridge ${group}${meant}\`? `
   const hint = `${didYouMean}See \`sandbridge ${group}--help\`.`
-  return new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no command '${group}${name}'`, { hint })
+  return new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown command '${group}${name}'`, { hint })
 }

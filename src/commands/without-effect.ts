@@ -19,7 +19,7 @@ export function settingsWithoutEffect(
 ): string[] {
   return Object.entries(HEEDED_BY)
     .filter(([variable, providers]) => env[variable]?.trim() && !providers.includes(provider))
-    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} heed it.`)
+    .map(([variable, providers]) => `${variable} has no effect with ${provider}: only ${listed(providers)} support it.`)
 }
 
 function listed(names: readonly string[]): string {

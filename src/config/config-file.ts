@@ -73,7 +73,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function tooBig(sizeBytes: number): FileRefused {
-  return new FileRefused(`is too big: ${sizeBytes} bytes, and at most ${MAX_CONFIG_FILE_BYTES} are read`)
+  return new FileRefused(`is too large: ${sizeBytes} bytes; the limit is ${MAX_CONFIG_FILE_BYTES}`)
 }
 
 const REASONS: Record<string, string> = {

@@ -56,7 +56,7 @@ function looksSecret(name: string): boolean {
   return name.split(/[^A-Za-z\d]+/).some(isRandom) || /^(?:sk|pk|gh[opusr]|xox[a-z]|glpat|eyJ)[-_.\w]{12,}$/.test(name)
 }
 
-/** A placeholder in an address may stand for a secret or for all of it; what is no address has no origin. */
+/** A placeholder in an address may stand for a secret or for all of it; what is not a valid address has no origin. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : ''
 }

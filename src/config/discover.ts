@@ -93,7 +93,7 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
       .map((name) => ({
         path: join(place, location.path, name),
         scope: location.scope,
-        absent: 'leads to no file: it is a broken symbolic link',
+        absent: 'is a broken symbolic link',
       }))
   })
   const files = (await Promise.all(lists)).flat()
@@ -108,7 +108,7 @@ async function readOrSkip(...args: Parameters<typeof readOne>): Promise<FileServ
   } catch (error) {
     // A message can quote the file. A RangeError is the stack's: the values are nested deeper than it is high.
     const name = error instanceof Error ? error.name : 'unknown error'
-    const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be understood (${name})`
+    const reason = error instanceof RangeError ? 'is nested too deeply' : `could not be parsed (${name})`
     return { rank: 2, servers: [], skipped: [{ file: args[1].path, reason }] }
   }
 }

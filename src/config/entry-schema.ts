@@ -91,7 +91,7 @@ function build() {
       clientId: required.describe('A client that you have registered, for a sign-in in the browser.'),
       clientSecret: filled,
       issuer: filled.describe('The authorization server that the client is registered with.'),
-      callbackPort: port('has a {field} that is not a port').nullish(),
+      callbackPort: port('has an invalid {field}: expected a port').nullish(),
       redirectUri: filled.describe('The address that the client is registered with.'),
     })
     .transform(({ clientId, clientSecret, issuer, callbackPort, redirectUri = callbackAt(callbackPort), ...asked }) =>
@@ -154,7 +154,7 @@ function fields() {
     .refine(withoutNul, 'has a {field} with a NUL character in it')
   const text = plain.nullish().transform((value) => value ?? undefined)
   const scalar = z
-    .union([z.string(), z.number(), z.boolean()], 'has text of another kind in {field}')
+    .union([z.string(), z.number(), z.boolean()], 'has a non-text value in {field}')
     .refine(withoutNul, 'has a NUL character in {field}')
     .transform(String)
   const port = (message: string) =>
@@ -167,7 +167,7 @@ function fields() {
     // Forms that a program fills in leave an empty text where nothing was given.
     filled: text.transform((value) => value?.trim() || undefined),
     texts: z
-      .array(scalar, 'has {field} that are not a list')
+      .array(scalar, 'has invalid {field}: expected a list')
       .nullish()
       .transform((value) => value ?? undefined),
     // A map and not z.record: a key such as __proto__ is then a key like any other.
@@ -176,7 +176,7 @@ function fields() {
       .optional()
       .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
       .transform((value) => (isRecord(value) ? new Map(Object.entries(value)) : (value ?? new Map())))
-      .pipe(z.map(z.string(), scalar.nullish(), 'has {field} that are not a table of names and texts'))
+      .pipe(z.map(z.string(), scalar.nullish(), 'has invalid {field}: expected a table of names and texts'))
       .transform((map) =>
         Object.fromEntries([...map].flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
       ),

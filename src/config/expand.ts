@@ -88,7 +88,7 @@ function checkCredentials({ username, password }: URL, server: string): void {
     decodeURIComponent(username + password)
   } catch {
     throw invalid(
-      `${server}: its url has a user name or password with a % in it that stands for nothing.`,
+      `${server}: its url has a user name or password with an invalid % escape.`,
       'Write %25 for a percent sign.',
     )
   }
@@ -98,14 +98,14 @@ function checkHeaders(headers: Record<string, string>, server: string): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) {
       throw invalid(
-        `${server}: its headers have a name that no header can have: ${JSON.stringify(name.slice(0, 100))}.`,
+        `${server}: its headers have an invalid name: ${JSON.stringify(name.slice(0, 100))}.`,
         'Use letters, digits and - only.',
       )
     }
     if (!HEADER_VALUE.test(value)) {
       throw invalid(
-        `${server}: its header ${name} holds a character that no header can have.`,
-        'Leave out line breaks and other control characters, and all that is not Latin-1.',
+        `${server}: its header ${name} has a character that is not allowed in a header.`,
+        'Use Latin-1 characters only, without line breaks or other control characters.',
       )
     }
   }
@@ -137,10 +137,7 @@ function valueOf(inner: string, context: FillContext, where: string): string {
   const folder = kind === undefined ? folders(context).get(name) : undefined
   if (folder !== undefined) return folder
   if (!/^[A-Za-z_][\w.]*$/.test(name)) {
-    throw invalid(
-      `${where} holds a placeholder that is not known: \${${inner.split(':')[0]}…}.`,
-      'Write ${$} for a dollar sign.',
-    )
+    throw invalid(`${where} has an unknown placeholder: \${${inner.split(':')[0]}…}.`, 'Write ${$} for a dollar sign.')
   }
   const set = variable(context, name)
   if (set && !isPlainPlace(set)) context.onValue(set)

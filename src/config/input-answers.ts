@@ -52,7 +52,7 @@ function keyOf({ source }: ServerDefinition, id: string): string {
 function notAskable(server: string, id: string): BridgeError {
   return new BridgeError(
     'CONFIG_INVALID',
-    `${server}: the input "${id}" is the result of a command inside VS Code, which nobody can be asked for.`,
+    `${server}: the input "${id}" is the result of a command inside VS Code, which the bridge cannot run.`,
     { hint: `Set the environment variable ${inputVariable(id)}.` },
   )
 }

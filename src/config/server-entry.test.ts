@@ -18,7 +18,7 @@ describe('client credentials in an entry', () => {
     [{ ...client, clientSecret: ' ' }, 'has no oauth.clientSecret'],
     [{ ...client, clientSecret: 7 }, 'has a oauth.clientSecret that is not text'],
     [{ ...client, scope: 7 }, 'has a oauth.scope that is not text'],
-    [{ ...client, scope: [{}] }, 'has text of another kind in an item of oauth.scopes'],
+    [{ ...client, scope: [{}] }, 'has a non-text value in an item of oauth.scopes'],
   ])('%# say what is wrong with them', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })
   })
@@ -47,7 +47,7 @@ describe('a client that was registered by hand, in an entry', () => {
   it.each([
     [{ clientId: 7 }, 'has a oauth.clientId that is not text'],
     [{ clientId: 'a', clientSecret: [] }, 'has a oauth.clientSecret that is not text'],
-    [{ clientId: 'a', callbackPort: 70_000 }, 'has a oauth.callbackPort that is not a port'],
+    [{ clientId: 'a', callbackPort: 70_000 }, 'has an invalid oauth.callbackPort: expected a port'],
     [{ clientId: 'a', redirectUri: {} }, 'has a oauth.redirectUri that is not text'],
   ])('%# says what is wrong with it', (oauth, reason) => {
     expect(toServerBody({ url, oauth })).toEqual({ reason })

@@ -37,7 +37,7 @@ export type ServerBody = Omit<ServerDefinition, 'name' | 'source' | 'trusted'>
 
 const MAX_NAME_CHARS = 128
 
-export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or with control characters in it'
+export const BAD_NAME = 'has a name that is blank, longer than 128 characters, or has control characters'
 
 export function isServerName(name: string): boolean {
   return name.trim() !== '' && name === shownName(name)
@@ -87,7 +87,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
 function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 'sse' {
   if (isGiven(type)) {
     const known = TRANSPORTS.get(typeof type === 'string' ? type.toLowerCase() : '')
-    if (known === undefined) throw new EntryInvalid('has a type that is none of stdio, http and sse')
+    if (known === undefined) throw new EntryInvalid('has a type other than stdio, http and sse')
     return known
   }
   if (isGiven(command) && isGiven(url)) throw new EntryInvalid('has both a command and a url, and no type')

@@ -96,7 +96,7 @@ export function wholeNumberAtLeast(
     ...setting,
     allowed: `a whole number, 1 to ${max}; less than ${min} counts as ${min}`,
     parse: (text, context) => (isLess(text) ? min : setting.parse(text, context)),
-    remark: (text) => (isLess(text) ? `${words.variable}=${text} is less than works: ${min} is used.` : undefined),
+    remark: (text) => (isLess(text) ? `${words.variable}=${text} is too low: ${min} is used.` : undefined),
   }
 }
 

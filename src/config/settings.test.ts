@@ -51,6 +51,8 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      permissions: 'open',
+      askTimeoutMs: 300_000,
       keychain: 'auto',
       clientMetadataUrl: undefined,
       allowSelfServer: false,
@@ -161,8 +163,8 @@ describe('readSettings', () => {
   it('tells what it has understood as something else', () => {
     const env = { MCP_BRIDGE_TIMEOUT: '300', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_RUNTIME: '/opt/podman' }
     expect(read(env).warnings.toSorted()).toEqual([
-      'MCP_BRIDGE_PIDS=10 is less than works: 16 is used.',
-      'MCP_BRIDGE_RUNTIME=/opt/podman chooses podman, which is then found by PATH.',
+      'MCP_BRIDGE_PIDS=10 is too low: 16 is used.',
+      'MCP_BRIDGE_RUNTIME=/opt/podman selects podman, found through PATH.',
       'MCP_BRIDGE_TIMEOUT=300 is more than MCP_BRIDGE_MAX_TIMEOUT: 120 is used.',
     ])
   })

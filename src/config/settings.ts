@@ -31,7 +31,7 @@ interface Mount {
 
 const mount: Setting<Mount | undefined> = {
   variable: 'MCP_BRIDGE_MOUNT',
-  meaning: 'A folder of this machine that cells can see, read-only unless it ends in `:rw`.',
+  meaning: 'A host folder that cells can read. With `:rw` at the end they can write to it.',
   defaultText: 'none',
   allowed: 'an absolute path, optionally followed by :ro or :rw',
   whenMissing: () => undefined,
@@ -44,7 +44,7 @@ const mount: Setting<Mount | undefined> = {
 
 const embeddingsUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_EMBEDDINGS_URL',
-  meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that helps to rank tool searches.',
+  meaning: 'An OpenAI-compatible `/v1/embeddings` endpoint that improves the ranking of tool searches.',
   defaultText: 'none',
   allowed: 'an http or https URL',
   whenMissing: () => undefined,
@@ -54,7 +54,7 @@ const embeddingsUrl: Setting<string | undefined> = {
 
 const clientMetadataUrl: Setting<string | undefined> = {
   variable: 'MCP_BRIDGE_CLIENT_METADATA_URL',
-  meaning: 'Where a document that describes this client is published, for sign-ins at servers that take one.',
+  meaning: 'The URL of a published OAuth client metadata document, for servers that support them.',
   defaultText: 'none',
   allowed: 'an https address with a path, without a user name, a query or a fragment',
   whenMissing: () => undefined,
@@ -81,9 +81,27 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+const registries: Setting<readonly string[]> = {
+  variable: 'MCP_BRIDGE_REGISTRIES',
+  meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
+  defaultText: 'the official registry',
+  allowed: 'off, or http and https addresses separated by spaces',
+  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  parse: (text) => {
+    if (text.toLowerCase() === 'off') return []
+    const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
+    return addresses.every(isPlainHttpAddress) ? [...new Set(addresses)] : undefined
+  },
+  secret: true,
+}
+
+function isPlainHttpAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#]/.test(text)
+}
+
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide'] as const
 const runtimeByName = choice(
-  { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'What isolates Python. `auto` takes the first of them that works.' },
+  { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
   RUNTIMES,
   'auto',
   { bwrap: 'bubblewrap' },
@@ -94,9 +112,7 @@ const runtime: Setting<(typeof RUNTIMES)[number]> = {
   ...runtimeByName,
   parse: (text, context) => runtimeByName.parse(/[/\\]/.test(text) ? programName(text) : text, context),
   remark: (text) =>
-    /[/\\]/.test(text)
-      ? `MCP_BRIDGE_RUNTIME=${text} chooses ${programName(text)}, which is then found by PATH.`
-      : undefined,
+    /[/\\]/.test(text) ? `MCP_BRIDGE_RUNTIME=${text} selects ${programName(text)}, found through PATH.` : undefined,
 }
 
 function programName(file: string): string {
@@ -107,32 +123,35 @@ function programName(file: string): string {
 export const SETTINGS = {
   runtime,
   timeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_TIMEOUT', meaning: 'How long a cell may run when its call names no timeout.' },
+    { variable: 'MCP_BRIDGE_TIMEOUT', meaning: 'The timeout of a cell whose call sets none.' },
     { default: 30, min: 1, max: DAY_S },
   ),
   maxTimeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_MAX_TIMEOUT', meaning: 'The longest timeout that a call may ask for.' },
+    { variable: 'MCP_BRIDGE_MAX_TIMEOUT', meaning: 'The longest timeout that a call may set.' },
     { default: 120, min: 1, max: DAY_S },
   ),
   memoryBytes: size(
     {
       variable: 'MCP_BRIDGE_MEMORY',
-      meaning: 'The most memory that one sandbox may use. The embedded sandbox needs 272m.',
+      meaning: 'The memory limit of one sandbox. The embedded sandbox needs 272m.',
     },
     { default: '512m', min: '64m' },
   ),
   stateDir: folder(
-    { variable: 'MCP_BRIDGE_STATE_DIR', meaning: 'Your server definitions, and what the bridge keeps for you.' },
+    {
+      variable: 'MCP_BRIDGE_STATE_DIR',
+      meaning: 'The folder for your server entries, artifacts, saved functions and projects.',
+    },
     '~/MCPs',
     ({ home }) => path.join(home, 'MCPs'),
   ),
   outputMode: choice(
-    { variable: 'MCP_BRIDGE_OUTPUT_MODE', meaning: 'How the result of a cell is written for the model.' },
+    { variable: 'MCP_BRIDGE_OUTPUT_MODE', meaning: 'The format of a cell’s result.' },
     ['compact', 'toon', 'json'],
     'compact',
   ),
   logLevel: choice(
-    { variable: 'MCP_BRIDGE_LOG_LEVEL', meaning: 'The least serious message that is logged to stderr.' },
+    { variable: 'MCP_BRIDGE_LOG_LEVEL', meaning: 'The lowest level of messages that are logged to stderr.' },
     ['debug', 'info', 'warning', 'error'],
     'info',
     { warn: 'warning', critical: 'error', fatal: 'error' },
@@ -141,7 +160,7 @@ export const SETTINGS = {
     {
       variable: 'MCP_BRIDGE_LOAD',
       meaning:
-        'Whether a cell may use every server (`lazy`) or only those its call names (`explicit`), the others being listed by name and description.',
+        '`lazy`: a cell may use every server. `explicit`: only the servers that its call names; the others are listed by name and description.',
     },
     ['lazy', 'explicit'],
     'lazy',
@@ -150,19 +169,22 @@ export const SETTINGS = {
     {
       variable: 'MCP_BRIDGE_PERMISSIONS',
       meaning:
-        'What happens to calls that no rule is for: all are made (`open`), those that may change something ask (`careful`) or are denied (`readonly`).',
+        'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
     },
     PRESETS,
     'open',
   ),
   askTimeoutMs: seconds(
-    { variable: 'MCP_BRIDGE_ASK_TIMEOUT', meaning: 'How long the user has to answer a question about a call.' },
+    {
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      meaning: 'How long the user has to answer a question about a call. No answer is a no.',
+    },
     { default: 300, min: 5, max: 3600 },
   ),
   keychain: choice(
     {
       variable: 'MCP_BRIDGE_KEYCHAIN',
-      meaning: 'Whether sign-ins are sealed with a key from the system’s keychain, where it has one.',
+      meaning: 'Encrypt stored sign-ins with a key from the system’s keychain, if it has one.',
     },
     ['auto', 'off'],
     'auto',
@@ -171,36 +193,36 @@ export const SETTINGS = {
   allowSelfServer: flag(
     {
       variable: 'MCP_BRIDGE_ALLOW_SELF_SERVER',
-      meaning: 'Keep server definitions that would start this bridge again.',
+      meaning: 'Keep server entries that would start this bridge again.',
     },
     false,
   ),
   poolCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_POOL', meaning: 'How many started sandboxes wait for a session.' },
+    { variable: 'MCP_BRIDGE_POOL', meaning: 'The number of sandboxes started in advance.' },
     { default: 1, min: 0, max: 16 },
   ),
   runtimeIdleTimeoutMs: seconds(
     {
       variable: 'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
-      meaning: 'How long a session that nobody uses stays alive; 0 means until the bridge ends.',
+      meaning: 'The idle timeout of a session; 0 disables it.',
     },
     { default: 300, min: 0, max: DAY_S },
   ),
   image: pattern(
-    { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image that holds Python.' },
+    { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image for cells. It must contain Python.' },
     {
       allowed: 'an image name such as python:3.14-slim',
       matches: /^[a-z0-9][\w.\-/:@]*$/i,
       default: 'python:3.14-slim',
     },
   ),
-  cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'How many CPUs a container may use.' }, 1024),
+  cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
   containerUser: pattern(
     { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
     { allowed: 'user or user:group, such as 65534:65534', matches: /^\w[\w-]*(:\w[\w-]*)?$/, default: '65534:65534' },
   ),
   pidsCount: wholeNumberAtLeast(
-    { variable: 'MCP_BRIDGE_PIDS', meaning: 'How many processes and threads a container may have.' },
+    { variable: 'MCP_BRIDGE_PIDS', meaning: 'The limit of processes and threads in a container.' },
     { default: 128, min: 16, max: 65_536 },
   ),
   ociRuntime: pattern(
@@ -208,14 +230,13 @@ export const SETTINGS = {
     { allowed: 'the name or path of a runtime', matches: /^[\w/][\w./-]*$/, default: undefined },
   ),
   outputTokenCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'About how many tokens the result of a cell may take.' },
+    { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'The approximate token limit of a cell’s result.' },
     { default: 6000, min: 100, max: 1_000_000 },
   ),
   outputMemoryBytes: size(
     {
       variable: 'MCP_BRIDGE_OUTPUT_MEMORY',
-      meaning:
-        'How much output of cells the bridge keeps in memory, over all sessions; older output goes to the cache folder.',
+      meaning: 'The memory limit for the output of cells, over all sessions. Older output moves to the cache folder.',
     },
     { default: '128m', min: '1m' },
   ),
@@ -228,36 +249,41 @@ export const SETTINGS = {
   ),
   embeddingsUrl,
   embeddingsModel: pattern(
-    { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to ask that endpoint for.' },
+    { variable: 'MCP_BRIDGE_EMBEDDINGS_MODEL', meaning: 'The model to request from that endpoint.' },
     { allowed: 'the name of a model', matches: /^\S+$/, default: undefined },
   ),
   embeddingsKey: pattern(
-    { variable: 'MCP_BRIDGE_EMBEDDINGS_KEY', meaning: 'The key that endpoint wants, as a bearer token.', secret: true },
+    {
+      variable: 'MCP_BRIDGE_EMBEDDINGS_KEY',
+      meaning: 'The API key for that endpoint, sent as a bearer token.',
+      secret: true,
+    },
     { allowed: 'a key without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
   ),
   upstreamIdleMs: seconds(
     {
       variable: 'MCP_BRIDGE_UPSTREAM_IDLE',
-      meaning: 'How long a server that nobody calls stays running; 0 means until the bridge ends.',
+      meaning: 'The idle timeout of a server; 0 disables it.',
     },
     { default: 0, min: 0, max: DAY_S },
   ),
   sources: list(
     {
       variable: 'MCP_BRIDGE_SOURCES',
-      meaning: 'Where server definitions are read from: names of sources, `all`, or `-name` to leave one out.',
+      meaning: 'The sources of server entries: names, `all`, or `-name` to exclude one.',
     },
     {
-      allowed: `all, or names separated by commas, each with a - before it to leave it out: ${SOURCE_NAMES.join(', ')}`,
+      allowed: `all, or names separated by commas, each with a - before it to exclude it: ${SOURCE_NAMES.join(', ')}`,
       separator: /[\s,]+/,
       matches: new RegExp(`^(all|-?(${SOURCE_NAMES.join('|')}))$`),
       defaultText: 'all',
     },
   ),
+  registries,
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
-      meaning: 'Whether cells share variables and files (`shared`) or each gets a sandbox of its own (`fresh`).',
+      meaning: '`shared`: cells share variables and files. `fresh`: each cell gets its own sandbox.',
     },
     ['shared', 'fresh'],
     'shared',
@@ -265,26 +291,26 @@ export const SETTINGS = {
   compat: flag(
     {
       variable: 'MCP_BRIDGE_COMPAT',
-      meaning: 'Give cells the forms of mcp-server-code-execution-mode where ours differ: see docs/migration.md.',
+      meaning: 'Give cells the API of mcp-server-code-execution-mode where it differs: see docs/migration.md.',
     },
     false,
   ),
   projects: flag(
     {
       variable: 'MCP_BRIDGE_PROJECTS',
-      meaning: 'Whether cells have a folder `/projects` whose files are kept for you.',
+      meaning: 'Give cells a folder `/projects` whose files persist.',
     },
     true,
   ),
   checkpoint: flag(
-    { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Carry variables that can be pickled over a forced restart.' },
+    { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
     false,
   ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
     {
-      allowed: 'requirements, wheel files or folders of them, separated by spaces, such as numpy pandas>=2',
+      allowed: 'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       separator: /\s+/,
       // Never an option: the words end up on an installer's command line.
       matches: /^[^-\s]\S*$/,
@@ -303,11 +329,11 @@ export const SETTINGS = {
     },
   ),
   httpSessionCount: wholeNumber(
-    { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'How many sessions `run --http` has open at once.' },
+    { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
     { default: 16, min: 1, max: 1000 },
   ),
   cacheDir: folder(
-    { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'What can be made again at any time.' },
+    { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'The folder for cached data. It can be deleted at any time.' },
     'the cache folder of your system',
     standardCacheDir,
   ),

@@ -82,7 +82,7 @@ export class Channel {
         // No cell has run: these are the engine's words, or those of Python's start.
         const detail = exit.detail.trim().slice(-MAX_DETAIL_CHARS)
         if (exit.reason === 'engine-gone') {
-          reject(new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${detail}`))
+          reject(new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${detail}`))
           return
         }
         const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
@@ -167,7 +167,7 @@ export class Channel {
     this.malformedCount += 1
     this.malformedReason = reason.slice(0, MAX_REASON_CHARS)
     // The first is news; there are at most a hundred.
-    this.#log?.[this.malformedCount === 1 ? 'warning' : 'debug']('A sandbox has sent a malformed frame', {
+    this.#log?.[this.malformedCount === 1 ? 'warning' : 'debug']('A sandbox sent a malformed frame', {
       reason: this.malformedReason,
       count: this.malformedCount,
     })
@@ -180,9 +180,9 @@ export class Channel {
   /** How the sandbox ended, in words for the model. */
   describeEnd(exit: SandboxExit): string {
     if (exit.reason === 'disposed' && this.#readsNothing)
-      return 'the bridge ended it: the cell went on asking without reading the answers'
+      return 'the bridge stopped it: the cell kept sending requests without reading the answers'
     return exit.reason === 'disposed' && this.malformedCount >= MAX_MALFORMED
-      ? `the bridge ended it after ${MAX_MALFORMED} malformed frames, the last one ${this.malformedReason}`
+      ? `the bridge stopped it after ${MAX_MALFORMED} malformed frames, the last one ${this.malformedReason}`
       : describeExit(exit)
   }
 
@@ -198,18 +198,18 @@ export class Channel {
 /** How a sandbox ended, in words for the model. */
 export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'out-of-memory') return 'it ran out of memory'
-  if (exit.reason === 'stack-overflow') return 'something in it was nested or recursed too deeply for its stack'
-  if (exit.reason === 'disposed') return 'it was ended by the bridge'
+  if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
+  if (exit.reason === 'disposed') return 'the bridge stopped it'
   if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
-  if (exit.reason === 'exited' && exit.signal) return `its Python was ended by ${exit.signal}, from inside the sandbox`
+  if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
   // The embedded sandbox ends itself when Python has left, with whatever code.
-  if (exit.reason === 'exited' && exit.code === 137) return 'Python ended itself'
+  if (exit.reason === 'exited' && exit.code === 137) return 'Python exited'
   if (exit.signal) return `it was killed by ${exit.signal}`
-  if (exit.reason === 'killed') return 'it was killed from outside'
+  if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'
   return `its process exited with code ${exit.code}`
 }
 
 function unread(bytes: number): BridgeError {
-  const text = `The cell has not read ${bytes >> 20} MiB of earlier answers, so this one is dropped`
+  const text = `The cell has not read ${bytes >> 20} MiB of earlier answers, so the bridge dropped this one`
   return new BridgeError('PROXY_ANSWERS_UNREAD', text)
 }

@@ -38,7 +38,7 @@ export class OpenCalls {
       return
     }
     if (this.#open.size > 0 && this.#openBytes + bytes > MAX_OPEN_BYTES) {
-      this.#refuse(id, `The arguments of the calls that are open take more than ${MAX_OPEN_BYTES >> 20} MiB`)
+      this.#refuse(id, `The arguments of open calls exceed ${MAX_OPEN_BYTES >> 20} MiB`)
       return
     }
     const controller = new AbortController()

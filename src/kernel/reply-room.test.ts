@@ -78,7 +78,7 @@ describe('answers that a sandbox does not read', () => {
       sandbox.send(call(id, 'call_tool'))
       if (id % 1_000 === 0) await turn()
     }
-    await expect(result).rejects.toThrow(/went on asking without reading/)
+    await expect(result).rejects.toThrow(/kept sending requests without reading/)
     expect(sandbox.disposed).toBe(true)
   })
 })

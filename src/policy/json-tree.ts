@@ -43,7 +43,7 @@ export function readJsonTree(text: string): JsonTree | { reason: string; place: 
   const tree = root
   const nodeAt = (path: readonly (string | number)[]): Node => {
     for (let length = path.length; length > 0; length -= 1) {
-      const found = findNodeAtLocation(tree, [...path.slice(0, length)])
+      const found = findNodeAtLocation(tree, path.slice(0, length))
       // An unknown key is itself what is wrong, not its value.
       if (found) return found.parent?.type === 'property' ? found.parent : found
     }

@@ -83,8 +83,7 @@ function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
     const inner = issue.errors.find((errors) =>
       errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
     )
-    if (inner)
-      return inner.flatMap((one) => problemsOf({ ...one, path: [...issue.path, ...one.path] } as z.core.$ZodIssue))
+    if (inner) return inner.flatMap((one) => problemsOf({ ...one, path: [...issue.path, ...one.path] }))
     return [{ path, reason: 'a rule is a text or an object' }]
   }
   return [{ path, reason: issue.message.replace(/^Invalid input: /, '') }]

@@ -70,7 +70,7 @@ export class Policy {
   rulesFor(subject: Subject): ToolRules {
     const key = `${subject.isProjects ? 1 : 0}${subject.server}\n${subject.tool}`
     const known = this.#ofTool.get(key)
-    if (known?.annotations === subject.annotations && known?.definition === subject.definition) return known!
+    if (known && known.annotations === subject.annotations && known.definition === subject.definition) return known
     if (this.#ofTool.size >= MAX_TOOLS) this.#ofTool.clear()
     const found = this.#find(subject)
     this.#ofTool.set(key, found)

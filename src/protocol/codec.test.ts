@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { encodeFrame, FrameDecoder } from './codec.ts'
 import type { KernelFrame } from './frames.ts'
 
@@ -94,22 +94,16 @@ describe('FrameDecoder', () => {
       Buffer.from(text),
     )
     const cancel = line({ type: 'cancel', id: 3 })
-    const startedAt = performance.now()
+    const parse = vi.spyOn(JSON, 'parse')
     const { frames, malformed } = decode([...hostile, cancel])
-    const guarded = performance.now() - startedAt
+    const parsed = parse.mock.calls.map(([text]) => text.length)
+    parse.mockRestore()
     expect(malformed).toEqual([
       expect.stringMatching(/^more than 1048576 of/),
-      'lists and objects more than 1000 deep in each other',
+      'lists and objects nested more than 1000 deep',
     ])
     expect(frames).toEqual([{ type: 'cancel', id: 3 }])
-    // Without the refusal: what parsing them takes in the same process.
-    const parsedAt = performance.now()
-    for (const text of hostile) {
-      try {
-        JSON.parse(text.toString())
-      } catch {}
-    }
-    expect(performance.now() - parsedAt).toBeGreaterThan(5 * guarded)
+    expect(parsed).toEqual([cancel.length - 1])
   })
 
   it('takes a million numbers', () => {
@@ -164,6 +158,8 @@ describe('encodeFrame', () => {
   })
 
   it('refuses what is too long and names both sizes', () => {
-    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*at most 50/)
+    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(
+      /135 bytes.*the limit is 50/,
+    )
   })
 })

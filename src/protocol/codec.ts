@@ -12,14 +12,11 @@ const BYTES_PER_STRUCTURE = 64
 export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): Buffer {
   const bytes = Buffer.from(`${JSON.stringify(frame)}\n`)
   if (bytes.length > maxBytes) {
-    throw new BridgeError(
-      'FRAME_TOO_LARGE',
-      `The data is ${bytes.length} bytes long as JSON; at most ${maxBytes} can be handed to the sandbox at once`,
-    )
+    throw new BridgeError('FRAME_TOO_LARGE', `The data is ${bytes.length} bytes long as JSON; the limit is ${maxBytes}`)
   }
   const { tooCostly } = frame.type === 'reply' ? lineCost(bytes) : {}
   if (tooCostly !== undefined) {
-    throw new BridgeError('FRAME_TOO_LARGE', `The data cannot be handed to the sandbox: it has ${tooCostly}`)
+    throw new BridgeError('FRAME_TOO_LARGE', `The data cannot be sent to the sandbox: it has ${tooCostly}`)
   }
   return bytes
 }

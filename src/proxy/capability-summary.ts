@@ -84,13 +84,13 @@ function serverLines(servers: readonly SummarisedServer[]): string {
 }
 
 function toBeNamed(example: string): string {
-  return `Servers for a run that names them, as in servers=${JSON.stringify([example])}`
+  return `Servers available by name, as in servers=${JSON.stringify([example])}`
 }
 
 function introduction({ mount, packages }: SandboxFacts): string {
   const files = mount
-    ? `Of the host's files it sees /mnt/${lastPart(mount.path)}, ${mount.mode === 'rw' ? 'to read and write' : 'read-only'}.`
-    : "It reaches the host's files through tools only."
+    ? `Of the host's files it has /mnt/${lastPart(mount.path)}, ${mount.mode === 'rw' ? 'to read and write' : 'read-only'}.`
+    : 'It reaches host files through tools only.'
   const installed = packages.length === 0 ? '' : ` Installed: ${packages.map((one) => lastPart(one)).join(', ')}.`
   return `run_python runs Python, with top-level await, in a sandbox without a network: only the MCP servers below reach out. ${files}${installed}`
 }

@@ -10,11 +10,14 @@ import { checkMethods } from './methods/check-calls.ts'
 import { type CallContext, method } from './methods/method.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
+import { registryMethods } from './methods/registry-methods.ts'
 import { callServerMethod } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { Scope } from './scope.ts'
+import { observed } from './observed-call.ts'
 import { BrokenServers } from './broken-servers.ts'
 import { RepeatedErrors } from './repeated-errors.ts'
+import { forPerson } from './person-hint.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
@@ -52,13 +55,18 @@ const methods = {
         const bound = await repeatedErrors.shortened(session, found, () =>
           catalog.bindCall(found, args, kwargs, signal),
         )
-        const onProgress: CallOptions['onProgress'] =
-          onUpstreamProgress &&
-          (({ progress, ...rest }) =>
-            onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest }))
-        const options = { signal, ...(onProgress && { onProgress }) }
-        const sent = permissions ? await permissions.admit(found, bound, signal) : bound
-        const result = await upstreams.callTool(serverName, found.name, sent, options)
+        const admitted = permissions ? await permissions.admit(found, bound, signal) : { args: bound }
+        const call = { kind: 'tool', server: serverName, name: found.name, ...admitted } as const
+        const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+          const onProgress: CallOptions['onProgress'] =
+            onUpstreamProgress &&
+            (({ progress, ...rest }) => {
+              onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
+              tell?.({ done: progress, ...rest })
+            })
+          const options = { signal, ...(onProgress && { onProgress }), ...(meta && { meta }) }
+          return upstreams.callTool(serverName, found.name, call.args, options)
+        })
         catalog.learn(serverName, found.name, result)
         return resultForSandbox(serverName, found.name, result, raw)
       })
@@ -148,6 +156,7 @@ const methods = {
   ...checkMethods,
   ...memoryMethods,
   ...projectMethods,
+  ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }
@@ -164,9 +173,13 @@ export function serveCalls(
     if (!handler) {
       const known = Object.keys(methods).join(', ')
       const hint = `Methods: ${known}`
-      throw new BridgeError('PROXY_METHOD_UNKNOWN', `There is no method '${call.method}'`, { hint })
+      throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    return handler(call.params ?? {}, { ...context, signal })
+    try {
+      return await handler(call.params ?? {}, { ...context, signal })
+    } catch (error) {
+      throw context.forPerson ? forPerson(error) : error
+    }
   }
 }
 

@@ -43,10 +43,10 @@ export class Scope {
       return `Run again with servers=[${[...names, known.name].map((one) => JSON.stringify(one)).join(', ')}]: ${ONLY_NAMED}.`
     const others = this.unloaded.map((server) => server.name)
     if (this.#isNamed && others.length === 0)
-      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or leave \`servers\` out.`
+      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or omit \`servers\`.`
     const available = names.length > 0 ? `Available: ${shown(names)}` : 'No server is available to this cell.'
     return others.length > 0
-      ? `${available}${names.length > 0 ? '.' : ''} To be named in servers=[…]: ${shown(others)}`
+      ? `${available}${names.length > 0 ? '.' : ''} Name in servers=[…] to use: ${shown(others)}`
       : available
   }
 }

@@ -35,7 +35,7 @@ function blocksOf(content: unknown): unknown[] {
 function failureMessage(server: string, tool: string, content: unknown[]): string {
   const text = content.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
-  return cleanWords(words) || `${server}.${tool} failed without saying why`
+  return cleanWords(words) || `${server}.${tool} failed without a message`
 }
 
 function isText(block: unknown): block is { type: 'text'; text: string } {

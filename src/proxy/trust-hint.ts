@@ -6,21 +6,26 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 
 const HINT = 'Ask the user to read its config file and to run `sandbridge trust` in the project.'
+const PERSON_HINT = 'Read that file, and allow its servers with `sandbridge trust`.'
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE when one of `requested` is not trusted */
 export function refuseUntrusted(requested: readonly string[] = [], untrusted: readonly ServerDefinition[]): void {
   const found = untrusted.find(({ name }) => requested.includes(name))
   if (!found) return
-  const text = `Server '${found.name}' comes with a project and is not trusted: ${found.source.file}`
-  const userHint = 'Read that file, and allow its servers with `sandbridge trust`.'
-  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint })
+  const text = `Server '${found.name}' is defined by an untrusted project file: ${found.source.file}`
+  throw new BridgeError('PROXY_SERVER_UNAVAILABLE', text, { hint: HINT, userHint: PERSON_HINT })
 }
 
 /** The error of a cell that used such a server, with what helps. */
-export function withTrustHint(failed: CellError, untrusted: readonly ServerDefinition[]): CellError {
+export function withTrustHint(
+  failed: CellError,
+  untrusted: readonly ServerDefinition[],
+  forPerson: boolean,
+): CellError {
   const found = untrusted.find(({ name }) => namesServer(failed, name))
   if (!found) return failed
-  return { ...failed, hint: `Server '${found.name}' comes with the project and is not trusted. ${HINT}` }
+  const text = `Server '${found.name}' is defined by an untrusted project file`
+  return { ...failed, hint: forPerson ? `${text}: ${found.source.file}. ${PERSON_HINT}` : `${text}. ${HINT}` }
 }
 
 function namesServer({ name: kind, message }: CellError, server: string): boolean {

@@ -16,7 +16,7 @@ export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { na
   if (unsearched.length > 0) {
     const broken = unsearched.filter((server) => server.isBroken)
     const pending = unsearched.filter((server) => !server.isBroken)
-    if (broken.length > 0) sentences.push(`Unavailable, and left out of searches: ${withReasons(broken)}.`)
+    if (broken.length > 0) sentences.push(`Unavailable and not searched: ${withReasons(broken)}.`)
     if (pending.length > 0) sentences.push(`Not searched: ${withReasons(pending)}. Search again later.`)
   }
   if (unloaded.length > 0) {

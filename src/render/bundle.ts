@@ -44,7 +44,7 @@ export function mediaOf(bundles: MimeBundle[]): { blocks: MediaBlock[]; notes: s
     seen.add(data)
     const problem = problemOf(data, chars, blocks.length)
     if (problem) {
-      notes.push(`An image or sound (${mimeType}) is not shown: ${problem}.`)
+      notes.push(`An image or audio item (${mimeType}) is not shown: ${problem}.`)
       continue
     }
     chars += data.length
@@ -63,7 +63,7 @@ function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
 function problemOf(data: string, chars: number, count: number): string | undefined {
   const size = `${(data.length / 1e6).toFixed(1)} MB as base64`
   if (data.length > MAX_MEDIA_CHARS)
-    return `it has ${size}, at most ${MAX_MEDIA_CHARS / 1e6} MB can be; make it smaller`
+    return `it has ${size}, and the limit is ${MAX_MEDIA_CHARS / 1e6} MB; make it smaller`
   if (count >= MAX_MEDIA) return `a result shows at most ${MAX_MEDIA} of them`
   if (chars + data.length > MAX_ALL_MEDIA_CHARS) return `a result shows at most ${MAX_ALL_MEDIA_CHARS / 1e6} MB of them`
   // A client that checks what it is sent would refuse the whole result.

@@ -144,7 +144,7 @@ describe('the budget', () => {
     const [head, tail] = text.split(/\n… [\d,]+ of 210,009 characters left out: .* …\n/)
     expect(head).toBe(stdout.slice(0, from).trimEnd())
     expect(tail).toBe(
-      `${stdout.slice(to)}\n[Cut to fit. Read on with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
+      `${stdout.slice(to)}\n[Truncated. Read more with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
     )
     expect(head).toMatch(/^BEGIN[^]*line$/)
   })
@@ -273,7 +273,7 @@ describe('the handle of a new session', () => {
       session,
     })
     expect(content).toEqual([
-      { type: 'text', text: `hello\n[To go on with these variables, pass session="${session.handle}".]` },
+      { type: 'text', text: `hello\n[To keep these variables, pass session="${session.handle}".]` },
     ])
     expect(structuredContent).toBeUndefined()
   })

@@ -73,7 +73,7 @@ function withinBudget(
 ): { text: string; data: Data } {
   const gapLine = gapLineFor(result, parts)
   // Not a part, since it must come through whole.
-  const wayBack = session ? `\n[To go on with ${session.keeps}, pass session="${session.handle}".]` : ''
+  const wayBack = session ? `\n[To keep ${session.keeps}, pass session="${session.handle}".]` : ''
   const handle = session ? { session: session.handle } : {}
   let room = tokens
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -110,7 +110,7 @@ const count = (number: number) => number.toLocaleString('en')
 
 function wayToTheRest({ cell, outputUri }: CellResult): Part[] {
   if (cell === undefined || !outputUri) return [{ kind: 'note', text: 'Print less, or a part of it.' }]
-  const text = `Cut to fit. Read on with print(runtime.output(${cell})[a:b]) or print(runtime.grep(${cell}, r"pattern")); resource: ${outputUri}`
+  const text = `Truncated. Read more with print(runtime.output(${cell})[a:b]) or print(runtime.grep(${cell}, r"pattern")); resource: ${outputUri}`
   return [{ kind: 'note', text }]
 }
 
@@ -168,7 +168,7 @@ function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult):
       : 'Variables, imports and functions are kept.'
   if (status === 'timeout') {
     return [
-      `Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less at once, or pass a larger timeout.`,
+      `Timed out after ${timeoutMs / 1000} s and was interrupted. ${state} Do less per cell, or pass a larger timeout.`,
     ]
   }
   if (status === 'interrupted') return [`Interrupted. ${state}`]

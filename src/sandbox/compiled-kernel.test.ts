@@ -55,9 +55,12 @@ describe('the compiled kernel', () => {
     const file = path.join(folder, readdirSync(folder)[0]!)
     const content = readFileSync(file)
     content[content.length - 1]! ^= 1
+    // It is not mended here, so that nothing writes the file while it is looked at.
+    const fails = vi.fn<RunPython>(async () => ({ code: 1, stdout: '', stderr: '', missing: false }))
     writeFileSync(file, content)
-    expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toBeUndefined()
+    expect(await new CompiledKernels(folder).find(kernel, 'image', fails)).toBeUndefined()
     writeFileSync(file, 'short')
-    expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toBeUndefined()
+    expect(await new CompiledKernels(folder).find(kernel, 'image', fails)).toBeUndefined()
+    await vi.waitFor(() => expect(fails).toHaveBeenCalledTimes(2), 5_000)
   })
 })

@@ -28,7 +28,7 @@ it('takes a rootless engine before a rootful one, and a rootful one before what 
   const rest = [yes('bubblewrap'), yes('pyodide')]
   expect(await firstUsable([rootful('podman'), yes('docker'), ...rest])).toMatchObject({
     name: 'docker',
-    passedOver: [{ name: 'podman', verdict: 'works; a rootless engine comes first' }],
+    passedOver: [{ name: 'podman', verdict: 'works; a rootless engine is preferred' }],
   })
   for (const docker of [rootful('docker'), no('docker')])
     expect(await firstUsable([rootful('podman'), docker, ...rest])).toMatchObject({ name: 'podman', passedOver: [] })

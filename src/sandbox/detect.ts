@@ -42,7 +42,7 @@ const PROBES: Record<ProviderName, Probe> = {
   pyodide: async () => ({
     name: 'pyodide',
     usable: true,
-    verdict: 'the embedded sandbox, which needs nothing but Node',
+    verdict: 'the embedded sandbox, which needs only Node.js',
   }),
 }
 
@@ -78,7 +78,7 @@ export async function findProvider(
     try {
       // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
       if (name !== 'pyodide') await provider.prepare(onProgress)
-      log.info('Sandboxes are made by', { provider: name, verdict, passedOver })
+      log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
       return { provider, passedOver }
     } catch (error) {
       candidates = candidates.map((probe) => probe.then((one) => (one.name === name ? unprepared(one, error) : one)))
@@ -109,9 +109,9 @@ export async function firstUsable(
     if (usable && candidate.rootful) rootful ??= candidate
     else if (usable && !(name === 'pyodide' && asleep)) return { name, verdict, passedOver }
     if (candidate.asleep) asleep ??= candidate
-    passedOver.push({ name, verdict: candidate.rootful ? `${verdict}; a rootless engine comes first` : verdict })
+    passedOver.push({ name, verdict: candidate.rootful ? `${verdict}; a rootless engine is preferred` : verdict })
   }
-  const chosen = rootful ?? asleep ?? { name: 'pyodide', verdict: 'nothing else is usable' }
+  const chosen = rootful ?? asleep ?? { name: 'pyodide', verdict: 'no other sandbox is usable' }
   const before = passedOver.findIndex(({ name }) => name === chosen.name)
   return {
     name: chosen.name,
@@ -129,13 +129,9 @@ async function createProvider(
   const { packages, projects } = settings
   if (name === 'pyodide') {
     if (mount) {
-      throw new BridgeError(
-        'CONFIG_INVALID',
-        'The embedded sandbox cannot show cells a folder: MCP_BRIDGE_MOUNT is set',
-        {
-          hint: 'Leave MCP_BRIDGE_MOUNT out, or use podman, docker or bubblewrap.',
-        },
-      )
+      throw new BridgeError('CONFIG_INVALID', 'The embedded sandbox does not support MCP_BRIDGE_MOUNT', {
+        hint: 'Unset MCP_BRIDGE_MOUNT, or use podman, docker or bubblewrap.',
+      })
     }
     const { PyodideProvider } = await import('./pyodide/provider.ts')
     return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide'), packages })
@@ -158,7 +154,7 @@ async function createProvider(
 const IMAGE_WORDS = {
   pullable: (image: string) => `the image ${image} is pulled at the first use`,
   missing: (image: string) =>
-    `the image ${image} is not on this machine and cannot be pulled: build one with \`sandbridge image build slim\``,
+    `the image ${image} was not found and cannot be pulled. Build one with \`sandbridge image build slim\``,
 }
 
 async function probeContainerEngine(name: 'podman' | 'docker', image?: string): Promise<Candidate> {

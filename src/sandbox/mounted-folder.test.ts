@@ -22,8 +22,8 @@ it('is seen under its own name', async () => {
 })
 
 it.each([
-  ['nothing there', 'none', /is no folder/],
-  ['a file', 'file', /is no folder/],
+  ['nothing there', 'none', /is not a folder/],
+  ['a file', 'file', /is not a folder/],
   ['the state folder', 'state', /own files/],
   ['a folder in it', 'state/.sandbridge', /own files/],
   ['a link to it', 'link', /own files/],

@@ -19,11 +19,11 @@ export async function resolveMount(
   own: readonly string[],
 ): Promise<MountedFolder> {
   const source = await realpath(mount.path).catch(() => mount.path)
-  if (!(await stat(source).catch(() => undefined))?.isDirectory()) throw refused(`${mount.path} is no folder`)
+  if (!(await stat(source).catch(() => undefined))?.isDirectory()) throw refused(`${mount.path} is not a folder`)
   for (const folder of own) {
     const real = await realpath(folder).catch(() => path.resolve(folder))
     if (isInside(source, real) || isInside(real, source))
-      throw refused(`${mount.path} would give cells the bridge's own files in ${folder}`)
+      throw refused(`${mount.path} would expose the bridge's own files in ${folder}`)
   }
   const name = path.basename(source)
   // Engines separate the parts of a mount with commas; the others have no place in a path that a model has to type.
@@ -39,6 +39,6 @@ function isInside(outer: string, inner: string): boolean {
 
 function refused(reason: string): BridgeError {
   return new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_MOUNT: ${reason}`, {
-    hint: 'Name a folder that holds what cells should see and nothing else.',
+    hint: 'Use a folder that holds only files for cells.',
   })
 }

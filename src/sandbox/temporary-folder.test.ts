@@ -6,7 +6,7 @@ it('without a folder for temporary files, the error names it and says what to se
   onTestFinished(() => void vi.unstubAllEnvs())
   await expect(makeTemporaryFolder()).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringContaining('Nothing can be written to /nonexistent'),
+    message: expect.stringContaining('/nonexistent is not writable'),
     hint: expect.stringContaining('TMPDIR'),
   })
 })

@@ -12,8 +12,8 @@ export async function makeTemporaryFolder(): Promise<string> {
 }
 
 export function noTemporaryFiles(error: unknown): BridgeError {
-  return new BridgeError('CONFIG_INVALID', `Nothing can be written to ${tmpdir()}: ${messageOf(error)}`, {
-    hint: 'Set TMPDIR to a folder for temporary files that is there and can be written to.',
+  return new BridgeError('CONFIG_INVALID', `${tmpdir()} is not writable: ${messageOf(error)}`, {
+    hint: 'Set TMPDIR to a writable folder.',
     cause: error,
   })
 }

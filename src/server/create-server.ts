@@ -19,11 +19,13 @@ import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { renderFailure } from '../render/render-failure.ts'
 import { type RenderOptions, renderResult } from '../render/render-result.ts'
+import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
+import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
@@ -85,7 +87,7 @@ export function createServer(parts: ServerParts): Server {
       bridge.warmUp()
       await rehearse(() => createServer(parts))
     } catch (error) {
-      log.error('Nothing could be prepared', { error })
+      log.error('Preparing the first sandbox failed', { error })
     }
   }
 
@@ -101,7 +103,7 @@ export function createServer(parts: ServerParts): Server {
     if (name !== RUN_PYTHON_TOOL.name) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no tool '${shortName(name)}'; the only one is run_python`,
+        `Unknown tool '${shortName(name)}'; the only one is run_python`,
       )
     }
     const { mcpReq } = context
@@ -114,7 +116,7 @@ export function createServer(parts: ServerParts): Server {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
-    if (!state) run.start(runPython(parts, args, run, quirks))
+    if (!state) run.start(runPython(parts, args, run, quirks, runRequest(server, context)))
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
@@ -150,7 +152,7 @@ export function createServer(parts: ServerParts): Server {
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource '${shortName(uri)}'`, { uri })
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
     return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary() }] }
@@ -165,6 +167,7 @@ async function runPython(
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
+  origin: RunRequest,
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
   try {
@@ -174,13 +177,14 @@ async function runPython(
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
-    return await sessions.use(handle, async function runInSession(session, newHandle) {
+    const inSession = async function runInSession(session: Session, newHandle?: string): Promise<CallToolResult> {
       const result = await bridge.runCell(session, {
         ...request,
         ...listeners,
         timeLimit,
         signal: run.signal,
         asker: run,
+        run: origin,
       })
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
@@ -189,9 +193,10 @@ async function runPython(
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
-    })
+    }
+    return await observedRun(bridge.events, origin, () => sessions.use(handle, inSession))
   } catch (error) {
-    if (!BridgeError.isInstance(error)) log.error('A cell could not be run', { error })
+    if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
     return { ...renderFailure(error, limits) }
   }
 }

@@ -68,7 +68,7 @@ export class OpenRun implements Asker {
     this.#limit?.pause()
     return new Promise<Record<string, unknown>>((resolve, reject) => {
       this.#open.set(key, { question, answer: resolve })
-      const over = () => reject(new BridgeError('CANCELLED', 'The cell that asked is over'))
+      const over = () => reject(new BridgeError('CANCELLED', 'The cell that sent the request has ended'))
       signal?.addEventListener('abort', over, { once: true })
       void this.#result?.finally(over)
       this.#wake?.()

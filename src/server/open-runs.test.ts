@@ -31,12 +31,12 @@ it('a client that does not has its cell interrupted, and cannot come back', asyn
   runs.awaitAnswer(run)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(run.signal.aborted).toBe(true)
-  expect(() => runs.resume(run.id)).toThrow(/is over/)
+  expect(() => runs.resume(run.id)).toThrow(/has ended/)
 })
 
 it('nobody gets at a run that is over, or at one whose name they guess', () => {
   const runs = new OpenRuns()
   const run = startRun(runs)
   runs.delete(run)
-  for (const id of [run.id, '', 'nonsense', '__proto__']) expect(() => runs.resume(id)).toThrow(/is over/)
+  for (const id of [run.id, '', 'nonsense', '__proto__']) expect(() => runs.resume(id)).toThrow(/has ended/)
 })

@@ -43,8 +43,8 @@ export class OpenRuns {
   resume(id: string): OpenRun {
     const run = this.#runs.get(id)
     if (!run) {
-      throw new BridgeError('CANCELLED', 'The call that this answers is over', {
-        hint: 'Call run_python again, if its code is still to be run.',
+      throw new BridgeError('CANCELLED', 'The call that this answers has ended', {
+        hint: 'Call run_python again to run its code.',
       })
     }
     clearTimeout(this.#timers.get(id))

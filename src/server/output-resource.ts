@@ -7,8 +7,8 @@ import { shortName } from '../text/short-name.ts'
 export const OUTPUT_TEMPLATE = {
   uriTemplate: OUTPUT_URI_TEMPLATE,
   name: 'output',
-  title: 'All that a cell has shown',
-  description: 'The URI is in the result of the cell, where only a part of it had room.',
+  title: 'The full output of a cell',
+  description: 'A truncated result names the URI.',
   mimeType: 'text/plain',
 }
 
@@ -26,5 +26,5 @@ export function readOutputResource(sessions: Iterable<Session>, uri: string): Re
     if (cell === undefined) continue
     return { contents: [{ uri, mimeType: OUTPUT_TEMPLATE.mimeType, text: outputs.read(cell) }] }
   }
-  throw new Error(`There is no output '${shortName(uri)}' in this session; another session's is gone with it`)
+  throw new Error(`Unknown output '${shortName(uri)}'. Output is kept only while its session lives`)
 }

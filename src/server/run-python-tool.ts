@@ -36,7 +36,7 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
     ...RUN_PYTHON_TOOL.inputSchema,
     properties: {
       ...RUN_PYTHON_TOOL.inputSchema.properties,
-      session: { type: 'string' as const, description: 'as given by the first result: keeps its variables' },
+      session: { type: 'string' as const, description: 'session handle from an earlier result' },
     },
   },
 }
@@ -87,14 +87,14 @@ function parseCode(code: unknown): string {
 function parseSession(session: unknown): string {
   if (typeof session === 'string' && session.trim() !== '') return session
   const problem = typeof session === 'string' ? 'is empty' : `must be a string, not ${describe(session)}`
-  throw invalid(`'session' ${problem}: pass what an earlier result gave, or leave it out to start a new session`)
+  throw invalid(`'session' ${problem}: pass the handle from an earlier result, or omit it to start a new session`)
 }
 
 function parseServers(servers: unknown): string[] {
   if (!Array.isArray(servers)) throw invalid(`'servers' must be a list of server names, not ${describe(servers)}`)
   return servers.map((name: unknown) => {
     if (typeof name === 'string') return name
-    throw invalid(`'servers' must be a list of server names, and ${describe(name)} is none`)
+    throw invalid(`'servers' must be a list of server names; ${describe(name)} is not a server name`)
   })
 }
 

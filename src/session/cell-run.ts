@@ -1,5 +1,7 @@
 // One run of one cell: collects what it shows, within bounds, and sees that it stops in time.
 import { BridgeError } from '../errors.ts'
+import type { Origin } from '../events/event.ts'
+import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
@@ -34,6 +36,10 @@ export interface CellRequest {
   onUpstreamProgress?: (progress: UpstreamProgress) => void
   /** Aborted when nobody waits for the result any more: the cell is interrupted. */
   signal?: AbortSignal
+  /** Whose cell it is; missing for one that no observer is to see. */
+  origin?: Origin
+  /** The id of the client's run. */
+  run?: string | undefined
 }
 
 /** What a kernel is told besides the cell. */
@@ -57,6 +63,7 @@ export class CellRun {
   readonly #kernel: Kernel
   readonly #request: CellRequest
   readonly #options: CellRunOptions
+  readonly #events: EventStream
   readonly #malformedBefore: number
   readonly #stdout = new KeptStream()
   readonly #stderr = new KeptStream()
@@ -68,10 +75,11 @@ export class CellRun {
   #timeInCalls: string | undefined
   #killTimer: NodeJS.Timeout | undefined
 
-  constructor(kernel: Kernel, request: CellRequest, options: CellRunOptions) {
+  constructor(kernel: Kernel, request: CellRequest, options: CellRunOptions, events = NO_EVENTS) {
     this.#kernel = kernel
     this.#request = request
     this.#options = options
+    this.#events = request.origin ? events : NO_EVENTS
     this.#toolCalls = new ToolCalls(request.onToolCall)
     this.#malformedBefore = kernel.channel.malformedCount
   }
@@ -82,11 +90,12 @@ export class CellRun {
     timeLimit.start(() => this.#interrupt('timeout'))
     const onAbort = () => this.#interrupt('interrupted')
     signal?.addEventListener('abort', onAbort, { once: true })
+    if (this.#events.active) this.#emitStarted()
     try {
       const done = await this.#kernel.run({ code, servers, observer: this.#observer(), ...this.#options })
-      return this.#finished(done, performance.now() - startedAt)
+      return this.#told(this.#finished(done, performance.now() - startedAt))
     } catch (error) {
-      return this.#died(error, performance.now() - startedAt)
+      return this.#told(this.#died(error, performance.now() - startedAt))
     } finally {
       timeLimit.stop()
       clearTimeout(this.#killTimer)
@@ -100,6 +109,7 @@ export class CellRun {
       onOutput: (stream, text) => {
         ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
         onOutput?.(stream, text)
+        if (this.#events.active) this.#events.emit({ type: 'cell.output', ...this.#about(), stream, text })
       },
       onDisplay: (data) => this.#display(data),
       onProgress: (progress) => onProgress?.(progress),
@@ -111,6 +121,35 @@ export class CellRun {
     this.#displayChars += sizeOf(data)
     if (this.#displays.length < MAX_DISPLAYS && this.#displayChars <= MAX_DISPLAY_CHARS) this.#displays.push(data)
     else this.#droppedDisplays += 1
+    if (this.#events.active) this.#events.emit({ type: 'cell.display', ...this.#about(), data })
+  }
+
+  #about() {
+    const { origin, run } = this.#request
+    return { id: origin!.cell, parent: run, session: origin!.session, client: origin!.client }
+  }
+
+  #emitStarted(): void {
+    const { code, servers, timeoutMs } = this.#request
+    this.#events.emit({
+      type: 'cell.started',
+      ...this.#about(),
+      number: this.#options.cell,
+      code,
+      servers: servers.map(({ name }) => name),
+      timeoutMs,
+      sandbox: this.#kernel.sandbox.id,
+      provider: this.#kernel.sandbox.provider,
+    })
+  }
+
+  #told(result: CellResult): CellResult {
+    if (this.#events.active) {
+      const { status, durationMs, value, error, stateLost } = result
+      const raised = error && { name: error.name, message: error.message }
+      this.#events.emit({ type: 'cell.ended', ...this.#about(), status, durationMs, value, raised, stateLost })
+    }
+    return result
   }
 
   #interrupt(stop: Stop): void {
@@ -138,7 +177,7 @@ export class CellRun {
   #died(error: unknown, durationMs: number): CellResult {
     if (!BridgeError.isInstance(error) || error.code !== 'KERNEL_DIED') throw error
     const reason = this.#stop
-      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of being interrupted, so its sandbox was ended.`
+      ? `The cell did not stop within ${INTERRUPT_GRACE_MS / 1000} s of the interrupt, so the bridge stopped its sandbox.`
       : `${error.message}.`
     return {
       ...this.#collected(durationMs),
@@ -164,7 +203,9 @@ export class CellRun {
     return [
       ...(this.#timeInCalls ? [this.#timeInCalls] : []),
       ...(malformed > 0 ? [describeMalformed(malformed, this.#kernel.channel.malformedReason)] : []),
-      ...(this.#droppedDisplays > 0 ? [`${this.#droppedDisplays} values were displayed beyond what is kept.`] : []),
+      ...(this.#droppedDisplays > 0
+        ? [`${this.#droppedDisplays} displayed values exceed the limit and were dropped.`]
+        : []),
     ]
   }
 }

@@ -21,8 +21,8 @@ export async function checkSavedTool(
     if (problem === undefined) return
     throw new BridgeError(
       'STATE_REFUSED',
-      `'${content.name}' was not saved, because a fresh sandbox cannot load it: ${problem.text}`,
-      { hint: 'Import what it needs inside the function or at the top of a cell, and save it again.' },
+      `'${content.name}' was not saved: a fresh sandbox cannot load it: ${problem.text}`,
+      { hint: 'Put its imports inside the function or at the top of a cell, then save it again.' },
     )
   } finally {
     await kernel.dispose()
@@ -91,7 +91,7 @@ function onlySavedTools(store: SavedToolStore, candidate: SavedToolContent): Cal
   return async ({ method, params }) => {
     const name = method === 'load_saved_tool' && isNamed(params) ? params.name : undefined
     if (name === undefined)
-      throw new BridgeError('STATE_REFUSED', 'A saved tool may not call anything while it is imported')
+      throw new BridgeError('STATE_REFUSED', 'A saved tool must not make calls while it is imported')
     return name === candidate.name ? { ...candidate, version: 0 } : store.find(name)
   }
 }

@@ -46,7 +46,7 @@ export class CheckpointKeeper {
     const carried = this.#carried()
     return (
       carried &&
-      `As they were before this cell, these come back with the next one: ${listed(carried.kept)}.${losses(carried)}`
+      `The next cell restores these as they were before this cell: ${listed(carried.kept)}.${losses(carried)}`
     )
   }
 
@@ -54,7 +54,7 @@ export class CheckpointKeeper {
   describeLost(): string {
     const carried = this.#carried()
     if (!carried) return 'variables of earlier cells are gone.'
-    return `its files are gone, variables come back where they could be kept.${losses(carried)}`
+    return `its files are gone; the next cell restores the variables that were kept.${losses(carried)}`
   }
 
   /** Undefined when nothing will be restored. */

@@ -69,7 +69,9 @@ export class KeptTexts {
     try {
       text.moveTo(path.join(this.#madeFolder(), randomUUID()))
     } catch (error) {
-      this.#options.log?.warning('Output of a cell could not be moved to the cache folder and is dropped', { error })
+      this.#options.log?.warning('Moving the output of a cell to the cache folder failed; the output is lost', {
+        error,
+      })
       text.drop()
       return
     }

@@ -1,5 +1,6 @@
 // Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
 import { BridgeError } from '../errors.ts'
+import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../sandbox/provider.ts'
@@ -14,6 +15,7 @@ interface KernelPoolOptions {
   /** How many kernels to keep waiting. */
   size: number
   log: Log
+  events?: EventStream
 }
 
 /** Starting a sandbox takes the machine for a while, which the cell that the last one was taken for should have first. */
@@ -100,12 +102,12 @@ export class KernelPool {
       (kernel) =>
         void kernel.closed.then((exit) => {
           if (!forget() || this.#closed) return
-          this.#options.log.warning('A waiting sandbox has ended', { ...exit })
+          this.#options.log.warning('A pooled sandbox ended', { ...exit })
           this.#refillLater()
         }),
       (error: unknown) => {
         forget()
-        this.#options.log.warning('A waiting kernel could not be started', { error })
+        this.#options.log.warning('A pooled kernel failed to start', { error })
         // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
         if (this.#lossCount > 0) this.#refillLater()
       },
@@ -134,11 +136,14 @@ export class KernelPool {
     const provider = await this.#prepared()
     return this.#queue.run(async () => {
       if (this.#closed) throw shuttingDown()
+      const startedAt = performance.now()
       const sandbox = await provider.start(limits)
       this.#starting.add(sandbox)
       try {
         if (this.#closed) throw shuttingDown()
-        return await Kernel.attach(sandbox, undefined, log)
+        const kernel = await Kernel.attach(sandbox, undefined, log)
+        this.#emitStarted(kernel, performance.now() - startedAt)
+        return kernel
       } catch (error) {
         await sandbox.dispose()
         throw error
@@ -146,6 +151,12 @@ export class KernelPool {
         this.#starting.delete(sandbox)
       }
     }, options)
+  }
+
+  #emitStarted({ sandbox: { id, provider }, python, closed }: Kernel, durationMs: number): void {
+    const { events = NO_EVENTS } = this.#options
+    events.emit({ type: 'sandbox.started', id, provider, python, durationMs })
+    void closed.then(({ reason }) => events.emit({ type: 'sandbox.ended', id, provider, reason }))
   }
 
   async #prepared(): Promise<Provider> {
@@ -160,5 +171,5 @@ export class KernelPool {
 }
 
 function shuttingDown(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The bridge is ending')
+  return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
 }

@@ -19,7 +19,7 @@ describe('OutputStore', () => {
   it('drops the oldest first, and never the newest', () => {
     const store = new OutputStore(texts(), 2 * (4 + TEXT_OVERHEAD_BYTES))
     for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
-    expect(() => store.read(1)).toThrow(/no output of cell 1/)
+    expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
     expect(store.read(2)).toBe('xxxx')
     store.keep(4, 'y'.repeat(5_000))
     expect(() => store.read(3)).toThrow()
@@ -29,13 +29,13 @@ describe('OutputStore', () => {
   it('keeps the newest 1,000 texts, however short they are', () => {
     const store = new OutputStore(texts())
     for (let cell = 1; cell <= 1_001; cell += 1) store.keep(cell, 'x')
-    expect(() => store.read(1)).toThrow(/no output of cell 1/)
+    expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
     expect(store.read(2)).toBe('x')
   })
 
   it('says what there is instead', () => {
     const store = new OutputStore(texts())
-    expect(() => store.read(undefined)).toThrow('No cell has shown anything yet')
+    expect(() => store.read(undefined)).toThrow('No cell has output yet')
     store.keep(7, 'x')
     const error = (() => {
       try {

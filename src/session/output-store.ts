@@ -53,12 +53,10 @@ export class OutputStore {
     if (text !== undefined) return text
     if (wanted !== undefined && kept) this.#drop(wanted, kept.length)
     const cells = [...this.#kept.keys()]
-    const message = wanted === undefined ? 'No cell has shown anything yet' : `There is no output of cell ${wanted}`
+    const message = wanted === undefined ? 'No cell has output yet' : `No output of cell ${wanted} is kept`
     throw new BridgeError('OUTPUT_UNKNOWN', message, {
       hint:
-        cells.length === 0
-          ? ''
-          : `Kept: cells ${cells.slice(-20).join(', ')}. Run the cell again for what is gone or was never shown.`,
+        cells.length === 0 ? '' : `Kept: cells ${cells.slice(-20).join(', ')}. Run the cell again for other output.`,
     })
   }
 

@@ -63,14 +63,15 @@ describe('a session', () => {
     session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost: [] })
     const { result } = await run(0, (sandbox) => sandbox.end({ reason: 'out-of-memory' }))
     expect(result).toMatchObject({ status: 'killed', stateLost: true, carriedOver: true })
-    expect(result.notes.join()).toMatch(/come back with the next one: x/)
+    expect(result.notes.join()).toMatch(/The next cell restores these as they were before this cell: x/)
     expect((await run(1, done)).frame).toMatchObject({ restore: 'AA==' })
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
   })
 
   it('that ended between two cells tells the next one what was lost', async () => {
     const lost = ['area (function of a cell)', 'Point (class of a cell)']
-    const expected = /variables come back.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
+    const expected =
+      /restores the variables that were kept.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/
     const idle = open({ checkpoint: true, idleTimeoutMs: 1 })
     await idle.run(0, idle.done)
     idle.session.keepCheckpoint({ data: 'AA==', kept: ['x'], lost })

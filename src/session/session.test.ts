@@ -172,7 +172,7 @@ describe('Session', () => {
     sandbox.send(display('x'.repeat(20_000_000)), display('y'.repeat(20_000_000)), display('small'), done(1))
     const { displays, notes } = await run
     expect(displays.length).toBe(1)
-    expect(notes).toEqual(['2 values were displayed beyond what is kept.'])
+    expect(notes).toEqual(['2 displayed values exceed the limit and were dropped.'])
   })
 
   it('says where the time went when the cell is interrupted', async () => {
@@ -189,7 +189,7 @@ describe('Session', () => {
     // The kernel lets go of its calls as it is interrupted.
     sandbox.send({ type: 'cancel', id: 1 }, done(1, { status: 'interrupted' }))
     expect((await run).notes).toEqual([
-      expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, not over\.$/),
+      expect.stringMatching(/^Time in tool calls: github\.search [\d.]+ s, still running\.$/),
     ])
   })
 
@@ -220,7 +220,7 @@ describe('a sandbox that dies under a cell', () => {
     expect(result).toMatchObject({ status: 'killed', stateLost: true })
     expect(JSON.stringify(result)).not.toContain('last words')
     expect(logged.filter((line) => line.includes('last words'))).toEqual([
-      expect.stringMatching(/ warning A sandbox has ended reason="killed" .* detail="last words\\nof a process"\n$/),
+      expect.stringMatching(/ warning A sandbox ended reason="killed" .* detail="last words\\nof a process"\n$/),
     ])
     await session.close()
   })
@@ -255,7 +255,7 @@ describe('a sandbox that sends what is no frame', () => {
     sandboxes[1]!.send(done(2))
     expect((await second).notes).toEqual([
       expect.stringMatching(
-        /had ended \(the bridge ended it after 100 malformed frames, .*not JSON\): variables .* gone/,
+        /had ended \(the bridge stopped it after 100 malformed frames, .*not JSON\): variables .* gone/,
       ),
     ])
     await session.close()

@@ -1,6 +1,8 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
+import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
+import { newId } from '../events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
 import type { SandboxExit } from '../sandbox/provider.ts'
@@ -16,6 +18,7 @@ interface SessionOptions {
   /** Where the output of its cells is kept. */
   texts: KeptTexts
   log: Log
+  events?: EventStream
   /** A kernel that has run nothing for this long is ended; 0 means never. */
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
@@ -53,6 +56,9 @@ export interface SessionInfo extends Partial<SessionLimits> {
 /** Cells that may wait behind the one that runs. */
 const MAX_QUEUED = 16
 export class Session {
+  /** In events. It is no secret, and opens nothing. */
+  readonly id = newId()
+  readonly #openedAt = performance.now()
   /** All that its cells have shown. */
   readonly outputs: OutputStore
   readonly #options: SessionOptions
@@ -79,6 +85,11 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options
     this.outputs = new OutputStore(options.texts)
+    this.#events.emit({ type: 'session.started', id: this.id })
+  }
+
+  get #events(): EventStream {
+    return this.#options.events ?? NO_EVENTS
   }
 
   /**
@@ -87,7 +98,7 @@ export class Session {
    */
   async run(request: CellRequest): Promise<CellResult> {
     if (this.#queued >= MAX_QUEUED) {
-      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are waiting in this session already`)
+      throw new BridgeError('SESSION_LIMIT', `${MAX_QUEUED} cells are already waiting in this session`)
     }
     this.#queued += 1
     // Also while it waits for its turn: that may be because the cell before it waits for the sandbox.
@@ -103,7 +114,10 @@ export class Session {
   }
 
   /** End the session's kernel. A cell that runs ends as killed. @param why for its reader */
-  async close(why = 'The session was ended'): Promise<void> {
+  async close(why = 'The session was closed'): Promise<void> {
+    if (this.#closed === undefined) {
+      this.#events.emit({ type: 'session.ended', id: this.id, durationMs: performance.now() - this.#openedAt })
+    }
     this.#closed ??= why
     clearTimeout(this.#idleTimer)
     this.outputs.clear()
@@ -160,7 +174,7 @@ export class Session {
     }
     this.#running = request
     this.#cells += 1
-    const ran = await new CellRun(kernel, request, {
+    const options = {
       cell: this.#cells,
       ...(this.#options.json && { json: true as const }),
       ...(request.projects && { projects: request.projects() }),
@@ -168,7 +182,8 @@ export class Session {
       ...(request.named && { named: request.named }),
       ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
       ...this.#carriedOver(kernel),
-    }).result()
+    }
+    const ran = await new CellRun(kernel, request, options, this.#events).result()
     this.#running = undefined
     const result = this.#withNews(ran)
     if (result.stateLost) {
@@ -203,7 +218,7 @@ export class Session {
     if (isReset) {
       this.#lost = 'the session was reset, and variables of earlier cells are gone.'
       this.#checkpoints.drop()
-    } else if (isLast) this.#lost = 'each cell has a sandbox of its own here, so that no variable is kept.'
+    } else if (isLast) this.#lost = 'each cell has its own sandbox, so no variable is kept.'
     else if (ran.stateLost) this.#lost = 'the sandbox of earlier cells was lost, and their variables with it.'
     const carriedOver = restorable !== undefined && !isReset
     return { ...ran, notes, stateLost: ran.stateLost || isLast, ...(carriedOver && { carriedOver }) }
@@ -230,11 +245,11 @@ export class Session {
 
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
-    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox has ended', { ...exit })
+    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
-    this.#lost = 'the sandbox of earlier cells ended by itself, and their variables are gone.'
+    this.#lost = 'the sandbox of earlier cells exited, and their variables are gone.'
     this.#news.push(
       `The session's sandbox had ended (${kernel.channel.describeEnd(exit)}): ${this.#checkpoints.describeLost()}`,
     )
@@ -257,7 +272,7 @@ export class Session {
 }
 
 function isOver(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The session is over')
+  return new BridgeError('SHUTTING_DOWN', 'The session is closed')
 }
 
 /** The result of a cell that was cancelled while it waited for its turn, or for its sandbox. */

@@ -51,7 +51,7 @@ export class StartQueue {
 
   /** Nobody who waits gets a turn any more. */
   close(): void {
-    for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is ending'))
+    for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down'))
     this.#waiting = []
   }
 

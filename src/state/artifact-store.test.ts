@@ -56,11 +56,9 @@ describe('ArtifactStore', () => {
 
   it('refuses what is over a limit, says the limit, and keeps what is there', async () => {
     const small = new ArtifactStore(folder, { artifactBytes: 2 << 20, totalBytes: 3 << 20, versionCount: 3 })
-    await expect(small.save('a', Buffer.alloc((2 << 20) + 1))).rejects.toThrow(/may have 2 MiB/)
+    await expect(small.save('a', Buffer.alloc((2 << 20) + 1))).rejects.toThrow(/limit of an artifact is 2 MiB/)
     await small.save('a', Buffer.alloc(2 << 20))
-    await expect(small.save('b', Buffer.alloc(2 << 20))).rejects.toThrow(
-      /all artifacts together may have 3 MiB, and have 2 MiB/,
-    )
+    await expect(small.save('b', Buffer.alloc(2 << 20))).rejects.toThrow(/all artifacts use 2 MiB of 3 MiB/)
     await small.save('a', bytes('1'))
     await small.save('a', bytes('2'))
     await expect(small.save('a', bytes('3'))).rejects.toMatchObject({
@@ -80,14 +78,14 @@ describe('ArtifactStore', () => {
 
   it('refuses a name that differs in case only, which some file systems take for the same', async () => {
     await store.save('Report', bytes('x'))
-    await expect(store.save('report', bytes('y'))).rejects.toThrow(/differs .* in case only/)
+    await expect(store.save('report', bytes('y'))).rejects.toThrow(/differs .* only in case/)
   })
 
   it('says what there is when a name or a version is not there', async () => {
     await store.save('a', bytes('x'))
     await expect(store.read('b')).rejects.toMatchObject({ code: 'STATE_NOT_FOUND', hint: 'There are: a' })
     await expect(store.read('a', 7)).rejects.toMatchObject({
-      message: "There is no version 7 of the artifact 'a'",
+      message: "Unknown version 7 of the artifact 'a'",
       hint: 'Its versions: 1',
     })
     await expect(store.read('../a')).rejects.toMatchObject({ code: 'STATE_REFUSED' })
@@ -168,7 +166,7 @@ describe('a disk that takes nothing', () => {
   ])('%s is told in words', (code, words) => {
     expect(unwritable(Object.assign(new Error('/home/secret'), { code }), 'an artifact')).toMatchObject({
       code: 'STATE_UNWRITABLE',
-      message: `An artifact could not be kept: ${words}. Nothing that was kept before has changed`,
+      message: `An artifact could not be saved: ${words}. Data that was saved before has not changed`,
     })
   })
 

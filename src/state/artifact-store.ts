@@ -84,9 +84,9 @@ export class ArtifactStore {
       ? `Its versions: ${versions}`
       : known.length > 0
         ? `There are: ${firstOf(known)}`
-        : 'Nothing has been saved yet.'
+        : 'No artifact has been saved yet.'
     const wanted = versions ? `version ${version} of the artifact '${name}'` : `artifact '${name}'`
-    throw new BridgeError('STATE_NOT_FOUND', `There is no ${wanted}`, { hint })
+    throw new BridgeError('STATE_NOT_FOUND', `Unknown ${wanted}`, { hint })
   }
 
   /** A version and its bytes, or some of them. @throws BridgeError as `find` does */
@@ -117,7 +117,7 @@ export class ArtifactStore {
     if (sizeBytes > artifactBytes) {
       throw new BridgeError(
         'STATE_REFUSED',
-        `'${name}' has ${mebibytes(sizeBytes)}, and an artifact may have ${mebibytes(artifactBytes)}`,
+        `'${name}' has ${mebibytes(sizeBytes)}; the limit of an artifact is ${mebibytes(artifactBytes)}`,
         {
           hint: 'Save it in parts, or compressed.',
         },
@@ -126,13 +126,13 @@ export class ArtifactStore {
     const usedBytes = all.reduce((sum, artifact) => sum + artifact.sizeBytes, 0)
     const full =
       usedBytes + sizeBytes > totalBytes
-        ? `all artifacts together may have ${mebibytes(totalBytes)}, and have ${mebibytes(usedBytes)} already`
+        ? `all artifacts use ${mebibytes(usedBytes)} of ${mebibytes(totalBytes)}`
         : all.length >= versionCount
-          ? `there are ${all.length} versions of artifacts, as many as there may be`
+          ? `the limit of ${all.length} versions of artifacts is reached`
           : undefined
     if (full === undefined) return
     throw new BridgeError('STATE_REFUSED', `'${name}' was not saved: ${full}`, {
-      hint: 'The user can make room: sandbridge artifacts rm NAME.',
+      hint: 'The user can free space with `sandbridge artifacts rm NAME`.',
     })
   }
 

@@ -25,10 +25,10 @@ it('keeps values by key, for every bridge of the user', async () => {
 })
 
 it.each([
-  ['a key that is too long', 'abcdef', '1', /no key/],
-  ['an empty key', '', '1', /no key/],
-  ['a key with a line break', 'a\n', '1', /no key/],
-  ['a value that is too large', 'a', 'x'.repeat(50), /a memory may have 40/],
+  ['a key that is too long', 'abcdef', '1', /Invalid memory key/],
+  ['an empty key', '', '1', /Invalid memory key/],
+  ['a key with a line break', 'a\n', '1', /Invalid memory key/],
+  ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
 ])('refuses %s', async (_, key, value, reason) => {
   await expect(new MemoryStore(stateDir(), SMALL).save(key, value)).rejects.toThrow(reason)
 })
@@ -39,7 +39,7 @@ it('is bounded in number and in all bytes', async () => {
   await store.save('b', '1')
   await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
   await store.save('b', 'x'.repeat(30))
-  await expect(store.save('a', 'x'.repeat(30))).rejects.toThrow(/all memories together/)
+  await expect(store.save('a', 'x'.repeat(30))).rejects.toThrow(/limit of all memories/)
   expect(await store.load('a')).toBe('1')
 })
 

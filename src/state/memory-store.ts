@@ -95,7 +95,7 @@ export class MemoryStore {
   #checkKey(key: string): void {
     const { keyChars } = this.#limits
     if (key !== '' && key.length <= keyChars && !/\p{Cc}/u.test(key)) return
-    throw new BridgeError('STATE_REFUSED', 'This is no key for a memory', {
+    throw new BridgeError('STATE_REFUSED', 'Invalid memory key', {
       hint: `Use 1 to ${keyChars} characters without line breaks.`,
     })
   }
@@ -105,11 +105,11 @@ export class MemoryStore {
     const total = all.reduce((sum, one) => sum + sizeOf(one), 0)
     const problem =
       sizeOf(memory) > memoryBytes
-        ? `it has ${sizeOf(memory)} bytes, and a memory may have ${memoryBytes}`
+        ? `it has ${sizeOf(memory)} bytes; the limit of a memory is ${memoryBytes}`
         : total > totalBytes
-          ? `all memories together may have ${totalBytes} bytes`
+          ? `the limit of all memories is ${totalBytes} bytes`
           : all.length > count
-            ? `there are ${count} memories, as many as there may be`
+            ? `the limit of ${count} memories is reached`
             : undefined
     if (problem === undefined) return
     throw new BridgeError('STATE_REFUSED', `The memory was not saved: ${problem}`, {

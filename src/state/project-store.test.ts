@@ -70,9 +70,9 @@ it('follows no symbolic link, neither to read nor to write nor to delete', async
 it('is bounded in bytes, in number and in depth', async () => {
   const { store } = newStore(LIMITS)
   const refusal = async (file: string, data: string) => Object.values((await write(store, file, data)).refused)[0]
-  expect(await refusal('a', 'x'.repeat(101))).toMatch(/a file may have/)
+  expect(await refusal('a', 'x'.repeat(101))).toMatch(/the limit of a file is/)
   expect(await refusal('a', 'x'.repeat(100))).toBeUndefined()
-  expect(await refusal('b', 'x'.repeat(60))).toMatch(/all files together/)
+  expect(await refusal('b', 'x'.repeat(60))).toMatch(/limit of all files/)
   expect(await refusal('a', 'x'.repeat(50))).toBeUndefined()
   expect(await refusal('b', 'x'.repeat(60))).toBeUndefined()
   expect(await refusal('d/e/f/g', '')).toMatch(/deep/)

@@ -119,7 +119,7 @@ export class ProjectStore {
         await handle.close()
       }
     } catch {
-      throw new BridgeError('STATE_NOT_FOUND', `There is no file /projects/${wanted}`)
+      throw new BridgeError('STATE_NOT_FOUND', `No such file: /projects/${wanted}`)
     }
   }
 
@@ -145,7 +145,7 @@ export class ProjectStore {
         await this.#mark()
       })
     } catch (cause) {
-      throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be kept: ${messageOf(cause)}`, { cause })
+      throw new BridgeError('STATE_UNWRITABLE', `/projects cannot be saved: ${messageOf(cause)}`, { cause })
     }
     return report
   }
@@ -153,7 +153,7 @@ export class ProjectStore {
   /** Delete a file, or a folder with what is in it. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad path */
   async remove(wanted: string): Promise<void> {
     const place = await this.#place(wanted)
-    if (!this.#entry(wanted)) throw new BridgeError('STATE_NOT_FOUND', `There is no /projects/${wanted}`)
+    if (!this.#entry(wanted)) throw new BridgeError('STATE_NOT_FOUND', `No such file or folder: /projects/${wanted}`)
     await rm(place, { recursive: true })
     await this.#mark()
   }
@@ -211,7 +211,7 @@ export class ProjectStore {
   /** The full path, which no symbolic link is part of. */
   async #place(relative: string): Promise<string> {
     const parts = relative.split('/')
-    if (!parts.every(isPathPart)) throw refused('a part of its path is no plain file name')
+    if (!parts.every(isPathPart)) throw refused('a part of its path is not a plain file name')
     if (parts.length > this.#limits.depth) throw refused(`it is more than ${this.#limits.depth} folders deep`)
     let place = this.folder
     for (const part of parts) {
@@ -241,10 +241,10 @@ class Quota {
     const { fileBytes, totalBytes, entryCount } = this.#limits
     const before = this.#sizes.get(entry)
     const used = this.#usedBytes - (before ?? 0) + sizeBytes
-    if (sizeBytes > fileBytes) throw refused(`a file may have ${fileBytes >> 20} MiB`)
-    if (used > totalBytes) throw refused(`all files together may have ${totalBytes >> 20} MiB`)
+    if (sizeBytes > fileBytes) throw refused(`the limit of a file is ${fileBytes >> 20} MiB`)
+    if (used > totalBytes) throw refused(`the limit of all files is ${totalBytes >> 20} MiB`)
     if (before === undefined && this.#sizes.size >= entryCount)
-      throw refused(`there may be ${entryCount} files and folders`)
+      throw refused(`the limit is ${entryCount} files and folders`)
     this.#sizes.set(entry, sizeBytes)
     this.#usedBytes = used
   }

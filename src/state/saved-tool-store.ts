@@ -90,18 +90,14 @@ export class SavedToolStore {
     if (newest && isSame(newest, content)) return newest
     const names = await this.#folders.names()
     if (versions.length === 0 && names.length >= MAX_TOOLS) {
-      throw new BridgeError('STATE_REFUSED', `There are ${names.length} saved tools, as many as there may be`, {
+      throw new BridgeError('STATE_REFUSED', `The limit of ${names.length} saved tools is reached`, {
         hint: 'Delete some with runtime.delete_tool(name).',
       })
     }
     if (versions.length >= MAX_VERSIONS) {
-      throw new BridgeError(
-        'STATE_REFUSED',
-        `'${content.name}' has ${versions.length} versions, as many as a saved tool may have`,
-        {
-          hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
-        },
-      )
+      throw new BridgeError('STATE_REFUSED', `'${content.name}' has reached the limit of ${versions.length} versions`, {
+        hint: `Delete it first: runtime.delete_tool(${JSON.stringify(content.name)}).`,
+      })
     }
     await check()
     const kept = { ...content, createdAt: new Date().toISOString() }
@@ -121,9 +117,9 @@ export class SavedToolStore {
       near.length > 0
         ? `Did you mean ${near.join(' or ')}?`
         : names.length > 0
-          ? `There are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
-          : 'None has been saved yet: runtime.save_tool(func).'
-    return new BridgeError('STATE_NOT_FOUND', `There is no saved tool '${name.slice(0, 200)}'`, { hint })
+          ? `Saved tools: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
+          : 'No tool has been saved yet. Save one with runtime.save_tool(func).'
+    return new BridgeError('STATE_NOT_FOUND', `Unknown saved tool '${name.slice(0, 200)}'`, { hint })
   }
 }
 
@@ -135,7 +131,7 @@ export function parseSavedTool(value: unknown): SavedToolContent {
   const parsed = savedToolContent.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'it'}: ${issue.message}`)
-  throw new BridgeError('STATE_REFUSED', `This is no tool that can be saved: ${problems.slice(0, 5).join('; ')}`, {
+  throw new BridgeError('STATE_REFUSED', `The tool cannot be saved: ${problems.slice(0, 5).join('; ')}`, {
     hint: `A tool is one function of at most ${MAX_SOURCE_CHARS / 1024} KiB of source, with a plain name.`,
   })
 }

@@ -16,9 +16,13 @@ export function checkStoredName(name: string, what: string): string {
   const normal = name.normalize('NFC')
   const problem = problemOf(normal)
   if (problem === undefined) return normal
-  throw new BridgeError('STATE_REFUSED', `${JSON.stringify(shown(normal))} is no name for ${what}: ${problem}`, {
-    hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
-  })
+  throw new BridgeError(
+    'STATE_REFUSED',
+    `${JSON.stringify(shown(normal))} is not a valid name for ${what}: ${problem}`,
+    {
+      hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
+    },
+  )
 }
 
 /** Whether a folder can have been made for a name. */
@@ -40,7 +44,7 @@ function problemOf(name: string, mayBeHidden = false): string | undefined {
   if (/[:*?"<>|]/.test(name)) return 'it has one of : * ? " < > |'
   if (name.startsWith('.') && !mayBeHidden) return 'it begins with a dot'
   if (/^\s|[\s.]$/.test(name)) return 'it begins or ends with a space, or ends with a dot'
-  if (WINDOWS_DEVICE.test(name)) return 'Windows keeps it for a device'
+  if (WINDOWS_DEVICE.test(name)) return 'Windows reserves it for a device'
   return undefined
 }
 

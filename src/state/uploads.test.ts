@@ -12,15 +12,15 @@ it('puts pieces together, in order, and is over then', async () => {
   uploads.add(first, bytes('e'))
   expect(await uploads.take(first, asText)).toBe('abcde')
   expect(await uploads.take(second, asText)).toBe('x')
-  await expect(uploads.take(first, asText)).rejects.toThrow(/no upload/)
-  expect(() => uploads.add(first, bytes('e'))).toThrow(/no upload/)
+  await expect(uploads.take(first, asText)).rejects.toThrow(/Unknown upload/)
+  expect(() => uploads.add(first, bytes('e'))).toThrow(/Unknown upload/)
 })
 
 it('holds no more than it may', async () => {
   const uploads = new Uploads(3)
   const upload = uploads.add(undefined, bytes('abc'))
   expect(() => uploads.add(upload, bytes('d'))).toThrow(expect.objectContaining({ code: 'STATE_REFUSED' }))
-  await expect(uploads.take(upload, asText)).rejects.toThrow(/no upload/)
+  await expect(uploads.take(upload, asText)).rejects.toThrow(/Unknown upload/)
   for (let count = 0; count < 8; count += 1) uploads.add(undefined, bytes(''))
   expect(() => uploads.add(undefined, bytes('a'))).toThrow(/at once/)
 })
@@ -28,11 +28,11 @@ it('holds no more than it may', async () => {
 it('holds no more than that in all uploads together, with those that are being saved', async () => {
   const uploads = new Uploads(3)
   const [first, second] = [uploads.add(undefined, bytes('ab')), uploads.add(undefined, bytes('c'))]
-  expect(() => uploads.add(second, bytes('d'))).toThrow(/together/)
+  expect(() => uploads.add(second, bytes('d'))).toThrow(/saved at the same time exceed/)
   const third = uploads.add(undefined, bytes('d'))
   let finish = (): void => {}
   const saving = uploads.take(first, () => new Promise<void>((resolve) => (finish = resolve)))
-  expect(() => uploads.add(third, bytes('e'))).toThrow(/together/)
+  expect(() => uploads.add(third, bytes('e'))).toThrow(/saved at the same time exceed/)
   finish()
   await saving
   expect(uploads.add(undefined, bytes('abc'))).toBe(4)

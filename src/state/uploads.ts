@@ -32,17 +32,15 @@ export class Uploads {
     const sizeBytes = open.sizeBytes + data.byteLength
     if (sizeBytes > this.#maxBytes) {
       this.#open.delete(number)
-      throw new BridgeError(
-        'STATE_REFUSED',
-        `It is larger than ${this.#maxBytes >> 20} MiB, the most that an artifact may have`,
-        { hint: 'Save it in parts, or compressed.' },
-      )
+      throw new BridgeError('STATE_REFUSED', `It exceeds the artifact limit of ${this.#maxBytes >> 20} MiB`, {
+        hint: 'Save it in parts, or compressed.',
+      })
     }
     if (this.#totalBytes() + data.byteLength > this.#maxBytes) {
       this.#open.delete(number)
       throw new BridgeError(
         'STATE_REFUSED',
-        `The artifacts that are being saved at once are larger than ${this.#maxBytes >> 20} MiB together`,
+        `Artifacts saved at the same time exceed ${this.#maxBytes >> 20} MiB in all`,
         { hint: 'Save one after the other.' },
       )
     }
@@ -93,7 +91,7 @@ export class Uploads {
   #find(upload: number): Upload {
     const open = this.#open.get(upload)
     if (!open)
-      throw new BridgeError('STATE_NOT_FOUND', `There is no upload ${upload}`, { hint: 'Save the artifact again.' })
+      throw new BridgeError('STATE_NOT_FOUND', `Unknown upload ${upload}`, { hint: 'Save the artifact again.' })
     return open
   }
 }

@@ -82,7 +82,7 @@ export class VersionedFolders {
   async #refuseOtherCase(name: string): Promise<void> {
     const other = (await this.names()).find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
     if (other === undefined) return
-    throw new BridgeError('STATE_REFUSED', `'${other}' is there already and differs from '${name}' in case only`, {
+    throw new BridgeError('STATE_REFUSED', `'${other}' already exists and differs from '${name}' only in case`, {
       hint: `Use '${other}' or another name.`,
     })
   }
@@ -144,7 +144,7 @@ export function unwritable(cause: unknown, what: string): BridgeError {
   const subject = `${what[0]!.toUpperCase()}${what.slice(1)}`
   return new BridgeError(
     'STATE_UNWRITABLE',
-    `${subject} could not be kept: ${reason}. Nothing that was kept before has changed`,
+    `${subject} could not be saved: ${reason}. Data that was saved before has not changed`,
     { cause },
   )
 }

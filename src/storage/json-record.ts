@@ -79,7 +79,7 @@ export class JsonRecord<T> {
       record,
       hint,
       code = 'CONFIG_INVALID',
-    } = damaged === 'empty' ? { record: 'A file of the cache', hint: '' } : damaged
+    } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
     // Of a parser's error nothing is told: it quotes the file.
     const errno = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
     return new BridgeError(code, `${record} ${what}${errno}. File: ${file}`, { hint, cause })

@@ -27,8 +27,8 @@ describe('lineCost', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(why(nested(MAX_NESTING))).toBeUndefined()
     expect(why(`[${`${nested(MAX_NESTING - 1)},`.repeat(20)}1]`)).toBeUndefined()
-    expect(why(nested(MAX_NESTING + 1))).toBe('lists and objects more than 1000 deep in each other')
-    expect(why('{"a":['.repeat(MAX_NESTING))).toBe('lists and objects more than 1000 deep in each other')
+    expect(why(nested(MAX_NESTING + 1))).toBe('lists and objects nested more than 1000 deep')
+    expect(why('{"a":['.repeat(MAX_NESTING))).toBe('lists and objects nested more than 1000 deep')
   })
 
   it('knows where a string ends, however long and whatever is escaped in it', () => {

@@ -49,8 +49,7 @@ export function lineCost(line: Buffer): LineCost {
       return { structure, tooCostly: `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings` }
     if (kind === OPENS) nesting += 1
     else if (kind === CLOSES) nesting -= 1
-    if (nesting > MAX_NESTING)
-      return { structure, tooCostly: `lists and objects more than ${MAX_NESTING} deep in each other` }
+    if (nesting > MAX_NESTING) return { structure, tooCostly: `lists and objects nested more than ${MAX_NESTING} deep` }
   }
   return { structure }
 }

@@ -3,7 +3,9 @@ import { setMaxListeners } from 'node:events'
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
+import { newId } from '../events/new-id.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Callers } from './lifecycle/callers.ts'
@@ -28,6 +30,7 @@ export interface UpstreamsOptions {
   /** How we introduce ourselves to servers. */
   clientInfo: { name: string; version: string }
   log: Log
+  events?: EventStream
   /** Where servers without a `cwd` of their own are started; the bridge's own directory when missing. */
   cwd?: string
   /** How long a server may take from its start to its first answer, when its definition does not say. */
@@ -57,8 +60,10 @@ export interface UpstreamsOptions {
 
 /** Starts nothing by itself. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  const { events = NO_EVENTS } = options
   const listeners: ((server: string, tools: UpstreamTool[], instructions: string | undefined) => void)[] = []
   const offeringsListeners: ((server: string) => void)[] = []
+  const errorListeners: ((server: string, error: BridgeError) => void)[] = []
   const upstreams = new Map<string, ManagedUpstream>()
   const negotiatedTransports = createNegotiatedTransports(options.negotiatedTransportsFile)
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
@@ -90,8 +95,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (processes.length < maxProcesses) return
     const [oldest] = processes.filter(({ isIdle }) => isIdle).toSorted((a, b) => a.lastUsed - b.lastUsed)
     if (oldest) return oldest.stop()
-    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers run already, and all of them are in use`
-    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Try again when some calls have ended.' })
+    const text = `Server '${newcomer}' was not started: ${maxProcesses} servers are running, and all of them are in use`
+    throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: 'Retry when some calls have finished.' })
   }
 
   const manage = (definition: ServerDefinition): ManagedUpstream =>
@@ -113,11 +118,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       now,
       random: options.random ?? Math.random,
       log: options.log,
+      events,
       onTools: (tools, instructions) => {
         for (const listener of listeners) listener(definition.name, tools, instructions)
       },
       onOfferings: () => {
         for (const listener of offeringsListeners) listener(definition.name)
+      },
+      onError: (error) => {
+        for (const listener of errorListeners) listener(definition.name, error)
       },
       beforeStart: () => makeRoom(definition.name),
     })
@@ -148,7 +157,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (signal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
-    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `There is no server '${server}'`)
+    throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
   }
 
   const use = async <T>(
@@ -171,9 +180,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       return result
     },
     listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
-    readResource: (server, uri, signal) => use(server, signal, (connection) => readResource(connection, uri, signal)),
+    readResource: (server, uri, signal, meta) =>
+      use(server, signal, (connection) => readResource(connection, uri, signal, meta)),
     listPrompts: (server, signal) => use(server, signal, (connection) => listPrompts(connection, signal)),
-    getPrompt: (server, prompt, signal) => use(server, signal, (connection) => getPrompt(connection, prompt, signal)),
+    getPrompt: (server, prompt, signal, meta) =>
+      use(server, signal, (connection) => getPrompt(connection, prompt, signal, meta)),
     canSignIn: (server) => {
       const { transport } = find(server).definition
       if (!options.tokenStore || transport.type === 'stdio' || !mayLogIn(transport)) return false
@@ -184,6 +195,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       const transport = await resolveTransport(definition)
       if (transport.type === 'stdio' || !options.tokenStore) return
       const { login } = await import('./auth/login.ts')
+      const about = { type: 'sign-in' as const, id: newId(), server }
+      const tellFailure = (error: unknown): never => {
+        events.emit({ ...about, outcome: 'failed', error: { code: codeOf(error), message: messageOf(error) } })
+        throw error
+      }
       await login({
         name: definition.name,
         server: transport,
@@ -195,19 +211,25 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         signal,
         allowLinkLocal: options.allowLinkLocal ?? false,
         env: options.env ?? process.env,
-      })
+      }).catch(tellFailure)
+      events.emit({ ...about, outcome: 'signed-in' })
       signInCounts.set(server, (signInCounts.get(server) ?? 0) + 1)
     },
     pageFinished: (server, id, signal) => find(server).finishedPages.wait(id, signal),
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
+    onError: (listener) => void errorListeners.push(listener),
     close: async () => {
       await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
     },
   }
 }
 
-/** Whose definition says who is asking is not asked to sign in when that is refused: it has to be corrected. */
+function codeOf(error: unknown): string {
+  return BridgeError.isInstance(error) ? error.code : 'INTERNAL'
+}
+
+/** A server whose entry configures its credentials needs no sign-in: when they are refused, the user corrects the entry. */
 function mayLogIn({ headers, oauth }: RemoteServer): boolean {
   return !oauth && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }

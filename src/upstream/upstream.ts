@@ -1,5 +1,6 @@
 // What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { BridgeError } from '../errors.ts'
 
 /** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
 export interface UpstreamTool {
@@ -57,7 +58,12 @@ export interface GottenPrompt {
 export interface CallOptions {
   signal?: AbortSignal
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
+  /** For `params._meta`. */
+  meta?: Meta
 }
+
+/** More fields of `params._meta`. */
+export type Meta = Readonly<Record<string, unknown>>
 
 /** Someone who can sign in to a server in a browser. */
 interface SignInOptions {
@@ -85,7 +91,7 @@ export interface Upstreams {
   /** Resources and templates of a server, asked for anew each time; none when it has no such capability. @throws BridgeError UPSTREAM_* or TOOL_FAILED */
   listResources(server: string, signal?: AbortSignal): Promise<UpstreamResource[]>
   /** @throws BridgeError UPSTREAM_*, TOOL_FAILED with the server's own reason, PROXY_TOOL_UNKNOWN when it has no resources */
-  readResource(server: string, uri: string, signal?: AbortSignal): Promise<ReadResource>
+  readResource(server: string, uri: string, signal?: AbortSignal, meta?: Meta): Promise<ReadResource>
   /** As `listResources`. */
   listPrompts(server: string, signal?: AbortSignal): Promise<UpstreamPrompt[]>
   /** As `readResource`. */
@@ -93,8 +99,9 @@ export interface Upstreams {
     server: string,
     prompt: { name: string; arguments: Record<string, string> },
     signal?: AbortSignal,
+    meta?: Meta,
   ): Promise<GottenPrompt>
-  /** Can `signIn` help when the server wants to know who is asking? Not where its definition says how it is told. */
+  /** Whether `signIn` helps when the server requires authentication. False when its entry configures the credentials. */
   canSignIn(server: string): boolean
   /** @throws BridgeError as `login` does, or what `showPage` throws */
   signIn(server: string, options: SignInOptions): Promise<void>
@@ -104,6 +111,8 @@ export interface Upstreams {
   onTools(listener: (server: string, tools: UpstreamTool[], instructions: string | undefined) => void): void
   /** Called when a running server says that its resources or prompts changed. */
   onOfferings(listener: (server: string) => void): void
+  /** Called when a server could not be started, or ended by itself. The error holds no secret. */
+  onError(listener: (server: string, error: BridgeError) => void): void
   /** End every upstream with its whole process group. */
   close(): Promise<void>
 }

@@ -17,7 +17,8 @@ export interface AttackedProvider {
 
 /** One test an attack. A sandbox and a control are shared by attacks for as long as they live. */
 export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void {
-  describe(`attacks on ${name}`, () => {
+  // Attacks that exhaust the machine slow down those of the other engines, which run beside them.
+  describe(`attacks on ${name}`, { timeout: 150_000 }, () => {
     let canaries: Canaries
     let provider: Provider | string
     const victims = new Map<string, Victim>()

@@ -11,7 +11,7 @@ export interface Victim {
   close(): Promise<void>
 }
 
-const CELL_TIMEOUT_MS = 20_000
+const CELL_TIMEOUT_MS = 60_000
 
 /** A kernel in a fresh sandbox, spoken to in raw frames. */
 export function sandboxVictim(sandbox: Sandbox): Victim {

@@ -207,7 +207,7 @@ describe('planInit', () => {
 
   it('says which clients there are when it is told of another', async () => {
     await expect(plan(false, ['kiro', 'nonsense'])).rejects.toMatchObject({
-      message: "There is no client 'nonsense'",
+      message: "Unknown client 'nonsense'",
       hint: expect.stringMatching(/kiro/),
     })
   })

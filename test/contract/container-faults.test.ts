@@ -80,7 +80,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   it('one without python3', async (ctx) => {
     await providerOrSkip(engine, ctx)
     const sandbox = await withImage(engine, empty).start({ memoryBytes: MEMORY_BYTES })
-    await expect(Kernel.attach(sandbox)).rejects.toThrow(`Image ${empty} has no python3`)
+    await expect(Kernel.attach(sandbox)).rejects.toThrow(`Image ${empty} has no working python3`)
   })
 
   it('one that declares a volume gets none', async (ctx) => {
@@ -235,7 +235,7 @@ describe('engines', () => {
     if (process.getuid?.() !== 0) ctx.skip('only root can become a user without the right')
     const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
     programOnPath('docker', `exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ ${real} "$@"`)
-    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/may not use its socket/)
+    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/no permission for its socket/)
   })
 
   it('docker that is podman in disguise runs cells', async (ctx) => {
@@ -297,7 +297,7 @@ describe('engines', () => {
     for (const cpus of [0.001, 1000]) {
       const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
       const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
-      await expect(attaching).rejects.toThrow(`docker could not make a container with MCP_BRIDGE_CPUS=${cpus}: `)
+      await expect(attaching).rejects.toThrow(`docker could not create a container with MCP_BRIDGE_CPUS=${cpus}: `)
     }
   })
 

@@ -82,13 +82,13 @@ describe.each(['bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
 it('the embedded sandbox refuses a mount, and wheels for another Python', async () => {
   const folder = temporaryFolder()
   await expect(provide('pyodide', { MCP_BRIDGE_MOUNT: folder })).rejects.toThrow(
-    /embedded sandbox cannot show cells a folder/,
+    /embedded sandbox does not support MCP_BRIDGE_MOUNT/,
   )
   const prepare = async (packages: string) => (await provide('pyodide', { MCP_BRIDGE_PACKAGES: packages })).prepare()
   const { fileName, data } = makeWheel({ tag: 'cp314-cp314-manylinux_2_28_x86_64' })
   writeFileSync(path.join(folder, fileName), data)
   await expect(prepare(folder)).rejects.toThrow(
-    /manylinux_2_28_x86_64.whl cannot be used: by its name it is for another/,
+    /manylinux_2_28_x86_64.whl cannot be used: its name says another Python/,
   )
   rmSync(path.join(folder, fileName))
   await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/)
@@ -105,5 +105,5 @@ it('a mount of the bridge’s own folders is refused, whatever the provider', as
   await expect(provide('bubblewrap', { MCP_BRIDGE_STATE_DIR: state, MCP_BRIDGE_MOUNT: state })).rejects.toThrow(
     /own files/,
   )
-  await expect(provide('auto', { MCP_BRIDGE_MOUNT: '/no/such/folder' })).rejects.toThrow(/is no folder/)
+  await expect(provide('auto', { MCP_BRIDGE_MOUNT: '/no/such/folder' })).rejects.toThrow(/is not a folder/)
 })

@@ -106,7 +106,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     await expect(provide(['no-such-package']).prepare()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
       message:
-        'The packages of MCP_BRIDGE_PACKAGES cannot be built into an image: No matching distribution found for no-such-package',
+        'The packages of MCP_BRIDGE_PACKAGES could not be built into an image: No matching distribution found for no-such-package',
       hint: expect.stringContaining('package index'),
     })
     // No container of the failed step is left.

@@ -320,9 +320,9 @@ export function testProvider(
         ['import os\nos._exit(125)', 'its process exited with code 1'],
         [
           'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)',
-          'its Python was ended by SIGKILL, from inside the sandbox',
+          'its Python was killed by SIGKILL from inside the sandbox',
         ],
-        ['import ctypes\nctypes.string_at(0)', 'its Python was ended by SIGSEGV, from inside the sandbox'],
+        ['import ctypes\nctypes.string_at(0)', 'its Python was killed by SIGSEGV from inside the sandbox'],
       ]
       for (const [code, words] of ends) {
         const cells = await startCells(provider)

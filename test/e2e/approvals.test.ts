@@ -50,7 +50,7 @@ it('calls that are seen in a cell are one question before it starts', async () =
   const { bridge, reached, questions } = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
   await bridge.run('await runtime.list_tools("hub"); ran = 0')
   const cell = 'ran += 1\nawait mcp_hub.create_issue(title="a")\nawait mcp_hub.delete_repo(id=7)'
-  expect(await bridge.run(cell)).toMatch(/Nothing has run.*\n.*the user said no/)
+  expect(await bridge.run(cell)).toMatch(/Not run[^]*the user said no/)
   expect(questions).toHaveLength(1)
   expect(questions[0]).toMatch(
     /Before it runs: .* 2 calls:\n {2}1\. hub\.create_issue: title: "a"\n {2}2\. hub\.delete_repo: id: 7/,
@@ -64,7 +64,7 @@ it('calls that are seen in a cell are one question before it starts', async () =
   ])
   expect(await bridge.run('ran')).toBe('1')
   // What was allowed is used up: the same cell asks again.
-  expect(await bridge.run(cell)).toContain('Nothing has run')
+  expect(await bridge.run(cell)).toContain('Not run')
 })
 
 it('"this tool for the session" is for that tool and that session, and "always" for good', async () => {

@@ -111,7 +111,7 @@ describe('a value nested too deeply for WebAssembly', () => {
     const limited = await openTestBridge({ home, command: { node, cli: CLI } })
     const { text, structured } = await limited.call(tooDeep)
     expect(structured['status']).toBe('killed')
-    expect(text.match(/nested or recursed too deeply/g)).toHaveLength(1)
+    expect(text.match(/its stack overflowed/g)).toHaveLength(1)
     expect(text).not.toContain('had ended')
     expect(await limited.run('"fine"')).toBe("'fine'")
     await closeTestBridge(limited)

@@ -248,8 +248,8 @@ describe('an import of a tool that does not exist', () => {
 })
 
 it.each([
-  ['runtime.discovered_servers()', /leave out the `await`/],
-  ['runtime.describe_server("everything")', /leave out the `await`/],
+  ['runtime.discovered_servers()', /remove `await`/],
+  ['runtime.describe_server("everything")', /remove `await`/],
 ])('await %s has a hint', async (call, expected) => {
   const { text, isError } = await bridge.call({ code: `await ${call}` })
   expect(isError).toBe(true)
@@ -300,7 +300,7 @@ describe('MCP_BRIDGE_LOAD=explicit', () => {
     )
     const summary = await strict.run('print(runtime.capability_summary())')
     expect(summary).toContain(
-      'Servers for a run that names them, as in servers=["everything"] (2):\n- mcp_everything\n- mcp_my_files (my-files): Files of the test',
+      'Servers available by name, as in servers=["everything"] (2):\n- mcp_everything\n- mcp_my_files (my-files): Files of the test',
     )
     const { contents } = await strict.client.readResource({
       uri: 'resource://mcp-server-code-execution-mode/capabilities',

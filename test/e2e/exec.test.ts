@@ -34,8 +34,8 @@ it('prints JSON when asked', async () => {
 })
 
 it.each([
-  [[], /a file of Python, or -c CODE/],
-  [['no-such-file.py'], /no-such-file\.py' cannot be read: there is none of that name/],
+  [[], /a Python file, or -c CODE/],
+  [['no-such-file.py'], /no-such-file\.py' cannot be read: no such file/],
   [[home], /cannot be read: it is a folder/],
   [['-t', 'ten', '-c', '1'], /'timeout' must be a number of seconds, .* not the string "ten"/],
   [['-s', 'nope', '-c', '1'], /Server 'nope' is not available/],
@@ -53,8 +53,8 @@ it('runs a file with a byte order mark, as CPython does', async () => {
 })
 
 it.each([
-  [['serach', 'x'], /^sandbridge: There is no command 'serach'\nDid you mean `sandbridge search`\?/],
-  [['bogus', '--json'], /^sandbridge: There is no command 'bogus'\nSee `sandbridge --help`\.\n$/],
+  [['serach', 'x'], /^sandbridge: Unknown command 'serach'\nDid you mean `sandbridge search`\?/],
+  [['bogus', '--json'], /^sandbridge: Unknown command 'bogus'\nSee `sandbridge --help`\.\n$/],
 ])('says that there is no command of that name: %j', async (args, expected) => {
   const { code, stderr, stdout } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home))
   expect(stderr).toMatch(expected)
@@ -64,7 +64,7 @@ it.each([
 it('says that a cell ended its Python itself', async () => {
   const { stdout, code } = await exec(['-c', 'import os\nos._exit(3)'])
   expect(code).toBe(1)
-  expect(stdout).toContain('Python ended itself')
+  expect(stdout).toContain('Python exited')
   expect(stdout).not.toContain('137')
 })
 

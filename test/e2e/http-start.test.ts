@@ -52,11 +52,11 @@ it('where other machines can connect, a token has to be set', async () => {
 })
 
 it('what cannot be is said in a sentence', async () => {
-  expect((await tryToStart('nonsense')).stderr).toMatch(/--http "nonsense" is no address/)
+  expect((await tryToStart('nonsense')).stderr).toMatch(/--http "nonsense" is not a valid address/)
   expect((await tryToStart('0', { MCP_BRIDGE_HTTP_TOKEN: 'short' })).stderr).toMatch(/MCP_BRIDGE_HTTP_TOKEN: its value/)
   const { port } = await takePort()
   const { code, stderr } = await tryToStart(String(port))
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be listened on: .*EADDRINUSE/)])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot listen: .*EADDRINUSE/)])
 })
 
 it('a token that others can read is not used', async (ctx) => {

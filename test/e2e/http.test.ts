@@ -26,7 +26,7 @@ class Talk {
 }
 
 function handleIn(text: string): string {
-  return /\[To go on with these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
+  return /\[To keep these variables, pass session="([\w-]+)"\.\]$/.exec(text)![1]!
 }
 
 async function talk(bridge: HttpBridge, era: Era, options: Parameters<HttpBridge['connect']>[1] = {}): Promise<Talk> {
@@ -55,7 +55,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it('can cancel a cell, and goes on with its variables', async () => {
-    const bridge = await startHttpBridge()
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_TIMEOUT: '600' } })
     const one = await talk(bridge, era)
     await one.run('count = 0')
     const controller = new AbortController()
@@ -64,10 +64,8 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       onprogress: () => controller.abort(),
     })
     await expect(running).rejects.toThrow()
-    // The cells of a session wait for each other: this one would wait for the 30 s of the one before.
-    const startedAt = performance.now()
+    // The cells of a session wait for each other: this one would wait for the ten minutes of the one before.
     expect(await one.run('count > 0')).toBe('True')
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
   })
 
   it('hears of progress while a cell runs', async () => {

@@ -43,7 +43,7 @@ it('asks every server again, or those that are named, and says how each went', a
   const again = await run(home, ['index', 'locked', '--json'])
   expect(JSON.parse(again.stdout)).toMatchObject([{ name: 'locked', problem: expect.stringContaining('KeyError') }])
   const wrong = await run(home, ['index', 'lokced'])
-  expect(wrong.stderr).toBe("sandbridge: There is no server 'lokced'\nDid you mean locked?\nServers: good, locked\n")
+  expect(wrong.stderr).toBe("sandbridge: Unknown server 'lokced'\nDid you mean locked?\nServers: good, locked\n")
 })
 
 it('forgets a failure when a variable or a file that it depended on changes', async () => {

@@ -95,7 +95,7 @@ describe('on a machine with every client', () => {
     expect(await documentsIn(home)).toEqual(expected)
     const again = await init('--yes', '--move')
     expect(again.stdout.match(/registered already/g)).toHaveLength(Object.keys(expected).length)
-    expect(again.stdout).toContain('There is nothing to change.')
+    expect(again.stdout).toContain('Nothing to change.')
 
     expect((await init('--undo')).code).toBe(0)
     expect(await documentsIn(home)).toEqual(there)

@@ -17,10 +17,9 @@ async function cutShort(home: string, args: string[], readsFirst: boolean) {
 }
 
 it.each([
-  ['artifacts', ['artifacts'], false],
-  ['artifacts --json', ['artifacts', '--json'], false],
+  ['artifacts', ['artifacts', '--json'], false],
   ['servers', ['servers', '--sources'], false],
-  ['saved', ['saved'], false],
+  ['saved', ['saved', '--json'], false],
   ['doctor', ['doctor'], false],
   ['exec', ['exec', '-c', 'while True: print("x" * 10_000)', '-t', '100'], true],
 ])('sandbridge %s', { timeout: 120_000 }, async (_, args, readsFirst) => {

@@ -56,7 +56,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 
   it('is refused another tool or resource', async () => {
     const { client } = await startBridge({ era })
-    await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/no tool 'rm'/)
+    await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/Unknown tool 'rm'/)
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow()
   })
 

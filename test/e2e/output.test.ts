@@ -65,9 +65,9 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it('is told which output there is, and that another session’s is none of it', async () => {
-    expect(await bridge.run('runtime.output(99_999)')).toMatch(/no output of cell 99999. Kept: cells/)
+    expect(await bridge.run('runtime.output(99_999)')).toMatch(/No output of cell 99999 is kept. Kept: cells/)
     const uri = 'sandbridge://output/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/1'
-    await expect(bridge.client.readResource({ uri })).rejects.toThrow(/no output .* in this session/)
+    await expect(bridge.client.readResource({ uri })).rejects.toThrow(/Unknown output .* only while its session lives/)
   })
 
   it('hears what a cell prints, calls and says of itself while it runs', async () => {
@@ -187,7 +187,7 @@ describe('a result', () => {
     const text = await bridge.run('await mcp_everything.trigger_long_running_operation(duration=30, steps=2)', {
       timeout: 1,
     })
-    expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, not over\./)
+    expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, still running\./)
   })
 
   it('whose repr never ends is over with the time limit, and costs no variables', async () => {

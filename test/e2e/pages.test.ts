@@ -119,7 +119,7 @@ it('a permission that the sign-in lacks is an exception that says what to run, o
   const attempt =
     'import mcp.runtime\ntry:\n    print(await mcp_r.echo(text="x"))\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
   const said = await bridge.run(attempt)
-  expect(said).toContain("UPSTREAM_AUTH_REQUIRED Server 'r' wants more permissions than the login has: repo:write")
+  expect(said).toContain("UPSTREAM_AUTH_REQUIRED Server 'r' requires more permissions than the login has: repo:write")
   expect(said).toContain('`sandbridge login r`')
   answer = 'accept'
   expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
@@ -155,7 +155,9 @@ it.each([
 ])('a client %s gets an error that names the page, without secrets of the server', async (_what, elicitation) => {
   const { bridge, shown } = await bridgeWithUser({ servers: { paged: page() } }, visit, elicitation)
   const text = await bridge.run(caught)
-  expect(text).toMatch(/^UPSTREAM_LINK_REQUIRED Server 'paged' wants the user to open a page before the call of 'echo'/)
+  expect(text).toMatch(
+    /^UPSTREAM_LINK_REQUIRED Server 'paged' requires the user to open a page before the call of 'echo'/,
+  )
   expect(text).toMatch(/Allow it here\. http:\/\/127\.0\.0\.1:\d+\/page\?id=page-\d+&token=\[redacted\]/)
   expect(text).toContain('Ask the user to open the link')
   expect(text).not.toContain('hidden-token')

@@ -33,7 +33,7 @@ describe('a denied call', () => {
   it('does not reach the server, whichever way it goes', async () => {
     const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
     const saved = await bridge.run(
-      'import asyncio\nasync def wipe():\n    "Wipe."\n    return await mcp_hub.delete_repo()\nruntime.save_tool(wipe)',
+      'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
     )
     expect(saved).toContain('wipe')
     for (const [way, call] of Object.entries({
@@ -53,17 +53,20 @@ describe('a denied call', () => {
     expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
   })
 
-  it.runIf((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap'))('does not reach the server from a thread', async () => {
-    const { bridge, reached } = await ruledBridge({
-      permissions: { deny: ['hub__delete_*'] },
-      env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' },
-    })
-    const thread = (tool: string) =>
-      `await __import__("asyncio").to_thread(runtime.call_tool_sync, "hub", "${tool}", {})`
-    expect(await bridge.run(caught(thread('delete_repo')))).toContain('PERMISSION_DENIED')
-    expect(await bridge.run(caught(thread('get_issue')))).toContain('called')
-    expect(reached()).toEqual([['get_issue', {}]])
-  })
+  it.runIf((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap'))(
+    'does not reach the server from a thread',
+    async () => {
+      const { bridge, reached } = await ruledBridge({
+        permissions: { deny: ['hub__delete_*'] },
+        env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' },
+      })
+      const thread = (tool: string) =>
+        `await __import__("asyncio").to_thread(runtime.call_tool_sync, "hub", "${tool}", {})`
+      expect(await bridge.run(caught(thread('delete_repo')))).toContain('PERMISSION_DENIED')
+      expect(await bridge.run(caught(thread('get_issue')))).toContain('called')
+      expect(reached()).toEqual([['get_issue', {}]])
+    },
+  )
 
   it('may be of a resource or a prompt', async () => {
     const { bridge, reached } = await ruledBridge({
@@ -91,7 +94,7 @@ describe('a denied call', () => {
     const { bridge, reached } = await ruledBridge({
       permissions: { allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] },
     })
-    const loop = `${caught('for i in range(5): await mcp_hub.create_issue(id=i)')}`
+    const loop = caught('for i in range(5): await mcp_hub.create_issue(id=i)')
     expect(await bridge.run(loop)).toMatch(/allows 2 per cell.*Allowed again in the next cell/)
     expect(await bridge.run(loop)).toMatch(/allows 3 per session/)
     expect(reached()).toHaveLength(3)
@@ -116,7 +119,7 @@ describe('before a cell runs', () => {
     const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_repo'] } })
     await bridge.run('await runtime.list_tools("hub"); ran = False')
     const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
-    expect(text).toMatch(/Nothing has run, because of line 3: hub.delete_repo is denied by the rule/)
+    expect(text).toMatch(/Not run. Line 3: hub.delete_repo is denied by the rule/)
     expect(await bridge.run('ran')).toBe('False')
     expect(reached()).toEqual([])
   })
@@ -126,9 +129,7 @@ describe('before a cell runs', () => {
       permissions: { deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] },
     })
     await bridge.run('await runtime.list_tools("hub")')
-    expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(
-      /^(?![^]*\nran)[^]*Nothing has run/,
-    )
+    expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(/^(?![^]*\nran)[^]*Not run/)
     expect(await bridge.run('await mcp_hub.create_issue(id=5)')).toContain('did')
   })
 })
@@ -168,7 +169,7 @@ describe('where rules are', () => {
 it.each([
   ['with a mistake', '{"permissions": {\n  "denny": []}}', /permissions\.json:2:3: "denny" is not known here/],
   ['that is empty', '', /is empty/],
-  ['of 10 MB', `{"permissions": {"deny": ["${'x'.repeat(10 * 2 ** 20)}"]}}`, /too big/],
+  ['of 10 MB', `{"permissions": {"deny": ["${'x'.repeat(10 * 2 ** 20)}"]}}`, /too large/],
   ['with a key twice', '{"permissions": {}, "permissions": {}}', /twice/],
 ])('a bridge with a file of rules %s does not start', (_, text, expected) => {
   const home = makeHome()

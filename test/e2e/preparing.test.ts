@@ -66,7 +66,7 @@ describe('an image that is not on this machine', () => {
       const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
       const { text, isError, messages } = await run(bridge, '1 + 1')
       expect(isError).toBe(true)
-      expect(text).toContain(`Image ${image} is not on this machine and cannot be pulled: `)
+      expect(text).toContain(`Image ${image} was not found and cannot be pulled: `)
       expect(text).toMatch(/connection refused/i)
       expect(text).toContain('sandbridge image build slim')
       expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)

@@ -124,8 +124,8 @@ runtime.save_tool(shout, description="Say it loud")`)
     await bridge.run(
       'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
     )
-    expect(await failure('from user_tools import gone')).toMatch(/no saved tool 'gone'/)
-    expect(await failure('runtime.delete_tool("gone")')).toMatch(/no saved tool 'gone'/)
+    expect(await failure('from user_tools import gone')).toMatch(/Unknown saved tool 'gone'/)
+    expect(await failure('runtime.delete_tool("gone")')).toMatch(/Unknown saved tool 'gone'/)
   })
 
   it('shows its own lines in a traceback', async () => {
@@ -202,7 +202,7 @@ describe('what cannot be saved says why', () => {
     // The module is there in this session only.
     await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
     expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
-      /'work' was not saved, because a fresh sandbox cannot load it: .*No module named 'homemade'/,
+      /'work' was not saved: a fresh sandbox cannot load it: .*No module named 'homemade'/,
     )
     expect(await failure('def later(x=1 / (1 - len("a"))): pass')).toMatch(/ZeroDivisionError/)
     expect(await bridge.run('[tool.name for tool in runtime.list_saved_tools() if tool.name == "work"]')).toBe('[]')
@@ -226,7 +226,7 @@ describe('what cannot be saved says why', () => {
     expect(await send('"source": "import os; os._exit(3)"')).toMatch(/cannot load it: the sandbox ended/)
     expect(await send('"source": "def x(", "imports": []')).toMatch(/cannot load it: .*SyntaxError/)
     expect(await send('"source": "runtime.save_artifact(\'a\', \'b\')\\ndef x(): pass"')).toMatch(
-      /may not call anything while it is imported/,
+      /must not make calls while it is imported/,
     )
     expect(await bridge.run('1')).toBe('1')
   })
@@ -248,7 +248,7 @@ it('a broken one is told of and left out, and the others work', async () => {
   expect(listed).toMatch(/torn \(version 1\) is broken: .*damaged/)
   expect(listed).toMatch(/unloadable \(version 1\) is broken: it cannot be loaded: .*No module named 'no_such_module'/)
   const found = await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')
-  expect(found).toMatch(/import letter_entropy;[^]*\n\[Not searched, because they are broken: torn, unloadable /)
+  expect(found).toMatch(/import letter_entropy;[^]*\n\[Not searched, because they cannot be loaded: torn, unloadable /)
   expect(found).not.toMatch(/import unloadable/)
   // Told once.
   expect(await bridge.run('print(await runtime.search_tool_docs("entropy of a text"))')).not.toMatch(/broken/)
@@ -272,8 +272,8 @@ describe('sandbridge saved', () => {
     expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
     expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
     expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
-    expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/no saved tool 'nowhere'/)
-    expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is no version/)
+    expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/Unknown saved tool 'nowhere'/)
+    expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
   })
 
   it('shares them, and takes in only what loads', async () => {
@@ -298,6 +298,6 @@ describe('sandbridge saved', () => {
 
   it('deletes one', async () => {
     expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
-    expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/no saved tool/)
+    expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/Unknown saved tool/)
   })
 })

@@ -1,17 +1,22 @@
 // This file verifies what a person sees of servers in a terminal: one server in full, its log, lists, and no log lines.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { inTerminal } from '../support/in-terminal.ts'
 import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
 
 const locked = { ...fixtureServer('raw.mjs', 'needs-key', '--token=s3cret-value'), env: { OTHER: 's3cret-other' } }
+const LICENCE = path.join(mkdtempSync(path.join(tmpdir(), 'sb-licence-')), 'licence')
 const home = makeHome({
   good: { ...fixtureServer('raw.mjs', 'good'), description: 'Says what it is told' },
   locked,
   absent: { command: 'uvx-that-is-not-there', args: ['some-server'] },
   unset: { command: 'node', env: { KEY: '${NOT_SET_ANYWHERE}' } },
+  dies: { ...fixtureServer('raw.mjs', 'dies', '1', '--token=s3cret-value'), env: { OTHER: 's3cret-other' } },
+  fickle: fixtureServer('raw.mjs', 'needs-key', LICENCE),
 })
 const project = path.join(home, 'project')
 const run = (args: string[], cwd = home) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd })
@@ -20,6 +25,7 @@ const shown = (args: string[], cwd = home) => inTerminal([process.execPath, CLI,
 beforeAll(async () => {
   mkdirSync(project)
   writeFileSync(path.join(project, '.mcp.json'), JSON.stringify({ mcpServers: { theirs: { command: 'theirs' } } }))
+  writeFileSync(LICENCE, '')
   await run(['index'])
 }, 60_000)
 
@@ -64,12 +70,50 @@ describe('sandbridge servers NAME', () => {
   })
 })
 
+describe('a server that worked before', () => {
+  it('keeps what it wrote when it exits in the middle of a call', async () => {
+    const cell = await run(['exec', '-c', 'await mcp_dies.echo(text="x")'])
+    expect(cell.stdout).toContain("exited with code 9 during the call of 'echo'")
+    const { stdout } = await run(['servers', 'dies'])
+    expect(stdout).toMatch(/^state +2 tools/m)
+    expect(stdout).toMatch(/^last error +just now: exited with code 9\. Last output: out of luck$/m)
+    expect((await run(['servers', 'dies', '--log'])).stdout).toBe('out of luck\n')
+    expect(JSON.parse((await run(['servers', 'dies', '--json'])).stdout)).toMatchObject({
+      lastError: { reason: expect.stringContaining('exited with code 9'), log: 'out of luck' },
+    })
+  })
+
+  it('keeps what it wrote when a call cannot start it', async () => {
+    rmSync(LICENCE)
+    const cell = await run(['exec', '-c', 'await mcp_fickle.echo(text="x")'])
+    expect(cell.stdout).toMatch(/could not be started: .* exited with code 1/)
+    const { stdout } = await run(['servers', 'fickle'])
+    expect(stdout).toMatch(/^last error +just now: .*KeyError: the variable KEY is not set$/m)
+    expect((await run(['servers', 'fickle', '--log'])).stdout).toMatch(/^Traceback .*\n[^]*KeyError/)
+  })
+})
+
+describe('the error of a cell', () => {
+  it('says what to do to the person at the terminal', async () => {
+    const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
+    expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
+    expect(stdout).not.toMatch(/the user/i)
+  })
+
+  it('says to a model what to ask of the user', async () => {
+    const bridge = await startBridge({ servers: { locked } })
+    expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
+      'The user can read its full output with `sandbridge servers locked --log`.',
+    )
+  })
+})
+
 describe('a server of a project that is not trusted', () => {
   it.each([['servers'], ['tools'], ['index']])('is named by %s with the command that trusts it', async (command) => {
     const { code, stderr } = await run([command, 'theirs'], project)
     expect(code).toBe(2)
     expect(stderr).toBe(
-      `sandbridge: Server 'theirs' comes with a project and is not trusted: ${project}/.mcp.json\n` +
+      `sandbridge: Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json\n` +
         'Read that file, and allow its servers with `sandbridge trust`.\n',
     )
   })
@@ -80,14 +124,17 @@ describe('a cell that uses a server of a project that is not trusted', () => {
     'is told so: %s',
     async (code) => {
       const { stdout } = await run(['exec', '-c', code], project)
-      expect(stdout).toMatch(/Server 'theirs' comes with the project and is not trusted\..*`sandbridge trust`/)
+      expect(stdout).toContain(
+        `Server 'theirs' is defined by an untrusted project file: ${project}/.mcp.json. ` +
+          'Read that file, and allow its servers with `sandbridge trust`.',
+      )
     },
   )
 
   it('is not run where the call names it', async () => {
     const { code, stderr } = await run(['exec', '-s', 'theirs', '-c', '1'], project)
     expect(code).toBe(2)
-    expect(stderr).toContain("Server 'theirs' comes with a project and is not trusted")
+    expect(stderr).toContain("Server 'theirs' is defined by an untrusted project file")
     expect(stderr).toContain('allow its servers with `sandbridge trust`')
   })
 })
@@ -99,7 +146,7 @@ describe('in a terminal', () => {
     expect(screen).toMatch(/good +mcp_good +<32m2 tools<39m +Says what it is told/)
     expect(screen).toMatch(/<31mfailed/)
     expect(screen).toMatch(/theirs.*<33mnot trusted/)
-    expect(screen).toContain('4 servers with 2 tools. 3 failed. Why: sandbridge servers locked')
+    expect(screen).toContain('6 servers with 6 tools. 3 failed. Why: sandbridge servers locked')
   })
 
   it('shows a line for each server that is indexed, and the whole time', async () => {
@@ -120,7 +167,7 @@ describe('in a terminal', () => {
     const empty = makeHome()
     for (const args of [['servers'], ['index'], ['search', 'x']]) {
       const screen = await inTerminal([process.execPath, CLI, ...args], bridgeEnv(empty), { cwd: empty })
-      expect(screen).toContain('No MCP server is configured. Put some under "mcpServers"')
+      expect(screen).toContain('No MCP server is configured. Add entries under "mcpServers"')
     }
   })
 })

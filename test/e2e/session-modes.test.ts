@@ -76,9 +76,11 @@ point = Point()
 source = (n for n in range(3))
 handle = open("/workspace/f", "w")`)
     const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
-    expect(killed).toMatch(/its sandbox was ended/)
+    expect(killed).toMatch(/the bridge stopped its sandbox/)
     expect(killed).not.toMatch(/All variables are gone/)
-    expect(killed).toMatch(/come back with the next one: .*shared.*Lost: .*area \(function of a cell\)/)
+    expect(killed).toMatch(
+      /The next cell restores these as they were before this cell: .*shared.*Lost: .*area \(function of a cell\)/,
+    )
     expect(killed).toMatch(/point \(Point: Point is defined in a cell\)/)
     const { structured } = await bridge.call({
       code: 'alias.append(3)\nshared, table["again"] is shared, table["rows"]["a"], math.sqrt(4), c.Counter("x")["x"], [n in globals() for n in ("area", "point", "source", "handle")]',
@@ -104,7 +106,9 @@ import helper
 mine = helper.Helper()
 y = [x]`)
     const killed = await bridge.run(STUBBORN, { timeout: 0.5 })
-    expect(killed).toMatch(/come back with the next one: x, y, urllib, pathlib, sys\. Lost: /)
+    expect(killed).toMatch(
+      /The next cell restores these as they were before this cell: x, y, urllib, pathlib, sys\. Lost: /,
+    )
     expect(killed).toMatch(/herr \(HTTPError: it cannot be loaded again: HTTPError.__init__\(\) missing/)
     expect(killed).toMatch(/mine \(Helper: Helper is defined in a file in \/workspace\/\)/)
     expect(killed).toMatch(/helper \(a module in \/workspace\/\)/)
@@ -121,14 +125,18 @@ open("/workspace/f", "w").close()
 copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, ("/workspace/f",)))
 x = [1]
 gone = types.SimpleNamespace()`)
-    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(/come back with the next one: x, gone/)
+    expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
+      /The next cell restores these as they were before this cell: x, gone/,
+    )
     expect(await bridge.run('x')).toMatch(/^\[1\]\n\[Restored from before the restart: x, .*Not: gone \(.*No such file/)
   })
 
   it('survives memory running out, and a process that ends itself', async () => {
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('kept = {"n": 1}')
-    expect(await bridge.run('import os\nos.abort()')).toMatch(/come back with the next one: kept/)
+    expect(await bridge.run('import os\nos.abort()')).toMatch(
+      /The next cell restores these as they were before this cell: kept/,
+    )
     expect(await bridge.run('kept')).toContain("{'n': 1}")
   })
 
@@ -136,7 +144,7 @@ gone = types.SimpleNamespace()`)
     const bridge = await startBridge({ env: CHECKPOINT })
     await bridge.run('import os\nsmall = 1\nlarge = os.urandom(20 << 20)')
     expect(await bridge.run(STUBBORN, { timeout: 0.5 })).toMatch(
-      /come back with the next one: small.*Lost: large \(bytes: more than 16 MiB\)/,
+      /The next cell restores these as they were before this cell: small.*Lost: large \(bytes: more than 16 MiB\)/,
     )
     expect(await bridge.run('small, "large" in globals()')).toMatch(/^\(1, False\)/)
   })

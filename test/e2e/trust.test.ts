@@ -40,7 +40,7 @@ it('trust shows commands with their arguments, addresses, and the names of varia
     'far: https://far.example/mcp',
     'headers Authorization',
     `long: x "${'a'.repeat(500)}… (5000 characters)" "a\\" \\"b"`,
-    'Trusted. It asks again when the file changes.',
+    'Trusted. A change of the file requires trust again.',
     '',
   ])
   expect((await run('trust', '--list')).stdout.trim()).toBe(file)

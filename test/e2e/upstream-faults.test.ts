@@ -15,7 +15,7 @@ describe('an upstream that', () => {
     expect(await bridge.run('await mcp_noisy.echo(text="clear")')).toBe("'clear'")
   })
 
-  it('exits at once is named, with its last words and without its secrets', async () => {
+  it('exits at once is named, with its last stderr output and without its secrets', async () => {
     const bridge = await startBridge({
       servers: { dead: { ...raw('exit'), env: { TOKEN: 's3cret-token' } }, good: raw('good') },
     })
@@ -38,7 +38,7 @@ describe('an upstream that', () => {
     })
     const code = 'found = await runtime.search_tool_docs("echo")\n[doc.server for doc in found][:1]'
     expect(await bridge.run(code)).toMatch(
-      /^\['good'\]\n[\s\S]*Unavailable, and left out of searches: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
+      /^\['good'\]\n[\s\S]*Unavailable and not searched: dead \(Server 'dead' could not be started: the command `no-such-command` was not found\)\. Not searched: slow \(it has not answered yet\)\. Search again later\./,
     )
     // A reader is told once a cell, and not of servers that the search was not for.
     expect(
@@ -64,7 +64,7 @@ describe('an upstream that', () => {
       const text = await bridge.run(caught(`await mcp_${name}.big(bytes=68_000_000)`), { timeout: 100 })
       expect(text).toMatch(
         new RegExp(
-          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Ask for less`,
+          `^FRAME_TOO_LARGE Server '${name}' answered the call of 'big' with a message of 68000\\d{3} bytes, above the limit of 67108864\\. Request less data`,
         ),
       )
     }
@@ -112,11 +112,10 @@ describe('an upstream that', () => {
 
 it('cancels the calls of a cell that was interrupted', async () => {
   const bridge = await startBridge({ servers: { everything: published.everything() } })
-  const started = performance.now()
-  const code = 'await mcp_everything.trigger_long_running_operation(duration=60, steps=60)'
+  // Without the cancellation the test would run out of time.
+  const code = 'await mcp_everything.trigger_long_running_operation(duration=300, steps=60)'
   const { structured } = await bridge.call({ code, timeout: 1 })
   expect(structured['status']).toBe('timeout')
-  expect(performance.now() - started).toBeLessThan(30_000)
   expect(await bridge.run('await mcp_everything.get_sum(a=1, b=1)')).toMatch(/2/)
 })
 

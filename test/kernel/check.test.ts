@@ -70,7 +70,7 @@ describe('a call that is certainly wrong', () => {
     const { status, error, ran } = await outcome(kernel, code)
     expect({ status, ran }).toEqual({ status: 'error', ran: false })
     expect(error).toMatchObject({ name: 'ArgumentsError' })
-    expect(error!.message).toMatch(/^Nothing has run, because of line \d+: bad: no argument "x"$/)
+    expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
   })
 
   it('is shown in its line, with the others named', async (ctx) => {
@@ -79,9 +79,7 @@ describe('a call that is certainly wrong', () => {
     expect(error!.traceback).toMatch(
       /^Traceback \(most recent call last\):\n {2}Cell 1, line 2\n {4}await mcp_github\.bad\(x=1\)\n/,
     )
-    expect(error!.message).toBe(
-      'Nothing has run, because of\n  line 2: bad: no argument "x"\n  line 3: no tool \'none\'. H',
-    )
+    expect(error!.message).toBe('Not run:\n  line 2: bad: no argument "x"\n  line 3: no tool \'none\'. H')
     const classes = 'all(issubclass(runtime.NotAwaited, kind) for kind in (runtime.MCPError, TypeError))'
     expect(await kernel.value(classes, judging())).toBe('True')
   })
@@ -97,7 +95,7 @@ describe('a call that is certainly wrong', () => {
     )
     expect((await outcome(kernel, 'await mcp_servers["nope"].x()')).error!.message).toContain("Server 'nope'")
     expect((await outcome(kernel, 'from mcp.servers.nope import x\nawait x()')).error!.message).toContain(
-      'Nothing has run',
+      "Not run. Line 3: Server 'nope' is not available",
     )
   })
 

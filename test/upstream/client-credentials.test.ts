@@ -46,7 +46,7 @@ describe('a server with client credentials', () => {
     server.twist.neededScope = 'reports:write'
     await expect(echo(bridge(server))).rejects.toMatchObject({
       code: 'UPSTREAM_AUTH_REQUIRED',
-      message: "Server 'r' wants more permissions than its client credentials have: reports:write",
+      message: "Server 'r' requires more permissions than its client credentials have: reports:write",
       hint: expect.stringContaining('`scope` in the `oauth`'),
     })
     expect(server.counts).toMatchObject({ client: 1, refused: 1 })

@@ -47,7 +47,7 @@ describe('another list of servers', () => {
     upstreams.redefine([named('a'), named('c')])
     expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
     expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
-    expect(() => upstreams.state('b')).toThrow("There is no server 'b'")
+    expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
     await until(() => !isAlive(gone))
   })
 })
@@ -68,7 +68,7 @@ describe('the bound on processes', () => {
     await upstreams.listTools('slow')
     const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
     for (let i = 0; i < 5; i += 1) {
-      await expect(upstreams.listTools('b')).rejects.toThrow('1 servers run already, and all of them are in use')
+      await expect(upstreams.listTools('b')).rejects.toThrow('1 servers are running, and all of them are in use')
     }
     abort.abort()
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
@@ -132,7 +132,7 @@ describe('what a server may ask for', () => {
     async (method) => {
       const upstreams = open([raw('asks', method)])
       const answer = JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))
-      expect(answer).toMatchObject({ code: -32601, message: expect.stringContaining('nobody is here to answer') })
+      expect(answer).toMatchObject({ code: -32601, message: expect.stringContaining('is not supported') })
       expect(upstreams.instructions('asks')).toBe('{}')
     },
   )
@@ -223,7 +223,7 @@ describe('what a server logs', () => {
     const upstreams = open([chatty()])
     await expect(upstreams.callTool('chatty', 'die', {})).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
-      message: `Server 'chatty' exited with code 7 during the call of 'die', whose effect is unknown. ${last}`,
+      message: `Server 'chatty' exited with code 7 during the call of 'die', which may or may not have taken effect. ${last}`,
     })
     expect(upstreams.logged.join('')).not.toContain('hunter22')
   })

@@ -184,7 +184,7 @@ describe('a login', () => {
       pastedAddress: () => Promise.resolve('http://127.0.0.1/callback?code=x&state=forged'),
     })
     await expect(outcome).rejects.toMatchObject({
-      message: expect.stringContaining('not to our question'),
+      message: expect.stringContaining('belongs to another login'),
       hint: expect.stringContaining('sandbridge login r'),
     })
   })
@@ -237,8 +237,8 @@ describe('a call for which the login lacks a scope', () => {
   const needed = 'repo:read repo:write'
   const refusal = {
     code: 'UPSTREAM_AUTH_REQUIRED',
-    message: `Server 'r' wants more permissions than the login has: ${needed}`,
-    hint: 'Ask the user to run `sandbridge login r` in a terminal: it asks for them.',
+    message: `Server 'r' requires more permissions than the login has: ${needed}`,
+    hint: 'Ask the user to run `sandbridge login r` in a terminal. It requests them.',
   }
 
   test.each([false, true])(
@@ -404,7 +404,7 @@ describe('a client that was registered by hand', () => {
       server.twist.authorizationServer = elsewhere
       await expect(signIn()).rejects.toMatchObject({
         code: 'UPSTREAM_AUTH_REQUIRED',
-        message: `Server 'r' wants its client to sign in at another address, ${elsewhere}`,
+        message: `Server 'r' requires sign-in at another address, ${elsewhere}`,
         hint: expect.stringContaining(`"issuer": "${elsewhere}`),
       })
     }
@@ -553,7 +553,7 @@ describe('the token file', () => {
     await store.update(other, (grants) => (grants.missingScope = 'kept'))
     await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
     for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
-    expect(lines).toEqual([expect.stringContaining('sign in there again')])
+    expect(lines).toEqual([expect.stringContaining('sign in to the server again')])
     await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
     expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
     expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })

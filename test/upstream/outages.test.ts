@@ -38,7 +38,9 @@ test('calls that fail together are one failure', async () => {
   await until(() => waiting.length === 20)
   for (const { response } of waiting) response.writeHead(502).end()
   expect(new Set(await Promise.all(calls))).toEqual(
-    new Set(["Server 'r' failed during the call of 'echo', whose effect is unknown: it failed with HTTP 502"]),
+    new Set([
+      "Server 'r' failed during the call of 'echo', which may or may not have taken effect: it failed with HTTP 502",
+    ]),
   )
   isWell = true
   expect(await outcome(upstreams)).toBe('ok')
@@ -74,12 +76,12 @@ test('what a server refuses is no outage, and the hint is not that of a program'
   })
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   for (const status of ['403', '413', '403', '409', '413']) {
-    const hint = 'The server is there, and refuses this one request: others may do.'
+    const hint = 'The server refuses only this request. Other requests may work.'
     await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
   }
   expect(await outcome(upstreams)).toBe('ok')
   for (const status of ['500', '503', '500']) {
-    const hint = 'It is tried again on its next use.'
+    const hint = 'The next use tries again.'
     await expect(call(upstreams, status)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', hint })
   }
   expect(await outcome(upstreams)).toContain('is paused for')
@@ -119,7 +121,7 @@ test('a call under way when the server forgets the session is neither cut off no
 test('a call under way that breaks off after the server has forgotten the session fails once', async () => {
   const { upstreams, pay, payments, payment } = await payingWhenForgotten()
   payment.response.destroy()
-  expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
+  expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
   expect(await outcome(upstreams)).toBe('ok')
   expect(payments).toHaveLength(1)
 })
@@ -157,7 +159,7 @@ test('a bridge that ends does not wait for the calls of a forgotten session', as
   server.sessions.clear()
   await call(upstreams)
   await upstreams.close()
-  expect(await pay).toContain("failed during the call of 'pay', whose effect is unknown")
+  expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
 })
 
 test('what the server logged last is told with the failure', async () => {
@@ -168,7 +170,7 @@ test('what the server logged last is told with the failure', async () => {
     response.end(`data: ${JSON.stringify(message)}\n\n`)
   })
   expect(await outcome(open([remote('r', server.url)]))).toBe(
-    "Server 'r' failed during the call of 'echo', whose effect is unknown: the connection broke before the answer came. " +
+    "Server 'r' failed during the call of 'echo', which may or may not have taken effect: the connection broke before the answer came. " +
       'It logged: [error] the database is gone',
   )
 })

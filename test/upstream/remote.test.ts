@@ -253,7 +253,7 @@ describe('failures', () => {
     async (_what, status, headers, body, expected) => {
       const server = await rawRemote(({ response }) => void response.writeHead(status, headers).end(body))
       const code = _what === 'nonsense' ? 'UPSTREAM_PROTOCOL' : expected.code
-      const text = _what === 'nonsense' ? 'nonsense' : expected.text
+      const text = _what === 'nonsense' ? 'invalid response' : expected.text
       const failure = await echo(open([remote('r', server.url)]), 'x').catch((reason: unknown) => reason)
       expect(failure).toMatchObject({ code, message: expect.stringContaining(text) })
       expect(JSON.stringify(failure)).not.toContain('stack')
@@ -321,7 +321,9 @@ describe('failures', () => {
       })
       await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
         code: 'UPSTREAM_UNREACHABLE',
-        message: expect.stringContaining('whose effect is unknown: the connection broke before the answer came'),
+        message: expect.stringContaining(
+          'which may or may not have taken effect: the connection broke before the answer came',
+        ),
       })
     }
   })
@@ -404,7 +406,7 @@ describe('failures', () => {
     )
     await expect(echo(open([remote('r', server.url)]), 'x')).rejects.toMatchObject({
       code: 'UPSTREAM_AUTH_REQUIRED',
-      message: "Server 'r' wants more permissions than the login has: repo:read repo:write",
+      message: "Server 'r' requires more permissions than the login has: repo:read repo:write",
       hint: expect.stringContaining('`sandbridge login r`'),
       data: { scope: 'repo:read repo:write' },
     })

@@ -51,7 +51,7 @@ describe('starting', () => {
     expect(textOf(await upstreams.callTool('good', 'cwd', {}))).toBe(common)
   })
 
-  test('a server that exits is reported with its last words, without its secrets', async () => {
+  test('reports a server that exits with its last stderr output, without its secrets', async () => {
     const definition = raw('exit', '--password=s3cr3t')
     Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
     const upstreams = open([definition])
@@ -61,7 +61,7 @@ describe('starting', () => {
       message:
         `Server 'exit' could not be started: \`${process.execPath} ${RAW} exit --password=[redacted]\` exited with code 3. ` +
         'Last output: fatal: cannot log in with [redacted] (args --password=[redacted])',
-      userHint: 'All that it wrote: `sandbridge servers exit --log`',
+      userHint: 'Read its full output with `sandbridge servers exit --log`.',
       log: 'fatal: cannot log in with [redacted] (args --password=[redacted])',
     })
     expect(upstreams.state('exit')).toBe('failed')
@@ -83,7 +83,7 @@ describe('starting', () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
-      message: "Server 'hang' did not answer after its start within 0.7 s. Last output: loading a very large model",
+      message: "Server 'hang' did not complete its start within 0.7 s. Last output: loading a very large model",
     })
     expect(upstreams.state('hang')).toBe('failed')
   })
@@ -103,7 +103,7 @@ describe('starting', () => {
     [
       'a character that no argument can have',
       { args: ['a\0b'] },
-      'its definition holds a character that no command can have',
+      'its definition has a character that is not allowed in a command',
     ],
   ])('%s is named, and where to correct it', async (_what, change, reason) => {
     const definition = raw('good')
@@ -160,7 +160,7 @@ describe('what servers write', () => {
     expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
     expect(result).toEqual({ content: [], instructions: 'i'.repeat(1_000_000) })
     expect(upstreams.logged.join('')).toContain(
-      'warning Instructions that are too long were cut server="long-winded" chars=1000000',
+      'warning Truncated instructions that are too long server="long-winded" chars=1000000',
     )
   })
 
@@ -270,7 +270,7 @@ describe('large results', () => {
     await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({
       code: 'FRAME_TOO_LARGE',
       message:
-        "Server 'big-without-id' was ended during the call of 'x', whose effect is unknown: it sent a message of 73400320 bytes, above the limit of 67108864, which names no request that it answers",
+        "Server 'big-without-id' was stopped during the call of 'x', which may or may not have taken effect: it sent a message of 73400320 bytes, above the limit of 67108864, without a request id",
     })
   })
 })
@@ -331,7 +331,7 @@ describe('calls', () => {
       await expect(upstreams.callTool('dies', 'pid', {})).rejects.toMatchObject({
         code: 'UPSTREAM_UNREACHABLE',
         message:
-          "Server 'dies' exited with code 9 during the call of 'pid', whose effect is unknown. " +
+          "Server 'dies' exited with code 9 during the call of 'pid', which may or may not have taken effect. " +
           'Last output: out of luck',
       })
       expect(upstreams.state('dies')).toBe('failed')
@@ -346,7 +346,8 @@ describe('a server that lives on without', () => {
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await expect(upstreams.callTool('closes-pipes', 'stdout', {})).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
-      message: "Server 'closes-pipes' lost its connection during the call of 'stdout', whose effect is unknown.",
+      message:
+        "Server 'closes-pipes' lost its connection during the call of 'stdout', which may or may not have taken effect.",
     })
     expect(textOf(await upstreams.callTool('closes-pipes', 'pid', {}))).not.toBe(first)
     await until(() => !isAlive(Number(first)))

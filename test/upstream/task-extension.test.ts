@@ -139,7 +139,7 @@ describe('a call that becomes a task', () => {
     const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
     await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
       code: 'UPSTREAM_PROTOCOL',
-      message: expect.stringContaining('nobody here can answer'),
+      message: expect.stringContaining('that no client supports'),
     })
     expect(server.methods().at(-1)).toBe('tasks/cancel')
   })

@@ -45,6 +45,7 @@ from .memories import (
 )
 from .outputs import grep, output
 from .progress import progress
+from .registry import find_servers
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -69,6 +70,7 @@ __all__ = [
     "delete_tool",
     "describe_server",
     "discovered_servers",
+    "find_servers",
     "get_memory_info",
     "grep",
     "list_loaded_server_metadata",

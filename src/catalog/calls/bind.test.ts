@@ -78,8 +78,8 @@ describe('what is sent', () => {
 describe('what is refused', () => {
   test.each([
     [[], {}, ['title is missing']],
-    [['t'], { title: 'u' }, ['title was given twice']],
-    [[], { titel: 't' }, ['there is no argument "titel" — Did you mean title?', 'title is missing']],
+    [['t'], { title: 'u' }, ['title was passed twice']],
+    [[], { titel: 't' }, ['unknown argument "titel" — Did you mean title?', 'title is missing']],
     [[], { title: 3 }, ['title must be str, not 3']],
     [[], { title: null }, ['title must be str, not None']],
     [[], { title: 't', dryRun: 1 }, ['dryRun must be bool, not 1']],
@@ -91,7 +91,7 @@ describe('what is refused', () => {
       { title: 't', state: 'opened' },
       ["state must be Literal['open', 'closed'], not 'opened' — Did you mean open?"],
     ],
-    [[1, 2, 3, 4, 5, 6, 7], {}, ['it takes at most 6 arguments, 7 were given by position']],
+    [[1, 2, 3, 4, 5, 6, 7], {}, ['it takes at most 6 arguments, but 7 were passed by position']],
   ])('%j %j', (args, kwargs, expected) => {
     expect(problemsOf(issue, args, kwargs)).toEqual(expect.arrayContaining(expected))
   })

@@ -30,7 +30,9 @@ export function bindArguments(
   const bound = new Map<string, unknown>()
   const used = new Set<Parameter>()
   if (args.length > signature.parameters.length) {
-    problems.push(`it takes at most ${signature.parameters.length} arguments, ${args.length} were given by position`)
+    problems.push(
+      `it takes at most ${signature.parameters.length} arguments, but ${args.length} were passed by position`,
+    )
   }
   for (const [index, parameter] of signature.parameters.slice(0, args.length).entries()) {
     used.add(parameter)
@@ -44,7 +46,7 @@ export function bindArguments(
       if (signature.open) bound.set(name, value)
       else problems.push(unknownArgument(name, signature))
     } else if (used.has(parameter)) {
-      problems.push(`${parameter.name} was given twice`)
+      problems.push(`${parameter.name} was passed twice`)
     } else {
       used.add(parameter)
       bound.set(parameter.trueName, value)
@@ -89,7 +91,7 @@ function unknownArgument(name: string, { parameters }: Signature): string {
     name,
     parameters.map((parameter) => parameter.name),
   )
-  return `there is no argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
+  return `unknown argument ${JSON.stringify(name.slice(0, 80))}${near && ` — ${near}`}`
 }
 
 function invalid(tool: CatalogTool, problems: string[]): BridgeError {

@@ -38,7 +38,7 @@ test.each<[string, Partial<SeenCall>, RegExp]>([
   ['an unknown one among more', { kwargs: { mod: 1 }, isPartial: true }, /"mod"/],
   ['a wrong literal among more', { args: [3], isPartial: true }, /to must be str, not 3/],
   ['one too many', { args: ['x', 1, 'a', UNKNOWN] }, /at most 3 arguments/],
-  ['one that is given twice', { args: ['x'], kwargs: { to: UNKNOWN, count: 1 } }, /to was given twice/],
+  ['one that is given twice', { args: ['x'], kwargs: { to: UNKNOWN, count: 1 } }, /to was passed twice/],
   ['a literal beside an unknown value', { args: [UNKNOWN, 'x'] }, /count must be int, not 'x'/],
 ])('%s is wrong', (_, call, expected) => {
   expect(check(TOOL, call)).toMatch(expected)

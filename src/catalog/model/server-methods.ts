@@ -14,16 +14,16 @@ const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
 
 const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
   resources: {
-    description: "The server's resources, and templates of resources",
+    description: "The server's resources and resource templates",
     inputSchema: NOTHING,
     outputSchema: listOf({ uri: text, uriTemplate: text, name: text, description: text, mimeType: text }, ['name']),
   },
   read_resource: {
     description:
-      'Read a resource: text as str, an image or a sound with .data and .mime_type, else bytes; several as a list',
+      'Read a resource: text as str, images and audio with .data and .mime_type, else bytes; several as a list',
     inputSchema: {
       type: 'object',
-      properties: { uri: { ...text, description: 'One of resources(), or a template of it filled in' } },
+      properties: { uri: { ...text, description: 'A URI from resources(), or a filled-in template' } },
       required: ['uri'],
       additionalProperties: false,
     },
@@ -34,10 +34,10 @@ const DEFINITIONS: Record<ServerMethod, Omit<UpstreamTool, 'name'>> = {
     outputSchema: listOf({ name: text, description: text, arguments: { type: 'array' } }, ['name']),
   },
   get_prompt: {
-    description: 'The messages of a prompt, filled in with its arguments',
+    description: 'The messages of a prompt, with its arguments filled in',
     inputSchema: {
       type: 'object',
-      properties: { name: { ...text, description: 'One of prompts()' } },
+      properties: { name: { ...text, description: 'A name from prompts()' } },
       required: ['name'],
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     },

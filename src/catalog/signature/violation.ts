@@ -37,7 +37,7 @@ export function violation(value: unknown, schema: unknown, root: unknown, path: 
 function find(value: unknown, given: unknown, path: string, nesting: number, search: Search): string | undefined {
   search.steps += 1
   if (nesting > MAX_NESTING || search.steps > MAX_STEPS) return undefined
-  if (isNever(given)) return `${path} must be left out`
+  if (isNever(given)) return `${path} is not allowed`
   const own = asSchema(given)
   if (typeof own['$ref'] === 'string') {
     // Each by itself: put together, the `additionalProperties` of one would judge the properties of the other.

@@ -50,7 +50,7 @@ export async function applyInit(
     const file = await realpath(change.file).catch(() => change.file)
     const now = await textOf(file)
     if (now !== change.before) {
-      skipped.push({ file: change.file, reason: 'has changed in the meantime; run this again' })
+      skipped.push({ file: change.file, reason: 'changed while this command ran; run it again' })
       continue
     }
     const backup = path.join(folderOf(stateDir), `${Date.now()}-${randomUUID().slice(0, 8)}-${path.basename(file)}`)
@@ -105,7 +105,7 @@ export async function undoInit(stateDir: string): Promise<{ restored: string[]; 
 /** @returns why it could not be undone */
 async function undoOne(done: Done): Promise<string | undefined> {
   const now = await textOf(done.file)
-  if (now === undefined) return done.backup === undefined ? undefined : 'is not there any more, or cannot be read'
+  if (now === undefined) return done.backup === undefined ? undefined : 'is missing or unreadable'
   const isUntouched = hashOf(now) === done.hash
   if (isUntouched && done.backup === undefined) {
     await rm(done.file)

@@ -26,7 +26,7 @@ export async function editDocument(
   const edited = await editors[format](text, edits)
   const after = await parseDocument(edited, format)
   const isRight = 'document' in after && isDeepStrictEqual(plainCopy(after.document), expected)
-  return isRight ? { text: edited } : { reason: 'is written in a way that cannot be edited safely; edit it by hand' }
+  return isRight ? { text: edited } : { reason: 'cannot be edited safely; edit it by hand' }
 }
 
 async function editJsonc(text: string, edits: readonly Edit[]): Promise<string> {

@@ -67,13 +67,9 @@ export async function planInit(options: PlanInitOptions): Promise<InitPlan> {
   const known = targets.map(({ client }) => client)
   const unknown = options.clients?.filter((client) => !known.includes(client)) ?? []
   if (unknown.length > 0) {
-    throw new BridgeError(
-      'TOOL_ARGUMENTS_INVALID',
-      `There is no client ${unknown.map((one) => `'${one}'`).join(', ')}`,
-      {
-        hint: `Known clients are ${known.join(', ')}.`,
-      },
-    )
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `Unknown client ${unknown.map((one) => `'${one}'`).join(', ')}`, {
+      hint: `Known clients are ${known.join(', ')}.`,
+    })
   }
   for (const target of targets) {
     if (options.clients !== undefined && !options.clients.includes(target.client)) continue

@@ -107,7 +107,7 @@ function partsOf(value: string): string[] {
   return [...parts, ...credentialsIn(value)]
 }
 
-/** The parts of an address that only its owner knows; none of what is no address. */
+/** The parts of an address that only its owner knows; none of what is not a valid address. */
 function credentialsIn(address: string): string[] {
   if (!address.includes('://') || !URL.canParse(address)) return []
   const { username, password, pathname, searchParams } = new URL(address)

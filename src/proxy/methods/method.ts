@@ -2,12 +2,15 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
 import type { Asker, Questions } from '../user/questions.ts'
 import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
 import type { MemoryStore } from '../../state/memory-store.ts'
 import type { ProjectStore } from '../../state/project-store.ts'
+import type { Registries } from '../../registry/registries.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
@@ -27,6 +30,8 @@ interface ProxyOptions {
   projects: ProjectStore | undefined
   savedTools: SavedToolStore
   loadableTools: LoadableTools
+  /** Loaded at the first need. */
+  registries: () => Promise<Registries>
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
@@ -34,6 +39,9 @@ interface ProxyOptions {
 }
 
 export interface CallContext extends ProxyOptions {
+  events: EventStream
+  /** The cell. */
+  origin: Origin
   scope: Scope
   signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
@@ -46,6 +54,8 @@ export interface CallContext extends ProxyOptions {
   /** The artifacts that the running cell has saved. */
   savedArtifacts: Artifact[]
   uploads: Uploads
+  /** Whoever reads the cell's errors is a person at a terminal, and not a model. */
+  forPerson: boolean
   /** Hears how far servers are with their calls. */
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }

@@ -5,6 +5,7 @@ import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
 import type { ToolResult } from '../../upstream/upstream.ts'
+import { observed } from '../observed-call.ts'
 import type { CallContext } from './method.ts'
 
 /**
@@ -42,10 +43,13 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
   return { resources: found.filter((entry) => !isTemplate(entry)), resourceTemplates: found.filter(isTemplate) }
 }
 
-const readResource: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+const readResource: Serve = async (method, args, kwargs, raw, context) => {
+  const { catalog, upstreams, signal, permissions } = context
   const bound = catalog.bind(method, args, kwargs)
-  const { uri } = permissions ? await permissions.admit(method, bound, signal) : bound
-  const result = await upstreams.readResource(method.server, String(uri), signal)
+  const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, signal) : { args: bound }
+  const uri = String(sent['uri'])
+  const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...id } as const
+  const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
   if (raw) return result
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
@@ -62,8 +66,12 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(catalog.bind(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
-  await permissions?.admit(method, { name, arguments: given }, signal)
-  const result = await upstreams.getPrompt(method.server, { name, arguments: given }, signal)
+  const admitted = await permissions?.admit(method, { name, arguments: given }, signal)
+  const id = admitted?.id === undefined ? {} : { id: admitted.id }
+  const call = { kind: 'prompt', server: method.server, name, args: given, ...id } as const
+  const result = await observed(context, call, ({ meta }) =>
+    upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
+  )
   return raw ? result : list(result.messages)
 }
 

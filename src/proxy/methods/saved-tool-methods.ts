@@ -68,7 +68,7 @@ function brokenNote(broken: BrokenTool[]): string {
   const names = broken.slice(0, MAX_NAMED).map((tool) => tool.name)
   const more = broken.length - names.length
   const all = names.join(', ') + (more > 0 ? ` and ${more} more` : '')
-  return `Not searched, because they are broken: ${all} (saved tools). What is wrong: print(runtime.list_saved_tools())`
+  return `Not searched, because they cannot be loaded: ${all} (saved tools). See print(runtime.list_saved_tools())`
 }
 
 function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {

@@ -1,6 +1,7 @@
 // Asking the user about calls of one cell. Calls of one tool with arguments of the same names that wait together are one question, and questions come
 // one after the other. Everything but a clear yes in time is a no, and a yes is for the calls that were shown.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { newId } from '../../events/new-id.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Decision } from '../../policy/policy.ts'
@@ -9,12 +10,10 @@ import { deniedByAnswer } from './denied.ts'
 import { CellGrants, type GrantableCall, shapeKey } from './grants.ts'
 import type { CellOf } from './cell-permissions.ts'
 import type { Permissions } from './permissions.ts'
-import { type Answer, ANSWERS, askByElicitation, canElicit } from './ask-by-elicitation.ts'
+import { type Answer, askByElicitation, canElicit } from './ask-by-elicitation.ts'
 import { callsText, type ShownCall } from './question-text.ts'
 
-export type { Answer }
-
-export interface Approval {
+interface Approval {
   tool: CatalogTool
   call: GrantableCall
   decision: Decision
@@ -126,19 +125,42 @@ export class Approvals {
     const { asker } = this.#cell
     if (!asker || !canElicit(asker)) return { why: 'nobody can be asked', hint: UNASKED }
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+    const end = this.#tellQuestion(text, group)
     permissions.openQuestions += 1
+    let answer: Answer | { why: string; hint: string } | undefined
     try {
-      return await askByElicitation(asker, text, { timeoutMs: permissions.options.askTimeoutMs, signal })
+      answer = await askByElicitation(asker, text, { timeoutMs: permissions.options.askTimeoutMs, signal })
+      return answer
     } finally {
       permissions.openQuestions -= 1
+      end(typeof answer === 'string' ? answer : 'unanswered')
     }
+  }
+
+  /** @returns what tells of the answer */
+  #tellQuestion(message: string, group: readonly Pick<Approval, 'call'>[]): (answer: string) => void {
+    const { events, origin } = this.#cell
+    if (!events.active) return () => {}
+    const about = {
+      id: newId(),
+      parent: origin.cell,
+      session: origin.session,
+      client: origin.client,
+      method: 'permission',
+    }
+    const askedAt = performance.now()
+    const calls = group.map(({ call: { server, tool: name, args } }) => ({ server, name, args }))
+    events.emit({ type: 'question.asked', ...about, message, calls })
+    return (answer) =>
+      events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
   }
 
   /** @param isExact whether the arguments are all that will be sent */
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
     const { options } = this.#permissions
     if (answer === 'yes' && isExact) this.#grants.once(call)
-    if (answer === 'yes-cell') isExact ? this.#grants.shape(call) : this.#grants.tool(call)
+    if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
+    if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
     if (answer !== 'yes-always') return
@@ -188,5 +210,3 @@ const UNASKED = 'Allow it with a rule in permissions.json, or use a client that 
 function givenUp(): BridgeError {
   return new BridgeError('CANCELLED', 'The call was given up while the user was asked about it')
 }
-
-export { ANSWERS }

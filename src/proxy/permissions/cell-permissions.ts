@@ -1,10 +1,13 @@
 // The one gate between a cell and the servers: every call passes `admit` with the arguments that are sent, whatever the cell did to come here.
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Counts } from '../../policy/limits.ts'
 import { type Decision, mutate, validate } from '../../policy/policy.ts'
 import type { Asker } from '../user/questions.ts'
-import { type Answer, Approvals } from './approvals.ts'
+import { Approvals } from './approvals.ts'
 import { deniedByLimit, deniedByRule } from './denied.ts'
 import type { GrantableCall } from './grants.ts'
 import type { Permissions } from './permissions.ts'
@@ -12,11 +15,19 @@ import type { Permissions } from './permissions.ts'
 export interface CellOf {
   session: object
   asker: Asker | undefined
+  events: EventStream
+  origin: Origin
   /** Interrupts the cell, because the user wants it to end. */
   stop: () => void
 }
 
-export type Arguments = Record<string, unknown>
+type Arguments = Record<string, unknown>
+
+/** A call that may be made: with these arguments, and in the events about it by this id. */
+export interface Admitted {
+  args: Arguments
+  id?: string
+}
 
 /** A call that is seen in the source of a cell. Without `args` they are not all known yet. */
 export interface SeenToolCall {
@@ -50,10 +61,11 @@ export class CellPermissions {
    * The arguments to send: those that were judged, and shown to the user where they were asked.
    * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was given up while the user was asked
    */
-  async admit(tool: CatalogTool, args: Arguments, signal: AbortSignal): Promise<Arguments> {
+  async admit(tool: CatalogTool, args: Arguments, signal: AbortSignal): Promise<Admitted> {
     const permissions = this.#permissions
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
+    const id = this.#tellDecision(tool, args, decision)
     if (decision.verdict === 'deny') throw this.#denied(tool, args)
     let sent = args
     if (decision.verdict === 'ask') {
@@ -63,7 +75,7 @@ export class CellPermissions {
     }
     const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
     if (reached) throw deniedByLimit(subject, reached)
-    return sent
+    return { args: sent, ...(id !== undefined && { id }) }
   }
 
   /**
@@ -92,11 +104,31 @@ export class CellPermissions {
     return outcomes
   }
 
+  #tellDecision(tool: CatalogTool, args: Arguments, { verdict, rule }: Decision): string | undefined {
+    const { events, origin } = this.#cell
+    if (!events.active) return undefined
+    const id = newId()
+    const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
+    const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
+    events.emit({
+      type: 'call.decided',
+      id,
+      parent: origin.cell,
+      session: origin.session,
+      client: origin.client,
+      kind,
+      server: tool.server,
+      name: typeof named === 'string' ? named : tool.name,
+      decision: verdict,
+      rule: rule?.text,
+      source: rule?.origin.shown,
+    })
+    return id
+  }
+
   #denied(tool: CatalogTool, args: Arguments): BridgeError {
     const subject = this.#permissions.subject(tool)
     const decision = validate(this.#permissions.policy, { ...subject, args })
     return deniedByRule(subject, decision, this.#permissions.allowedOf(tool.server))
   }
 }
-
-export type { Answer }

@@ -167,14 +167,11 @@ it('what nobody can answer is declined, or an error, and the log has the reason'
   const { questions, logged } = logging()
   questions.clientOffers(['elicitation/create', 'roots/list', 'sampling/createMessage'])
   const { roots, sample } = questions.requests(callersOf('s'))
-  const reasons = [
-    'no cell with a client that can be asked is calling the server',
-    'the client of the cell does not offer that',
-  ]
+  const reasons = ["no active cell's client supports this request", "the cell's client does not support this request"]
   const tryAll = async (reason: string): Promise<void> => {
     expect(await elicit(questions)).toEqual({ action: 'decline' })
-    await expect(roots!('s')).rejects.toThrow(`Nobody can answer roots/list of server 's': ${reason}`)
-    await expect(sample!('s', {}, signal())).rejects.toThrow(`sampling/createMessage of server 's': ${reason}`)
+    await expect(roots!('s')).rejects.toThrow(`No client can answer roots/list from server 's': ${reason}`)
+    await expect(sample!('s', {}, signal())).rejects.toThrow(`sampling/createMessage from server 's': ${reason}`)
   }
   await tryAll(reasons[0]!)
   const asker = Object.assign(new FakeAsker(), { offers: false })
@@ -204,5 +201,5 @@ it('the words of a question are cleaned, and one whose choices cannot be seen is
     { message: "MCP server 's' asks: Which?", requestedSchema: { title: 'Which?' } },
     { messages: [], systemPrompt: "This request comes from MCP server 's'.\n\nWhich?" },
   ])
-  expect(JSON.stringify(logged)).toContain('cannot be seen')
+  expect(JSON.stringify(logged)).toContain('invisible characters')
 })

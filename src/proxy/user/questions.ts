@@ -1,6 +1,9 @@
 // What upstreams ask while a cell calls them — folders, an answer from the user, a completion — and who can answer: the client whose cell it is.
 // A question that nobody can answer is declined at once, and the log says why; none is left hanging, and none is answered by us.
 import { BridgeError } from '../../errors.ts'
+import type { Origin } from '../../events/event.ts'
+import { type EventStream, NO_EVENTS } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
 import type { Log } from '../../log.ts'
 import { cleanWords } from '../../text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
@@ -26,6 +29,7 @@ export interface Asker {
 interface OpenCall {
   /** Missing for a cell whose client cannot be asked. */
   asker: Asker | undefined
+  origin: Origin | undefined
   /** Calls of the same session may hear each other's questions. */
   caller: Caller
 }
@@ -38,9 +42,11 @@ export class Questions {
   /** What stands for a session where servers are called. */
   readonly #callers = new WeakMap<object, Caller>()
   readonly #log: Pick<Log, 'info'>
+  readonly #events: EventStream
 
-  constructor(log: Pick<Log, 'info'>) {
+  constructor(log: Pick<Log, 'info'>, events = NO_EVENTS) {
     this.#log = log
+    this.#events = events
   }
 
   /** A client declares its capabilities, perhaps again with every request. This counts for servers that start from now on. */
@@ -51,19 +57,51 @@ export class Questions {
   /** Calls a server on behalf of a cell; what the server asks meanwhile goes to that cell's client. */
   async during<T>(
     server: string,
-    { asker, session }: { asker: Asker | undefined; session: object },
+    { asker, session, origin }: { asker: Asker | undefined; session: object; origin?: Origin | undefined },
     work: () => Promise<T>,
   ): Promise<T> {
     const caller = this.#callers.get(session) ?? {}
     this.#callers.set(session, caller)
     const calls = this.#calls.get(server) ?? []
-    const call: OpenCall = { asker, caller }
+    const call: OpenCall = { asker, caller, origin }
     calls.push(call)
     this.#calls.set(server, calls)
     try {
       return await currentCaller.run(caller, work)
     } finally {
       calls.splice(calls.indexOf(call), 1)
+    }
+  }
+
+  /**
+   * Ask a client, and tell of it.
+   * @param source the server that asks, and the cell that it is asked in
+   */
+  async ask(
+    asker: Asker,
+    { server, origin }: { server: string | undefined; origin: Origin | undefined },
+    question: Question,
+    signal: AbortSignal | undefined,
+  ): Promise<Record<string, unknown>> {
+    if (!this.#events.active) return asker.ask(question, signal)
+    const { method, params } = question
+    const { cell, session, client } = origin ?? {}
+    const about = { id: newId(), parent: cell, session, client, method, server }
+    const askedAt = performance.now()
+    const end = (answer: string) =>
+      this.#events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
+    this.#events.emit({
+      type: 'question.asked',
+      ...about,
+      message: textOf(params['message'] ?? params['systemPrompt']),
+    })
+    try {
+      const result = await asker.ask(question, signal)
+      end(typeof result['action'] === 'string' ? result['action'] : 'accept')
+      return result
+    } catch (error) {
+      end('unanswered')
+      throw error
     }
   }
 
@@ -91,7 +129,7 @@ export class Questions {
     const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
     const form = cleanForm(params['requestedSchema'])
     if (form === 'unseen') {
-      this.#log.info('A question of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
+      this.#log.info('A request of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
       return Promise.resolve({ action: 'decline' })
     }
     const question: Question = {
@@ -117,23 +155,24 @@ export class Questions {
     declined?: Record<string, unknown>,
   ): Promise<Record<string, unknown>> {
     const { server } = source
-    const asker = this.#askerFor(source, question)
-    if (typeof asker !== 'string') return asker.ask(question, signal)
-    this.#log.info('A question of a server was declined', { server, method: question.method, reason: asker })
+    const found = this.#askerFor(source, question)
+    if (typeof found !== 'string') return this.ask(found.asker, { server, origin: found.origin }, question, signal)
+    this.#log.info('A request of a server was declined', { server, method: question.method, reason: found })
     if (declined) return Promise.resolve(declined)
     return Promise.reject(
-      new BridgeError('CANCELLED', `Nobody can answer ${question.method} of server '${server}': ${asker}`),
+      new BridgeError('CANCELLED', `No client can answer ${question.method} from server '${server}': ${found}`),
     )
   }
 
   /** A question does not say which call it is for. Where it could be that of another session, even one that was given up, nobody is asked. */
-  #askerFor({ server, callers }: Source, question: Question): Asker | string {
+  #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
-    if (sole === 'several') return 'the question may be for a call of another session, open or given up'
+    if (sole === 'several') return 'the request may belong to a call of another session'
     const calls = (this.#calls.get(server) ?? []).filter(({ caller }) => caller === sole)
-    const askers = calls.flatMap(({ asker }) => asker ?? [])
-    if (askers.length === 0) return 'no cell with a client that can be asked is calling the server'
-    return askers.findLast((asker) => asker.canAnswer(question)) ?? 'the client of the cell does not offer that'
+    const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
+    if (askers.length === 0) return "no active cell's client supports this request"
+    const able = askers.findLast(({ asker }) => asker.canAnswer(question))
+    return able ?? "the cell's client does not support this request"
   }
 }
 
@@ -143,7 +182,7 @@ interface Source {
   callers: Pick<Callers, 'sole'>
 }
 
-const UNSEEN_CHOICES = 'a field or a choice of its form has characters that cannot be seen'
+const UNSEEN_CHOICES = 'a field or choice of its form has invisible characters'
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? cleanWords(value) : ''

@@ -9,7 +9,7 @@ import type { CallContext } from '../methods/method.ts'
 /** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
 const SIGN_IN_MS = 5 * 60_000
 
-type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'signal'>
+type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'signal' | 'origin'>
 
 /** For each cell and server, the offer that is open, or that was declined: hundreds of calls make one offer, and no is no. */
 const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
@@ -49,26 +49,36 @@ function isSettled(server: string, error: BridgeError, asker: Asker, context: Co
   return offer
 }
 
-async function openPages(server: string, error: BridgeError, asker: Asker, { upstreams, signal }: Context) {
+async function openPages(server: string, error: BridgeError, asker: Asker, context: Context) {
+  const { upstreams, signal } = context
   const { pages } = error.data as { pages: RequiredPage[] }
-  for (const { url, message } of pages) await show(server, url, message, asker, signal)
+  for (const { url, message } of pages) await show(server, url, message, asker, context, signal)
   const finished = pages.flatMap(({ id }) => (id === undefined ? [] : [upstreams.pageFinished(server, id, signal)]))
   await asker.hold(Promise.all(finished))
 }
 
-async function signIn(server: string, error: BridgeError, asker: Asker, { upstreams, signal }: Context) {
+async function signIn(server: string, error: BridgeError, asker: Asker, context: Context) {
+  const { upstreams, signal } = context
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (url: URL): Promise<void> =>
-    show(server, url.href, 'Sign in, so that the code that is running can go on.', asker, limit)
+    show(server, url.href, 'Sign in, so that the running code can continue.', asker, context, limit)
   await asker.hold(upstreams.signIn(server, { showPage, signal: limit, ...(scope && { scope }) }))
 }
 
 /** @throws Error when the user does not want to open it */
-async function show(server: string, url: string, message: string, asker: Asker, signal: AbortSignal): Promise<void> {
+async function show(
+  server: string,
+  url: string,
+  message: string,
+  asker: Asker,
+  { questions, origin }: Context,
+  signal: AbortSignal,
+): Promise<void> {
   // The person who reads it must know who is asking.
-  const said = message || 'Open this page, so that it can go on.'
-  const { action } = await asker.ask(linkQuestion(url, `MCP server '${server}' asks: ${said}`), signal)
+  const said = message || 'Open this page to continue.'
+  const question = linkQuestion(url, `MCP server '${server}' asks: ${said}`)
+  const { action } = await questions.ask(asker, { server, origin }, question, signal)
   if (action !== 'accept') throw new Error('declined')
 }
 

@@ -44,7 +44,7 @@ const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 export async function probeBubblewrap(): Promise<BubblewrapProbe> {
   if (process.platform !== 'linux') return { verdict: 'bubblewrap runs on Linux only' }
   if (machineArch() !== 'x64' && machineArch() !== 'arm64') {
-    return { verdict: `bubblewrap is not used on ${machineArch()}: there is no system call filter for it` }
+    return { verdict: `bubblewrap is not supported on ${machineArch()}: it has no system call filter` }
   }
   // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
   if (!isAtLeast(release(), 5, 14))
@@ -54,7 +54,7 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
   const asUser = await becomeUnprivileged()
   if (typeof asUser === 'string') return { verdict: asUser }
   const { pythons, reasons } = await findHostPythons(asUser)
-  if (pythons.length === 0) return { verdict: `bubblewrap has no Python to run: ${reasons.join('; ')}` }
+  if (pythons.length === 0) return { verdict: `bubblewrap has no usable Python: ${reasons.join('; ')}` }
   const [command = bwrap, ...before] = asUser.length === 0 ? [] : [...asUser, bwrap]
   const failures: string[] = []
   for (const python of pythons) {
@@ -64,7 +64,7 @@ export async function probeBubblewrap(): Promise<BubblewrapProbe> {
     const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
     const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
     if (stdout === 'through') return { bubblewrap, verdict: `bubblewrap with ${python.executable}, ${user}` }
-    failures.push(`${python.executable}: ${stderr || 'it said nothing'}`)
+    failures.push(`${python.executable}: ${stderr || 'no output'}`)
   }
   return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
 }
@@ -119,7 +119,7 @@ async function becomeUnprivileged(): Promise<string[] | string> {
   // In a user namespace made by root, "nobody" is still root to the files of this machine.
   const [setpriv] = await findPrograms('setpriv')
   if (setpriv === undefined)
-    return 'bubblewrap must not run as root, and setpriv, which would change that, is not installed'
+    return 'bubblewrap must not run as root, and setpriv, which changes the user, is not installed'
   return [setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs', '--']
 }
 

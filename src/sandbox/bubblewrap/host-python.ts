@@ -63,19 +63,16 @@ export async function findHostPythons(asUser: readonly string[]): Promise<HostPy
     const answer = code === 0 ? parseAnswer(stdout) : undefined
     if (!answer)
       reasons.push(
-        `${candidate} does not run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr)})`,
+        `${candidate} fails to run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr)})`,
       )
     else if (answer.version[0] !== 3 || answer.version[1] < 10)
       reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
     else {
       const folders = answer.folders.filter((folder) => !isInside('/usr', folder))
       const tooMuch = folders.find(holdsTooMuch)
-      if (tooMuch !== undefined)
-        reasons.push(`${candidate} is installed in ${tooMuch}, which holds other things as well`)
+      if (tooMuch !== undefined) reasons.push(`${candidate} is installed in ${tooMuch}, which also holds other files`)
       else if (!isThere(answer.real, folders))
-        reasons.push(
-          `${candidate} is ${answer.real}, which is outside of the folders that Python says it is installed in`,
-        )
+        reasons.push(`${candidate} is ${answer.real}, outside of the install folders that Python reports`)
       else pythons.push(asSeenInside(answer, folders))
     }
   }

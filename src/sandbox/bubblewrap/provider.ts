@@ -86,7 +86,7 @@ export class BubblewrapProvider implements Provider {
     this.#found ??= probeBubblewrap()
       .then(({ bubblewrap, verdict }) => {
         if (bubblewrap) return this.#withFolders(bubblewrap, onProgress)
-        throw new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${verdict}.`)
+        throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
       })
       .catch((error: unknown) => {
         this.#found = undefined
@@ -109,5 +109,5 @@ export class BubblewrapProvider implements Provider {
 function explain(end: ProcessEnd): Explained {
   const explained = explainEnd(end)
   if (end.spoke || explained.reason !== 'exited') return explained
-  return { reason: 'failed-to-start', detail: `Python in bubblewrap did not come up: ${end.stderr}` }
+  return { reason: 'failed-to-start', detail: `Python in bubblewrap did not start: ${end.stderr}` }
 }

@@ -39,9 +39,9 @@ export async function buildImage(
     ...(options.onLine && { onLine: options.onLine }),
   })
   if (code === 0) return { engine, image }
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'it gave no reason'
+  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'no reason given'
   throw new BridgeError('SANDBOX_IMAGE_MISSING', `${engine} could not build ${image}: ${reason}`, {
-    hint: 'Building needs a registry for the base image, and for `data` a package index. images/from-debian.sh needs neither.',
+    hint: 'The build needs a registry for the base image, and a package index for `data`. images/from-debian.sh needs neither.',
   })
 }
 

@@ -50,7 +50,7 @@ export async function ensureImage(
   const present = await inspectImage(engine, name)
   if (present) return present
   // How engines name what was built on this machine.
-  if (name.startsWith('localhost/')) throw missing(name, 'it is a name for images built on this machine')
+  if (name.startsWith('localhost/')) throw missing(name, 'this name is for images built on this machine')
   const offline = registries.whyOffline(name)
   if (offline !== undefined) throw missing(name, offline)
   onProgress(`Pulling ${name} with ${engine.command}`)
@@ -80,13 +80,9 @@ export async function findImage(engine: Engine, name: string): Promise<'here' | 
 }
 
 function missing(name: string, reason: string): BridgeError {
-  return new BridgeError(
-    'SANDBOX_IMAGE_MISSING',
-    `Image ${name} is not on this machine and cannot be pulled: ${reason}`,
-    {
-      hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to an image that is there, or set MCP_BRIDGE_RUNTIME=pyodide.',
-    },
-  )
+  return new BridgeError('SANDBOX_IMAGE_MISSING', `Image ${name} was not found and cannot be pulled: ${reason}`, {
+    hint: 'Build one with `sandbridge image build slim`, set MCP_BRIDGE_IMAGE to a local image, or set MCP_BRIDGE_RUNTIME=pyodide.',
+  })
 }
 
 async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {

@@ -68,7 +68,7 @@ async function build(
     const reason = reasonOf(`${stdout}\n${stderr}`)
     throw new BridgeError(
       'SANDBOX_IMAGE_MISSING',
-      `The packages of MCP_BRIDGE_PACKAGES cannot be built into an image: ${reason}`,
+      `The packages of MCP_BRIDGE_PACKAGES could not be built into an image: ${reason}`,
       {
         hint: 'Requirements need a package index and an image with pip or ensurepip; wheel files of pure Python need neither.',
       },

@@ -36,7 +36,7 @@ export async function startPodmanMachine(
   if (code !== 0) {
     throw new BridgeError(
       'SANDBOX_ENGINE_MISSING',
-      `Podman's machine ${name} does not start: ${stderr || 'it said nothing'}`,
+      `Podman's machine ${name} failed to start: ${stderr || 'no output'}`,
       {
         hint: `Try \`podman machine start ${name}\` yourself, or set MCP_BRIDGE_RUNTIME=pyodide.`,
       },

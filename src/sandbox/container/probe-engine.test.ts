@@ -80,7 +80,7 @@ describe('probeEngine', () => {
       'socket not permitted',
       'docker',
       { code: 1, stderr: 'permission denied while trying to connect to the Docker daemon socket at unix:///x' },
-      /may not use its socket/,
+      /no permission for its socket/,
     ],
     ['Windows containers', 'docker', { stdout: JSON.stringify({ ...DOCKER, OSType: 'windows' }) }, /Linux containers/],
     ['no answer', 'docker', { code: null, stderr: 'no answer within 15 s' }, /no answer within 15 s/],

@@ -81,10 +81,10 @@ function describe({ command, dialect, version, rootless, enforcesLimits, enforce
 }
 
 function unusable(command: EngineName, stderr: string): EngineProbe {
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'it said nothing'
+  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'no output'
   if (/permission denied/i.test(stderr) && /socket|daemon|connect/i.test(stderr)) {
     return {
-      verdict: `${command} is running, but this user may not use its socket; add the user to its group or use rootless podman`,
+      verdict: `${command} is running, but this user has no permission for its socket; add the user to its group or use rootless podman`,
     }
   }
   if (

@@ -59,7 +59,7 @@ export class ContainerProvider implements Provider {
         'CONFIG_INVALID',
         `Cells may not run as root: MCP_BRIDGE_CONTAINER_USER is ${options.user}.`,
         {
-          hint: 'Leave it out, or name an ordinary user such as 65534:65534.',
+          hint: 'Unset it, or set an unprivileged user such as 65534:65534.',
         },
       )
     }
@@ -142,8 +142,8 @@ export class ContainerProvider implements Provider {
       ;({ engine, verdict } = await probeEngine(this.name))
     }
     if (!engine) {
-      throw new BridgeError('SANDBOX_ENGINE_MISSING', `Sandboxes cannot be made: ${verdict}.`, {
-        hint: `Put ${this.name} right, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
+      throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`, {
+        hint: `Fix ${this.name}, or set MCP_BRIDGE_RUNTIME=pyodide to use the embedded sandbox.`,
       })
     }
     const base = await ensureImage(engine, this.#options.image, onProgress)
@@ -162,13 +162,13 @@ export class ContainerProvider implements Provider {
     if (end.code === 126 || end.code === 127) {
       const unknown = /unable to find (user|group) [^\s:]+|no matching entries in (passwd|group) file/i.exec(end.stderr)
       const detail = unknown
-        ? `Image ${image} has no user ${user}, which MCP_BRIDGE_CONTAINER_USER asks for: ${unknown[0]}`
-        : `Image ${image} has no python3 that can be run. ${end.stderr}`
+        ? `Image ${image} has no user ${user}, which MCP_BRIDGE_CONTAINER_USER sets: ${unknown[0]}`
+        : `Image ${image} has no working python3. ${end.stderr}`
       return { reason: 'failed-to-start', detail }
     }
     const explained = explainEnd(end)
     if (explained.reason !== 'exited') return explained
-    return { reason: 'failed-to-start', detail: `Python in image ${image} did not come up: ${end.stderr}` }
+    return { reason: 'failed-to-start', detail: `Python in image ${image} did not start: ${end.stderr}` }
   }
 
   /** The image or the engine may have changed since it was looked at: look again, at the next start at the latest. */
@@ -180,7 +180,7 @@ export class ContainerProvider implements Provider {
     const { cpus } = this.#options
     const refused =
       cpus === undefined ? undefined : stderr.split('\n').find((line) => /\bcpus?\b|cpu\.(cfs|max)/i.test(line))
-    const what = refused === undefined ? 'make a container' : `make a container with MCP_BRIDGE_CPUS=${cpus}`
+    const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
     return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
 }

@@ -47,7 +47,7 @@ export function needsNoInstaller({ wheels, requirements }: RequestedPackages): b
 export function unpackWheels(wheels: readonly Wheel[], fits: (fileName: string) => boolean): PackageFile[] {
   const files = new Map<string, PackageFile>()
   for (const { fileName, data } of wheels) {
-    if (!fits(fileName)) throw invalid(`${fileName} cannot be used: by its name it is for another Python`)
+    if (!fits(fileName)) throw invalid(`${fileName} cannot be used: its name says another Python version or platform`)
     try {
       for (const file of unpackWheel(data)) files.set(file.path, file)
     } catch (cause) {
@@ -65,7 +65,7 @@ async function wheelFiles(word: string): Promise<string[]> {
   const place = path.resolve(word.replace(/^~(?=[/\\])/, homedir()))
   if (!(await stat(place).catch(() => undefined))?.isDirectory()) return [place]
   const names = (await readdir(place)).filter((name) => name.endsWith('.whl'))
-  if (names.length === 0) throw invalid(`There is no wheel in the folder ${word}`)
+  if (names.length === 0) throw invalid(`No wheel in the folder ${word}`)
   return names.map((name) => path.join(place, name))
 }
 

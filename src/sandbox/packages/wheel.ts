@@ -22,14 +22,14 @@ export function unpackWheel(archive: Buffer): PackageFile[] {
   const entries = readZip(archive, MAX_UNPACKED_BYTES)
   if (entries.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`)
   const record = entries.find((entry) => /^[^/]+\.dist-info\/RECORD$/.test(entry.name))
-  if (!record) throw new Error('it has no RECORD of its files')
+  if (!record) throw new Error('it has no RECORD file')
   const hashes = parseRecord(record.data.toString())
   const files: PackageFile[] = []
   for (const { name, data } of entries) {
-    if (!isSafe(name)) throw new Error(`it has a file outside of its folder: ${JSON.stringify(name)}`)
+    if (!isSafe(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
     // The record cannot hold its own hash, nor those of signatures made after it.
     if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
-      throw new Error(`${name} is not as its RECORD says`)
+      throw new Error(`${name} does not match its RECORD`)
     }
     const path = installedPath(name)
     if (path !== undefined) files.push({ path, data })

@@ -42,7 +42,7 @@ function findEnd(archive: Buffer): number {
   for (let at = archive.length - END_BYTES; at >= first; at -= 1) {
     if (archive.readUInt32LE(at) === END_SIGNATURE) return at
   }
-  throw new Error('it is no zip archive')
+  throw new Error('it is not a zip archive')
 }
 
 function readEntry(archive: Buffer, central: number, sizeBytes: number, name: string): Buffer {
@@ -51,11 +51,8 @@ function readEntry(archive: Buffer, central: number, sizeBytes: number, name: st
   const checksum = archive.readUInt32LE(central + 16)
   const packedBytes = archive.readUInt32LE(central + 20)
   const local = archive.readUInt32LE(central + 42)
-  need(!encrypted && (method === 0 || method === 8), `${name} is packed in a way that is not read here`)
-  need(
-    local + 30 <= archive.length && archive.readUInt32LE(local) === LOCAL_SIGNATURE,
-    `${name} is not where it should be`,
-  )
+  need(!encrypted && (method === 0 || method === 8), `${name} uses an unsupported compression method`)
+  need(local + 30 <= archive.length && archive.readUInt32LE(local) === LOCAL_SIGNATURE, `${name} has an invalid offset`)
   const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
   const packed = archive.subarray(start, start + packedBytes)
   const data = method === 0 ? packed : inflate(packed, sizeBytes, name)

@@ -66,10 +66,10 @@ describe('packages by name', () => {
   })
 
   it.each([
-    ['nothing', /there is no nothing for its Python/],
+    ['nothing', /no nothing for its Python/],
     ['__proto__', /by name/],
-    ['constructor', /there is no constructor/],
-    ['outer==2.0', /there is outer 1\.0 only/],
+    ['constructor', /no constructor/],
+    ['outer==2.0', /has only outer 1\.0/],
     ['outer>=1', /by name, such as/],
   ])('are refused: %s', (requirement, why) => {
     expect(() => resolvePackages([requirement], lock)).toThrow(why)
@@ -84,15 +84,15 @@ describe('packages by name', () => {
     expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
     expect((await fetchWheels([outer!], options))[0]?.data).toEqual(compiled.data)
     expect(asked).toEqual([compiled.fileName])
-    expect(told).toEqual(['Fetching outer for the embedded sandbox'])
+    expect(told).toEqual(['Downloading outer for the embedded sandbox'])
     writeFileSync(path.join(folder, compiled.fileName), 'damaged')
     await fetchWheels([outer!], options)
     expect(asked).toHaveLength(2)
     const forged = await serve({ [compiled.fileName]: Buffer.from('something else') })
-    await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/not the file/)
+    await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/wrong checksum/)
     const empty = await serve({})
     await expect(fetchWheels([outer!], { ...empty, folder: temporaryFolder() })).rejects.toThrow(
-      /cannot be fetched: HTTP 404/,
+      /cannot be downloaded: HTTP 404/,
     )
   })
 

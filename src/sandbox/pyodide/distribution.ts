@@ -66,21 +66,21 @@ export function resolvePackages(requirements: readonly string[], lock: LockFile)
   const add = (name: string, wanted: string): void => {
     if (found.has(name)) return
     const known = Object.hasOwn(lock.packages, name) ? lock.packages[name] : undefined
-    if (!known) throw invalid(`The embedded sandbox cannot have ${wanted}: there is no ${name} for its Python`)
+    if (!known) throw invalid(`The embedded sandbox cannot install ${wanted}: no ${name} for its Python`)
     if (!fitsPython(known.file_name, lock))
-      throw invalid(`The embedded sandbox cannot have ${wanted}: ${known.file_name} is no wheel`)
+      throw invalid(`The embedded sandbox cannot install ${wanted}: ${known.file_name} is not a wheel`)
     found.set(name, known)
     for (const needed of known.depends) add(normalized(needed), wanted)
   }
   for (const requirement of requirements) {
     const [, name = '', version] = /^([A-Za-z0-9][\w.-]*?)(?:==([\w.+!-]+))?$/.exec(requirement) ?? []
     if (name === '') {
-      throw invalid(`The embedded sandbox takes packages by name, such as numpy or numpy==1.0, and not ${requirement}`)
+      throw invalid(`The embedded sandbox accepts packages by name, such as numpy or numpy==1.0, not ${requirement}`)
     }
     add(normalized(name), requirement)
     const there = found.get(normalized(name))!.version
     if (version !== undefined && version !== there) {
-      throw invalid(`The embedded sandbox cannot have ${requirement}: for its Python there is ${name} ${there} only`)
+      throw invalid(`The embedded sandbox cannot install ${requirement}: its Python has only ${name} ${there}`)
     }
   }
   return [...found.values()]
@@ -103,9 +103,9 @@ export async function fetchWheels(
       wheels.push({ fileName, data: kept })
       continue
     }
-    onProgress?.(`Fetching ${name} for the embedded sandbox`)
+    onProgress?.(`Downloading ${name} for the embedded sandbox`)
     const data = await download(new URL(fileName, baseUrl), fileName)
-    if (hashOf(data) !== sha256) throw invalid(`${fileName} was fetched, but is not the file that it should be`)
+    if (hashOf(data) !== sha256) throw invalid(`${fileName} has a wrong checksum`)
     await keep(file, data)
     wheels.push({ fileName, data })
   }
@@ -119,8 +119,8 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
     return Buffer.from(await response.arrayBuffer())
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new BridgeError('CONFIG_INVALID', `${fileName} cannot be fetched: ${messageOf(cause)}`, {
-      hint: 'Without a network, put that file and those it needs into a folder, and name the folder in MCP_BRIDGE_PACKAGES.',
+    throw new BridgeError('CONFIG_INVALID', `${fileName} cannot be downloaded: ${messageOf(cause)}`, {
+      hint: 'Without a network, put that file and its dependencies into a folder, and set MCP_BRIDGE_PACKAGES to the folder.',
     })
   }
 }
@@ -144,6 +144,6 @@ function normalized(name: string): string {
 
 function invalid(message: string): BridgeError {
   return new BridgeError('CONFIG_INVALID', message, {
-    hint: 'Correct MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap, which take what an installer finds.',
+    hint: 'Correct MCP_BRIDGE_PACKAGES, or use podman, docker or bubblewrap, which install packages with pip.',
   })
 }

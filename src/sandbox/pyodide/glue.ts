@@ -48,8 +48,8 @@ export function makeGlue(sources: PyodideSources): string {
   const refuse = (what: string): never => {
     throw new BridgeError(
       'SANDBOX_START_FAILED',
-      `Cannot prepare Python: pyodide ${sources.version} is not laid out as expected (${what})`,
-      { hint: 'Install the version of the pyodide package that sandbridge pins: reinstall sandbridge.' },
+      `Cannot prepare Python: pyodide ${sources.version} has an unexpected layout (${what})`,
+      { hint: 'Reinstall sandbridge to get the pinned version of the pyodide package.' },
     )
   }
 

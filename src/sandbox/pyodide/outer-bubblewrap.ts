@@ -46,7 +46,7 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
     const wall = await bubblewrapArguments(node, bundle)
     const extraInput = seccompFilter(process.arch, true)
     const layer: OuterLayer = {
-      verdict: 'bubblewrap: own namespaces, no network, only Node and the bundle to read, system calls filtered',
+      verdict: 'bubblewrap: own namespaces, no network, read access to Node and the bundle only, system calls filtered',
       node: INNER_NODE,
       bundle: INNER_BUNDLE,
       wrap: (command) => ({ command: [...dropRoot, bwrap, ...wall, '--', ...command], extraInput }),
@@ -54,7 +54,7 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
     await tryOut(layer)
     return layer
   } catch (error) {
-    return without(`a try failed: ${lastLine(error)}`)
+    return without(`a trial run failed: ${lastLine(error)}`)
   }
 }
 
@@ -84,7 +84,7 @@ async function tryOut(layer: OuterLayer): Promise<void> {
   for await (const chunk of attempt.stdout) said += String(chunk)
   const exit = await attempt.exited
   clearTimeout(timer)
-  if (said !== 'through') throw new Error(exit.detail || `it ended with ${exit.signal ?? exit.code}`)
+  if (said !== 'through') throw new Error(exit.detail || `it exited with ${exit.signal ?? exit.code}`)
 }
 
 function lastLine(error: unknown): string {

@@ -53,7 +53,7 @@ export class PyodideProvider implements Provider {
 
   /** What stands between the code and the machine, outermost first, in words for a person. Known after prepare(). */
   layers(): string[] {
-    const outer = this.#outer?.verdict ?? 'bubblewrap: not looked for yet'
+    const outer = this.#outer?.verdict ?? 'bubblewrap: not checked yet'
     return [
       outer,
       process.platform === 'linux'

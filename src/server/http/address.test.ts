@@ -13,8 +13,8 @@ it.each([
 })
 
 it.each(['', ':', ':80', '65536', '-1', '80.5', 'localhost', '::1:80', 'http://localhost:80', 'a b:80', '0x50'])(
-  '%j is no address',
+  '%j is not a valid address',
   (text) => {
-    expect(() => parseAddress(text)).toThrow(/is no address/)
+    expect(() => parseAddress(text)).toThrow(/is not a valid address/)
   },
 )

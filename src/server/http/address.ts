@@ -12,8 +12,8 @@ export function parseAddress(text: string): Address {
   const [, v6, name, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
   const port = Number(digits)
   if (digits === undefined || port > 65_535) {
-    throw new BridgeError('CONFIG_INVALID', `--http ${JSON.stringify(text)} is no address`, {
-      hint: 'Give it a port, or a host and a port: 8080, 127.0.0.1:8080, [::1]:8080.',
+    throw new BridgeError('CONFIG_INVALID', `--http ${JSON.stringify(text)} is not a valid address`, {
+      hint: 'Pass a port, or a host and a port: 8080, 127.0.0.1:8080, [::1]:8080.',
     })
   }
   return { host: v6 ?? name ?? '127.0.0.1', port }

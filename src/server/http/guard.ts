@@ -33,12 +33,12 @@ export function createGuard({ host, token }: GuardOptions): Guard {
     if (name === undefined || !isOurs(name)) return no(response, 403, 'The Host header does not name this server')
     const { origin } = request.headers
     if (origin !== undefined && !LOOPBACK.includes(originHost(origin) ?? '')) {
-      return no(response, 403, 'Web pages of this Origin are not let in')
+      return no(response, 403, 'This Origin is not allowed')
     }
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
     if (timingSafeEqual(digest(given), expected)) return true
     response.setHeader('www-authenticate', 'Bearer')
-    return no(response, 401, 'Send the token of this server: Authorization: Bearer TOKEN')
+    return no(response, 401, 'Authentication required: send Authorization: Bearer TOKEN')
   }
 }
 

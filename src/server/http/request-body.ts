@@ -23,7 +23,7 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
 }
 
 function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const tooLarge = new BodyError(413, `The body of a request may have ${maxBytes} bytes`, -32_000)
+  const tooLarge = new BodyError(413, `The request body exceeds ${maxBytes} bytes`, -32_000)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge)
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
@@ -38,7 +38,7 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
     })
     request.once('end', () => resolve(Buffer.concat(chunks).toString()))
     // After the end, these come too late to matter.
-    const brokenOff = () => reject(new BodyError(400, 'The request was broken off', -32_700))
+    const brokenOff = () => reject(new BodyError(400, 'The request was aborted', -32_700))
     request.on('close', brokenOff)
     request.on('error', brokenOff)
   })

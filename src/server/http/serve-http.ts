@@ -61,7 +61,7 @@ export async function serveHttp(
   const registry = new SessionRegistry({
     open: () => bridge.openSession(),
     close: (session) =>
-      bridge.closeSession(session).catch((error: unknown) => log.warning('A session could not be ended', { error })),
+      bridge.closeSession(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
   })
   const legacy = new LegacyConversations({ bridge, registry, settings, log, vanishedMs: limits.vanishedMs })
@@ -89,7 +89,7 @@ export async function serveHttp(
       response.setHeader('allow', METHODS.join(', '))
       return refuse(response, 405, 'Method not allowed')
     }
-    if (isClosing) return refuse(response, 503, 'The bridge is ending', { close: true })
+    if (isClosing) return refuse(response, 503, 'The bridge is shutting down', { close: true })
     if (openAnswers.size >= limits.openRequests) return refuse(response, 503, 'Too many requests are open')
     openAnswers.add(response)
     response.once('close', () => openAnswers.delete(response))
@@ -102,7 +102,7 @@ export async function serveHttp(
     { requestTimeout: limits.requestMs, headersTimeout: limits.requestMs, connectionsCheckingInterval: 1_000 },
     (request, response) => {
       answer(request as ServerRequest, response).catch((error: unknown) => {
-        if (!(error instanceof BodyError)) log.error('A request could not be answered', { error })
+        if (!(error instanceof BodyError)) log.error('Answering a request failed', { error })
         if (response.headersSent) response.destroy()
         else if (error instanceof BodyError) refuse(response, error.status, error.message, { code: error.code })
         else refuse(response, 500, 'Internal error', { code: -32_603 })
@@ -113,7 +113,7 @@ export async function serveHttp(
   server.setTimeout(limits.stallMs)
   await listen(server, { host, port })
   // Such as having no file descriptor left for a connection.
-  server.on('error', (error) => log.warning('A connection could not be taken', { error }))
+  server.on('error', (error) => log.warning('Accepting a connection failed', { error }))
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
     close: async (settle) => {
@@ -134,7 +134,7 @@ export async function serveHttp(
 function listen(server: Server, { host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      const message = `--http: ${host}:${port} cannot be listened on: ${cause.message}`
+      const message = `--http: ${host}:${port} cannot listen: ${cause.message}`
       reject(new BridgeError('CONFIG_INVALID', message, { cause }))
     })
     server.listen(port, host, resolve)

@@ -29,10 +29,7 @@ export class SessionHandles implements Sessions {
     if (handle === undefined) return this.#useNew(work)
     const held = this.#held.get(handle)
     if (!held) {
-      throw new BridgeError(
-        'SESSION_UNKNOWN',
-        'There is no such session, or not any more: its variables are gone. Nothing has run',
-      )
+      throw new BridgeError('SESSION_UNKNOWN', 'Unknown or expired session. No code ran, and its variables are gone')
     }
     this.#cameBack.add(held)
     return held.use(() => work(held.session))

@@ -53,8 +53,8 @@ export class SessionRegistry {
     const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
     if (leaver) void leaver.end()
     else {
-      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and each has variables or is in use`, {
-        hint: 'Try again later, or let MCP_BRIDGE_HTTP_SESSIONS allow more.',
+      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and all of them are in use or hold variables`, {
+        hint: 'Retry later, or raise MCP_BRIDGE_HTTP_SESSIONS.',
       })
     }
   }

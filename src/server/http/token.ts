@@ -13,7 +13,9 @@ export function tokenFile(stateDir: string): string {
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept
-  throw new BridgeError('CONFIG_INVALID', `There is no token in ${file}`, { hint: 'Delete it: a new one is made.' })
+  throw new BridgeError('CONFIG_INVALID', `The file ${file} has no token`, {
+    hint: 'Delete it. The bridge creates a new one.',
+  })
 }
 
 async function read(file: string): Promise<string | undefined> {
@@ -21,7 +23,7 @@ async function read(file: string): Promise<string | undefined> {
     const { mode } = await stat(file)
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw new BridgeError('CONFIG_INVALID', `Other users of this machine can read ${file}`, {
-        hint: 'Delete it, since they may know the token by now: a new one is made.',
+        hint: 'Delete it: they may know the token. The bridge creates a new one.',
       })
     }
     return (await readFile(file, 'utf8')).trim()
@@ -42,7 +44,7 @@ async function make(file: string): Promise<string> {
       if (error.code !== 'EEXIST') throw error
     })
   } catch (error) {
-    throw new BridgeError('STATE_UNWRITABLE', `The token cannot be kept in ${file}`, { cause: error })
+    throw new BridgeError('STATE_UNWRITABLE', `The token cannot be saved in ${file}`, { cause: error })
   } finally {
     await rm(temporary, { force: true })
   }

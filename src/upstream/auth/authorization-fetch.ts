@@ -45,7 +45,7 @@ export function authorizationFetch(fetch: FetchLike, redact: Redactor, limitMs =
 export function authorizationServerFailed(name: string, trouble: string): BridgeError {
   return new BridgeError(
     'UPSTREAM_UNREACHABLE',
-    `Server '${name}' could not be signed in to, because of its authorization server: ${trouble}`,
-    { hint: 'What was stored of the sign-in is kept. Try again in a moment.' },
+    `Sign-in to server '${name}' failed at its authorization server: ${trouble}`,
+    { hint: 'The stored sign-in is kept. Retry in a moment.' },
   )
 }

@@ -33,16 +33,16 @@ export async function openCallback(registered: string | undefined, port: number)
     const parameters = url.searchParams
     const isAnswer = waiting !== undefined && parameters.get('state') === waiting.state
     response.writeHead(isAnswer ? 200 : 400, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-    if (!isAnswer) response.end('This is not the answer to a sign-in that is waited for here.\n')
+    if (!isAnswer) response.end('This response does not belong to a pending sign-in.\n')
     else if (parameters.has('error')) response.end('The sign-in was refused. You can close this page.\n')
-    else response.end('Sandbridge has the answer. You can close this page.\n')
+    else response.end('Sandbridge has received the response. You can close this page.\n')
     if (isAnswer) waiting?.onAnswer(parameters)
   })
   // Browsers try every address that `localhost` has.
   const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
   if (address?.port) {
     await bind(server, Number(address.port), host).catch(() => {
-      throw new PortTakenError(`port ${address.port}, where the answer is awaited, is in use`)
+      throw new PortTakenError(`port ${address.port}, which receives the response, is in use`)
     })
   } else await bind(server, port, host).catch(() => bind(server, 0, host))
   const bound = (server.address() as AddressInfo).port

@@ -86,7 +86,7 @@ function refused(name: string, reason: string): BridgeError {
 function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions): OAuthClientProvider {
   const { clientId, clientSecret, scope, issuer } = credentials
   const unused = (): never => {
-    throw new Error('there is no user')
+    throw new Error('client credentials need no user')
   }
   return {
     redirectUrl: undefined,
@@ -102,7 +102,7 @@ function providerFor({ name, serverUrl, credentials }: ClientCredentialsOptions)
       if (issuer === undefined && named !== undefined && new URL(named).origin !== new URL(serverUrl).origin) {
         throw new BridgeError(
           'UPSTREAM_AUTH_REQUIRED',
-          `Server '${name}' wants its client secret sent to another address, ${new URL(named).origin}`,
+          `Server '${name}' requests its client secret for another address, ${new URL(named).origin}`,
           {
             hint: `If that is where the client is registered, ask the user to add "issuer": "${named}" to its \`oauth\`.`,
           },

@@ -85,7 +85,7 @@ function runProgram(program: string, args: string[], input: string, env: NodeJS.
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(0, MAX_OUTPUT_CHARS)))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(0, MAX_OUTPUT_CHARS)))
     child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? new NoKeychainError(`there is no ${program}`) : new Error(`${program} failed`))
+      reject(error.code === 'ENOENT' ? new NoKeychainError(`${program} was not found`) : new Error(`${program} failed`))
     })
     child.on('close', (code) => resolve({ code, output, said }))
     // It may have ended before it read anything; then its exit code says so.

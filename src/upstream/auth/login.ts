@@ -93,8 +93,8 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
         'UPSTREAM_AUTH_REQUIRED',
-        `The answer to the login at server '${name}' is not to our question`,
-        { hint: `Run \`sandbridge login ${name}\` again, and paste the address that this sign-in ended up at.` },
+        `The login response at server '${name}' belongs to another login`,
+        { hint: `Run \`sandbridge login ${name}\` again, and paste the final address of this sign-in.` },
       )
     }
     await redeem(parameters)
@@ -172,9 +172,9 @@ async function connects(
 
 function hintFor(name: string, error: unknown, { port }: Callback): string {
   if (/dynamic client registration/i.test(messageOf(error))) {
-    return `Register a client with whoever runs the server, with the address http://127.0.0.1:${port}/callback, and write {"clientId": …, "callbackPort": ${port}} as \`oauth\` into the definition of '${name}'.`
+    return `Register a client with the operator of the server, with the redirect address http://127.0.0.1:${port}/callback, and write {"clientId": …, "callbackPort": ${port}} as \`oauth\` into the entry of '${name}'.`
   }
-  return `Run \`sandbridge login ${name}\` again. If it fails in the same way, ask whoever runs the server.`
+  return `Run \`sandbridge login ${name}\` again. If it fails in the same way, contact the operator of the server.`
 }
 
 /** @throws BridgeError UPSTREAM_AUTH_REQUIRED when the port that the client is registered with is in use */
@@ -186,8 +186,8 @@ async function listen({ name, server, store }: LoginOptions): Promise<Callback> 
     return await openCallback(server.signIn?.redirectUri, port)
   } catch (error) {
     if (!(error instanceof PortTakenError)) throw error
-    throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot begin: ${error.message}`, {
-      hint: 'Another login may be waiting there. End the program that uses the port, and try again.',
+    throw new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' cannot start: ${error.message}`, {
+      hint: 'Another login may be waiting there. Stop the program that uses the port, then retry.',
     })
   }
 }
@@ -201,6 +201,6 @@ async function widerScope({ store, server, scope }: LoginOptions): Promise<strin
 }
 
 function parametersOf(address: string): URLSearchParams {
-  if (!URL.canParse(address.trim())) throw new Error('what was pasted is not an address')
+  if (!URL.canParse(address.trim())) throw new Error('the pasted text is not an address')
   return new URL(address.trim()).searchParams
 }

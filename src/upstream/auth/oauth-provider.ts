@@ -107,7 +107,7 @@ export class OAuthProvider implements OAuthClientProvider {
   /** @throws Error for a page that could be anything but a web page: its address comes from the server, and a browser opens programs, too. */
   async redirectToAuthorization(url: URL): Promise<void> {
     const isLocal = url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
-    if (url.protocol !== 'https:' && !isLocal) throw new Error('the page to log in at is not reached over https')
+    if (url.protocol !== 'https:' && !isLocal) throw new Error('the login page does not use https')
     const { scope } = this.#options
     if (scope !== undefined) {
       // Where it is offered, the package asks for this in addition: without it, there may be no refresh.
@@ -185,7 +185,7 @@ function registeredClient(
   if (isOther) {
     throw new BridgeError(
       'UPSTREAM_AUTH_REQUIRED',
-      `Server '${name}' wants its client to sign in at another address, ${new URL(named).origin}`,
+      `Server '${name}' requires sign-in at another address, ${new URL(named).origin}`,
       {
         hint: `If that is where the client is registered, ask the user to write "issuer": "${named}" into its \`oauth\`.`,
       },

@@ -80,7 +80,7 @@ test.each<[string, RequestListener, string]>([
     await expect(refused()).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
       message: expect.stringContaining(words),
-      hint: expect.stringContaining('Try again'),
+      hint: expect.stringContaining('Retry in a moment'),
     })
   }
   token = good

@@ -57,7 +57,7 @@ export function createTokenStore(file: string, vault?: Vault, log?: Log): TokenS
     if (grants) return grants
     if (grants === null && !warned.has(key)) {
       warned.add(key)
-      log?.warning('What is stored of the sign-in to a server is damaged: sign in there again', { file })
+      log?.warning('A stored sign-in is damaged: sign in to the server again', { file })
     }
     return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
   }

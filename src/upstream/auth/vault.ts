@@ -27,12 +27,12 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
     try {
       const text = (await keychain.get()) ?? (create ? await newKey(keychain) : undefined)
       if (text === undefined) return undefined
-      if (!KEY.test(text)) throw new Error('it holds something else under our name')
+      if (!KEY.test(text)) throw new Error('it holds another value under our name')
       known = Buffer.from(text, 'hex')
       return known
     } catch (error) {
       failedAt = now()
-      if (error instanceof NoKeychainError) log.debug('There is no system keychain', { reason: error.message })
+      if (error instanceof NoKeychainError) log.debug('No system keychain', { reason: error.message })
       else if (!isWarned) {
         isWarned = true
         const reason = (error as Error).message
@@ -74,6 +74,6 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
 async function newKey(keychain: Keychain): Promise<string> {
   const text = randomBytes(32).toString('hex')
   await keychain.set(text)
-  if ((await keychain.get()) !== text) throw new Error('it does not keep what it is given')
+  if ((await keychain.get()) !== text) throw new Error('it does not return what was stored')
   return text
 }

@@ -84,6 +84,10 @@ export class Connection {
     return this.#client.getProtocolEra() ?? 'legacy'
   }
 
+  get protocolVersion(): string | undefined {
+    return this.#client.getNegotiatedProtocolVersion()
+  }
+
   get server(): string {
     return this.#parts.about().server
   }
@@ -116,7 +120,11 @@ export class Connection {
   async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
     const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
-    const meta = (route || levels) && { ...levels, ...(route && { progressToken: route.token }) }
+    const meta = (route || levels || options.meta) && {
+      ...options.meta,
+      ...levels,
+      ...(route && { progressToken: route.token }),
+    }
     const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
     try {
       return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#call(params, options))
@@ -255,7 +263,7 @@ export class Connection {
       return await this.#request(method, params, options)
     } catch (error) {
       if (method === 'tools/call' || !isSessionLost(error)) throw error
-      const text = `Server '${this.server}' has forgotten the session, and with it a task whose effect is unknown`
+      const text = `Server '${this.server}' no longer knows the session. Its task may or may not have taken effect`
       throw new BridgeError('UPSTREAM_UNREACHABLE', text, { hint: REMOTE_HINT })
     }
   }

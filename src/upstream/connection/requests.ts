@@ -33,7 +33,7 @@ export async function answerRequest(
   if (method === 'elicitation/create' && elicit) return askUser(elicit, server, params, signal)
   if (method === 'sampling/createMessage' && sample) return sample(server, params, signal)
   if (method === 'roots/list' && roots) return { roots: await roots(server) }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' asks for something that nobody here can answer`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' sent a request that no client supports`)
 }
 
 /** @throws BridgeError UPSTREAM_PROTOCOL for a page that is none */
@@ -46,7 +46,7 @@ async function askUser(
   if (params.mode !== 'url') return elicit(server, params, signal)
   const page = webPage(params.url)
   if (page) return elicit(server, { ...params, url: page.href }, signal)
-  const text = `Server '${server}' wants the user to open an address that is not one of a web page (http or https, no user name)`
+  const text = `Server '${server}' asked the user to open an address that is not a web page (http or https, without a user name)`
   throw new BridgeError('UPSTREAM_PROTOCOL', text)
 }
 
@@ -67,7 +67,7 @@ export function serveRequests(sdk: Sdk, client: Client, server: string, requests
     )
   }
   client.fallbackRequestHandler = (request) => {
-    const reason = `nobody is here to answer ${request.method}: it was not among this client's capabilities`
+    const reason = `${request.method} is not supported: this client did not declare that capability`
     return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, reason))
   }
 }

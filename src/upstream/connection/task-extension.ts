@@ -32,7 +32,7 @@ export function isTaskHandle(result: LooseResult): boolean {
  */
 export async function awaitTask(handle: LooseResult, options: TaskOptions): Promise<LooseResult> {
   const { taskId } = handle
-  if (typeof taskId !== 'string') throw invalidResponse(options.server, 'it does not say which task it runs')
+  if (typeof taskId !== 'string') throw invalidResponse(options.server, 'the response has no task id')
   const progress = progressOf(options.onProgress)
   const answered = new Set<string>()
   let task = handle
@@ -66,7 +66,7 @@ function resultOf({ status, statusMessage, result, error }: LooseResult, server:
       code: typeof code === 'number' ? code : TASK_ENDED,
     })
   }
-  throw invalidResponse(server, 'it says nothing that can be understood about a task that it runs')
+  throw invalidResponse(server, 'the task has no valid status or result')
 }
 
 /** Those that are new: a request stays in the list until the server has taken its answer in. */
@@ -97,6 +97,6 @@ function progressOf(onProgress: CallOptions['onProgress']): (message: unknown) =
   }
 }
 
-function invalidResponse(server: string, what: string): BridgeError {
-  return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was called, and ${what}`)
+function invalidResponse(server: string, reason: string): BridgeError {
+  return new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned an invalid task: ${reason}`)
 }

@@ -47,7 +47,7 @@ interface Task {
 function taskOf(server: string, value: unknown): Task {
   const { taskId, status, pollInterval } = (value ?? {}) as Partial<Task>
   if (typeof taskId === 'string' && typeof status === 'string') return { taskId, status, pollInterval }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' was asked to run a task and did not say which it runs`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned an invalid task: the response has no task id`)
 }
 
 /** @param interval what the server suggests, in milliseconds, unchecked. @throws Error as soon as `signal` is aborted */

@@ -57,7 +57,7 @@ export interface Failure {
 }
 
 /** For what is wrong with a remote server: nothing of it is started here, and it has no command. */
-export const REMOTE_HINT = 'It is tried again on its next use.'
+export const REMOTE_HINT = 'The next use tries again.'
 
 /** @param timeoutMs the start timeout, for the message. */
 export function startFailure(error: unknown, about: Circumstances, timeoutMs: number): Failure {
@@ -74,9 +74,9 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const log = fullLog(about)
   if (isTimeout(error)) {
     const hint = remote
-      ? 'It may be overloaded: try again in a moment.'
-      : 'It may be downloading what it needs: try again in a moment.'
-    const what = remote ? 'did not answer within' : 'did not answer after its start within'
+      ? 'It may be overloaded. Retry in a moment.'
+      : 'It may be downloading its packages. Retry in a moment.'
+    const what = remote ? 'did not answer within' : 'did not complete its start within'
     return {
       error: new BridgeError('UPSTREAM_TIMEOUT', `Server '${server}' ${what} ${timeoutMs / 1000} s.${words}`, {
         hint,
@@ -112,7 +112,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}, whose effect is unknown: ${withQuotedTail(rpc.message, about)}`
+    const text = `Server '${server}' failed during ${what}, which may or may not have taken effect: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc) {
@@ -128,29 +128,35 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
-    return fail('UPSTREAM_PROTOCOL', `answered ${what} with nonsense: ${wordsOf(error, about)}`)
+    return fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}: ${wordsOf(error, about)}`)
   }
   if (remote) return remoteFailure(error, what, about)
   if (about.endedFor !== undefined) {
-    const text = `was ended during ${what}, whose effect is unknown: it sent ${about.endedFor}, which names no request that it answers`
+    const text = `was stopped during ${what}, which may or may not have taken effect: it sent ${about.endedFor}, without a request id`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(`Server '${server}' ${ended} during ${what}, whose effect is unknown.${quotedTail(about)}`, {
-      ...fullLog(about),
-    }),
+    error: unreachable(
+      `Server '${server}' ${ended} during ${what}, which may or may not have taken effect.${quotedTail(about)}`,
+      { ...logHint(about, 'Its next use restarts it. ') },
+    ),
   }
+}
+
+/** For a process that exited though nobody asked it to. */
+export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
+  return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
 }
 
 function remoteFailure(error: unknown, what: string, about: Circumstances): Failure {
   const { server } = about
   const status = statusOf(error)
   const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429
-  const unknown = hadNoEffect(error) ? '' : ', whose effect is unknown'
+  const unknown = hadNoEffect(error) ? '' : ', which may or may not have taken effect'
   const why = withQuotedTail(remoteReason(error) ?? wordsOf(error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
-  const hint = isRefusal ? 'The server is there, and refuses this one request: others may do.' : REMOTE_HINT
+  const hint = isRefusal ? 'The server refuses only this request. Other requests may work.' : REMOTE_HINT
   return {
     error: unreachable(text, { hint }),
     sessionLost: isSessionLost(error),
@@ -166,14 +172,14 @@ function unreachable(message: string, options: BridgeErrorOptions = {}): BridgeE
 }
 
 /** For a process that wrote more than the error shows. */
-function logHint(about: Circumstances): BridgeErrorOptions {
+function logHint(about: Circumstances, first = ''): BridgeErrorOptions {
   const log = fullLog(about)
   if (log.log === undefined) return {}
   const command = `\`sandbridge servers ${about.server} --log\``
   return {
     ...log,
-    hint: `The user can read all that it wrote with ${command}.`,
-    userHint: `All that it wrote: ${command}`,
+    hint: `${first}The user can read its full output with ${command}.`,
+    userHint: `${first}Read its full output with ${command}.`,
   }
 }
 
@@ -214,8 +220,8 @@ function scopeNeeded(server: string, scope: string, usesClientCredentials = fals
   const shown = isListOfScopes(scope) ? scope : undefined
   const named = shown === undefined ? '' : `: ${shown}`
   const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
-  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal: it asks for them.`
-  let userHint = `Run \`sandbridge login ${server}\`: it asks for them.`
+  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal. It requests them.`
+  let userHint = `Run \`sandbridge login ${server}\`. It requests them.`
   if (usesClientCredentials) {
     hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
     userHint = 'Add them to `scope` in the `oauth` of its definition.'
@@ -223,7 +229,7 @@ function scopeNeeded(server: string, scope: string, usesClientCredentials = fals
     hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
     userHint = `It does not say which. Find out, and run \`sandbridge login ${server} --scope …\` with them.`
   }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' wants more permissions than ${has}${named}`, {
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
     hint,
     userHint,
     data: { scope: shown ?? '' },
@@ -232,7 +238,7 @@ function scopeNeeded(server: string, scope: string, usesClientCredentials = fals
 
 function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
   const links = pages.map(({ url, message }) => (message ? `${message} ${url}` : url)).join('; ')
-  const text = `Server '${server}' wants the user to open a page before ${what}: ${links}`
+  const text = `Server '${server}' requires the user to open a page before ${what}: ${links}`
   return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
 }
 
@@ -274,7 +280,7 @@ function rpcErrorOf(error: unknown): { code: number; message: string } | undefin
 }
 
 function describeExit({ code, signal }: ProcessExit): string {
-  return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`
 }
 
 /** The line of a server's output that says why, and what it logged. */

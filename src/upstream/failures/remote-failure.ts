@@ -22,12 +22,12 @@ export function failureOf(response: Response, now = Date.now()): RemoteFailure |
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now)
   const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
   if (status === 429)
-    return new RemoteFailure(status, `it has had too many requests from us (HTTP 429)${wait}`, retryAfterMs)
+    return new RemoteFailure(status, `it received too many requests from us (HTTP 429)${wait}`, retryAfterMs)
   if (status >= 500) return new RemoteFailure(status, `it failed with HTTP ${status}${wait}`, retryAfterMs)
   if (status === 200 && headers.get('content-type')?.includes('text/html')) {
     return new RemoteFailure(
       status,
-      'it answered with a web page: the address may be wrong, or a login page is in between',
+      'it answered with a web page: the address may be wrong, or a login page may intercept it',
     )
   }
   return undefined
@@ -50,7 +50,7 @@ export function remoteReason(error: unknown): string | undefined {
   }
   const status = statusOf(error)
   if (status !== undefined && status >= 300 && status < 400) {
-    return `it redirects to another address (HTTP ${status}), which is not followed: its url needs an update`
+    return `it redirects to another address (HTTP ${status}). The bridge does not follow redirects: update its url`
   }
   if (status === 403) return 'it denied access (HTTP 403): the credentials may lack a permission'
   if (status === 404) return 'there is no MCP server at its address (HTTP 404)'
@@ -116,7 +116,7 @@ const NOT_TRUSTED =
   'its certificate is not from an authority that this machine trusts; NODE_EXTRA_CA_CERTS can name one'
 
 const WORDS: Record<string, string> = {
-  [ADDRESS_REFUSED]: 'its address is link-local or serves cloud metadata, which is not dialled',
+  [ADDRESS_REFUSED]: 'its address is link-local or serves cloud metadata, which the bridge refuses to contact',
   ECONNREFUSED: 'nothing listens at its address',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',

@@ -13,8 +13,8 @@ const OTHER_WORDS: Record<string, string> = {
   EMFILE: 'this machine is out of file descriptors',
   ENFILE: 'this machine is out of file descriptors',
   EAGAIN: 'this machine is out of processes',
-  ERR_INVALID_ARG_VALUE: 'its definition holds a character that no command can have',
-  ERR_INVALID_ARG_TYPE: 'its definition holds something that is no text',
+  ERR_INVALID_ARG_VALUE: 'its definition has a character that is not allowed in a command',
+  ERR_INVALID_ARG_TYPE: 'its definition has a value that is not text',
 }
 
 /** What brings the programs that most servers are started with. */
@@ -36,7 +36,7 @@ export function spawnFailure(error: unknown, { server, program, cwd, file }: Cir
   const where = file === undefined ? 'its definition' : file
   const fail = (why: string, remedy: string): BridgeError =>
     new BridgeError('UPSTREAM_UNREACHABLE', `Server '${server}' could not be started: ${why}.`, {
-      hint: `Ask the user to put it right: ${remedy}`,
+      hint: `Ask the user to fix it: ${remedy}`,
       userHint: remedy,
     })
   const words = WORDS[code]

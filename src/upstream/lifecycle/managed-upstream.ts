@@ -2,14 +2,17 @@
 // How it is reached is openUpstream's business, what is said to it Connection's.
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
-import { BridgeError, type ErrorCode } from '../../errors.ts'
+import { BridgeError, type ErrorCode, messageOf } from '../../errors.ts'
+import type { ServerStateChanged } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
 import { Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Circumstances } from '../failures/failures.ts'
+import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
 import { FinishedPages } from '../connection/required-pages.ts'
 import type { ServerMessage } from '../connection/handshake.ts'
 import { LastLogged } from './last-logged.ts'
@@ -46,9 +49,12 @@ export interface ManagedUpstreamOptions {
   now: () => number
   random: () => number
   log: Log
+  events: EventStream
   onTools: (tools: UpstreamTool[], instructions: string | undefined) => void
   /** The server says that its resources or prompts changed. */
   onOfferings: () => void
+  /** The server could not be started, or ended by itself. */
+  onError: (error: BridgeError) => void
   /** Called before a process is started; may wait until there is room for one. @throws BridgeError */
   beforeStart: () => Promise<void>
 }
@@ -75,6 +81,8 @@ export class ManagedUpstream {
   #openCallCount = 0
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
+  /** Of the latest start, in events, and when it began or succeeded. */
+  #run = { id: '', since: 0 }
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
@@ -84,11 +92,11 @@ export class ManagedUpstream {
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
       onList: ({ tools, skippedCount, isCut }) => {
-        if (isCut) this.#log('warning', 'A tool list is too long, and was cut', { toolCount: tools.length })
-        if (skippedCount > 0) this.#log('warning', 'Tools that cannot be called were left out', { skippedCount })
+        if (isCut) this.#log('warning', 'Truncated a tool list that is too long', { toolCount: tools.length })
+        if (skippedCount > 0) this.#log('warning', 'Skipped tools that cannot be called', { skippedCount })
         options.onTools(tools, this.#instructions)
       },
-      onError: (error) => this.#log('warning', 'A changed tool list could not be read', { error }),
+      onError: (error) => this.#log('warning', 'The changed tool list could not be read', { error }),
     })
   }
 
@@ -170,7 +178,7 @@ export class ManagedUpstream {
   }
 
   async #close(): Promise<void> {
-    this.#shutdown.abort(new Error('the bridge is ending'))
+    this.#shutdown.abort(new Error('the bridge is shutting down'))
     await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
   }
 
@@ -215,11 +223,10 @@ export class ManagedUpstream {
 
   async #connect(signal: AbortSignal | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
-    if (this.#shutdown.signal.aborted)
-      throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
-      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' comes with a project that is not trusted`, {
+      throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is defined by an untrusted project file`, {
         hint: 'Ask the user to run `sandbridge trust` in the project.',
         userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
@@ -235,6 +242,8 @@ export class ManagedUpstream {
 
   async #start(): Promise<Connection> {
     const since = this.#circuit.generation
+    this.#run = { id: newId(), since: performance.now() }
+    this.#emit('starting')
     try {
       if (this.isProcess) await this.#options.beforeStart()
       const connection = await this.#open()
@@ -246,12 +255,15 @@ export class ManagedUpstream {
       const instructions: unknown = connection.instructions
       this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
       this.#log('info', 'A server was started', { era: connection.era })
+      this.#emitSince('running', { protocolVersion: connection.protocolVersion })
       return connection
     } catch (error) {
       this.#failed = true
+      this.#emitSince('failed', { error: errorOf(error) })
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      this.#options.onError(failure.error)
       throw failure.error
     }
   }
@@ -281,13 +293,13 @@ export class ManagedUpstream {
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onMessage: (message) => this.#keepMessage(message),
-      onInstructionsCut: (chars) => this.#log('warning', 'Instructions that are too long were cut', { chars }),
+      onInstructionsCut: (chars) => this.#log('warning', 'Truncated instructions that are too long', { chars }),
       onPageFinished: (id) => this.finishedPages.add(id),
       logged: (after) => this.#lastLogged.text(after),
       loggedCount: () => this.#lastLogged.count,
       onClose: (about) => connection && this.#lost(connection, about),
       onError: (message) =>
-        this.#log('debug', 'Trouble with a server', { detail: redactStart(this.#redact, message, 2000) }),
+        this.#log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, 2000) }),
     })
     return connection
   }
@@ -299,23 +311,30 @@ export class ManagedUpstream {
     // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
-    this.#log('warning', 'A server ended by itself; it is started again on its next use', fields)
+    this.#log('warning', 'A server exited; its next use restarts it', fields)
+    this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
+    if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
-    if (this.#connection === connection) this.#forget()
+    if (this.#connection === connection) this.#stopped()
     await connection.close()
   }
 
   /** The server knows nothing of it any more, but may still answer what it has taken in. */
   #retire(connection: Connection): void {
-    if (this.#connection === connection) this.#forget()
+    if (this.#connection === connection) this.#stopped()
     if (this.#retired.has(connection)) return
     this.#retired.add(connection)
     void connection
       .idle()
       .then(() => connection.close())
       .finally(() => this.#retired.delete(connection))
+  }
+
+  #stopped(): void {
+    this.#forget()
+    this.#emitSince('stopped')
   }
 
   #forget(): void {
@@ -342,7 +361,7 @@ export class ManagedUpstream {
       // A call that began meanwhile arranges for the next time when it ends.
       if (this.#openCallCount > 0) return
       if (waitMs === leftMs) {
-        this.#log('info', 'A server that nobody used was stopped')
+        this.#log('info', 'An idle server was stopped')
         void this.stop()
         return
       }
@@ -367,7 +386,20 @@ export class ManagedUpstream {
     const from = logger === undefined ? '' : ` ${logger}:`
     const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.#lastLogged.add(shown)
-    this.#log('debug', 'A server says', { message: shown })
+    this.#log('debug', 'Log message of a server', { message: shown })
+  }
+
+  #emit(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
+    const { name: server, transport } = this.definition
+    const { id } = this.#run
+    this.#options.events.emit({ type: 'server.state', id, server, state, transport: transport.type, ...rest })
+  }
+
+  /** With how long the state before it lasted. */
+  #emitSince(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
+    const now = performance.now()
+    this.#emit(state, { durationMs: now - this.#run.since, ...rest })
+    this.#run.since = now
   }
 
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
@@ -375,6 +407,14 @@ export class ManagedUpstream {
   }
 }
 
+function errorOf(error: unknown): { code: string; message: string } {
+  const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
+    message?: string
+    code?: string
+  }
+  return { code, message: message ?? messageOf(error) }
+}
+
 function cancelled(server: string): BridgeError {
-  return new BridgeError('CANCELLED', `The work on server '${server}' was cancelled`)
+  return new BridgeError('CANCELLED', `The request to server '${server}' was cancelled`)
 }

@@ -76,7 +76,7 @@ export async function openUpstream(options: OpenOptions): Promise<Connection> {
         options.negotiatedTransports.set(options.definition, found)
       return outcome.connection
     }
-    if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is ending, and its servers with it')
+    if (options.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     // The first refusal says more than those of eras and transports that the server may never have heard of.
     first ??= outcome.failure
     if (!outcome.failure.refused)

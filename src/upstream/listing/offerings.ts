@@ -3,7 +3,7 @@
 import { BridgeError } from '../../errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LooseResult } from '../connection/sdk.ts'
-import type { GottenPrompt, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
+import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
 /** A list that never ends must not hold us for ever. What is beyond is left out. */
 const MAX_PAGES = 50
@@ -36,12 +36,18 @@ export async function listPrompts(connection: Connection, signal?: AbortSignal):
 }
 
 /** @throws BridgeError */
-export async function readResource(connection: Connection, uri: string, signal?: AbortSignal): Promise<ReadResource> {
+export async function readResource(
+  connection: Connection,
+  uri: string,
+  signal?: AbortSignal,
+  meta?: Meta,
+): Promise<ReadResource> {
   const { server } = connection
   if (!connection.capabilities.resources) throw hasNone(server, 'resources')
-  const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', { uri }, signal)
+  const params = { uri, ...(meta && { _meta: meta }) }
+  const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', params, signal)
   if (Array.isArray(result.contents)) return { ...result, contents: result.contents }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered the reading of a resource without contents`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned a resource without contents`)
 }
 
 /** @throws BridgeError */
@@ -49,13 +55,14 @@ export async function getPrompt(
   connection: Connection,
   prompt: { name: string; arguments: Record<string, string> },
   signal?: AbortSignal,
+  meta?: Meta,
 ): Promise<GottenPrompt> {
   const { server } = connection
   if (!connection.capabilities.prompts) throw hasNone(server, 'prompts')
   const what = `the request for the prompt '${prompt.name.slice(0, 200)}'`
-  const result = await connection.ask(what, 'prompts/get', prompt, signal)
+  const result = await connection.ask(what, 'prompts/get', { ...prompt, ...(meta && { _meta: meta }) }, signal)
   if (Array.isArray(result.messages)) return { ...result, messages: result.messages }
-  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' answered ${what} without messages`)
+  throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned no messages for ${what}`)
 }
 
 async function listAll(

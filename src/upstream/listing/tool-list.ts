@@ -52,7 +52,7 @@ export async function readToolList(
     if (typeof next !== 'string' || next === '') {
       return { tools: [...tools.values()], taskTools, skippedCount, isCut: false }
     }
-    if (next === cursor) throw protocolError(server, 'a page of its tool list names itself as the next page')
+    if (next === cursor) throw protocolError(server, 'a page of its tool list links to itself as the next page')
     cursor = next
   }
   throw protocolError(server, `its tool list has more than ${MAX_PAGES} pages`)

@@ -81,7 +81,7 @@ export class StdioTransport implements Transport {
 
   /** @throws NodeJS.ErrnoException when there is no such program or directory, or it may not be run. */
   start(): Promise<void> {
-    if (this.#child) return Promise.reject(new Error('this transport was started before'))
+    if (this.#child) return Promise.reject(new Error('this transport has already started'))
     if (this.#cwd !== undefined && !existsSync(this.#cwd)) {
       // Without this check Node reports the program as missing.
       return Promise.reject(Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' }))
@@ -113,10 +113,10 @@ export class StdioTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
-    if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has ended'))
+    if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has exited'))
     return new Promise((resolve, reject) => {
       writeBatched(stdin, Buffer.from(`${JSON.stringify(message)}\n`), (error) => {
-        // A broken pipe comes before the exit that explains it, and before the last words; those are what should be reported.
+        // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
         if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
         else resolve()
       })
@@ -185,7 +185,7 @@ export class StdioTransport implements Transport {
   async #afterExit(child: ChildProcess): Promise<void> {
     const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
     const ended = this.#end()
-    // Its last answer and its last words may still be in the pipes.
+    // Its last response and last stderr output may still be in the pipes.
     await Promise.race([drained, ended.then(() => withTimeout(drained, DRAIN_MS, () => {}))])
     this.#reportClose()
   }

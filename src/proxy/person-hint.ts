@@ -1,5 +1,5 @@
 // What to do next, for a person in a terminal: hints that tell a model what to write in a cell are no help there.
-import { type BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
+import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 
 /** In place of hints that are addressed to a model. */
 const HINTS: Partial<Record<ErrorCode, string>> = {
@@ -9,8 +9,8 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   TOOL_ARGUMENTS_INVALID: 'See `sandbridge --help`.',
   STATE_NOT_FOUND: 'See `sandbridge artifacts` and `sandbridge saved`.',
   UPSTREAM_AUTH_REQUIRED: 'Sign in with `sandbridge login NAME`.',
-  UPSTREAM_LINK_REQUIRED: 'Open the link, and run this again afterwards.',
-  UPSTREAM_TIMEOUT: 'Run it again, or set a longer timeout in the definition of the server.',
+  UPSTREAM_LINK_REQUIRED: 'Open the link, then run this command again.',
+  UPSTREAM_TIMEOUT: 'Run it again, or set a longer timeout in the server’s entry.',
 }
 
 /** Empty when there is nothing to do. */
@@ -19,4 +19,16 @@ export function personHint(error: BridgeError): string {
   if (error.userHint !== undefined) return error.userHint
   if (error.hint !== hint) return error.hint
   return HINTS[error.code] ?? (actor === 'model' ? '' : hint)
+}
+
+/** The error with the hint for a person in place of the one for a model; what is no error of the bridge stays as it is. */
+export function forPerson(error: unknown): unknown {
+  if (!BridgeError.isInstance(error)) return error
+  const { code, message, data, log } = error
+  return new BridgeError(code, message, {
+    hint: personHint(error),
+    data,
+    cause: error,
+    ...(log !== undefined && { log }),
+  })
 }

@@ -1,0 +1,49 @@
+// Rows of the way of a tool call, from every kind of sandbox that this machine has: wall time as a multiple of a bare client's, CPU time of each
+// process that takes part, and how often they are switched to.
+import type { ProviderName } from '../src/sandbox/provider.ts'
+import { closeTestBridge, openTestBridge, published } from '../test/support/bridge-process.ts'
+import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
+import { type CallCost, callCosts } from './call-cost.ts'
+import { ratio } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+/** Wall time ÷ a bare client's: of one call after the other, and of five hundred at once. */
+const GOALS: Record<ProviderName, [oneByOne: number, atOnce: number]> = {
+  pyodide: [3, 1.5],
+  bubblewrap: [1.7, 1],
+  podman: [1.8, 1],
+  docker: [1.8, 1],
+}
+
+/** @param wanted kinds of sandboxes; all when empty */
+export async function callRows(wanted: readonly string[] = []): Promise<BenchRow[]> {
+  const rows: BenchRow[] = []
+  for (const [engine, [oneByOneGoal, atOnceGoal]] of Object.entries(GOALS) as [ProviderName, [number, number]][]) {
+    if (wanted.length > 0 && !wanted.includes(engine)) continue
+    const reason = engine === 'pyodide' ? undefined : await whyNot(makeProvider(engine))
+    if (reason !== undefined) {
+      rows.push({ name: `${engine}: not measured`, value: reason, goal: 'a usable engine', ok: null })
+      continue
+    }
+    const env = { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_POOL: '0' }
+    const bridge = await openTestBridge({ env, servers: { everything: published.everything() } })
+    const { oneByOne, atOnce } = await callCosts(bridge, engine)
+    await closeTestBridge(bridge)
+    rows.push(...costRows(`${engine}, one by one`, oneByOne, oneByOneGoal))
+    rows.push(...costRows(`${engine}, 500 at once`, atOnce, atOnceGoal))
+  }
+  return rows
+}
+
+function costRows(name: string, { ratio: measured, uses }: CallCost, limit: number): BenchRow[] {
+  const parts = Object.entries(uses).filter(([, { microseconds }]) => microseconds >= 0.5)
+  return [
+    { name: `${name} ÷ bare client`, value: ratio(measured), goal: `≤ ${ratio(limit)}`, ok: measured <= limit },
+    ...parts.map(([part, { microseconds, switches }]) => ({
+      name: `${name}: ${part === 'bare' ? 'bare client and its server' : part}`,
+      value: `${microseconds.toFixed(1)} µs CPU, ${switches.toFixed(1)} switches`,
+      goal: '',
+      ok: null,
+    })),
+  ]
+}

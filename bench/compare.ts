@@ -1,0 +1,72 @@
+// `npm run bench -- --compare REF [--runs N] [SECTION …]`: builds another commit beside this one and measures both with this tree's bench, in turns.
+// Each run is a process of its own: what V8 makes of the same code differs from one to the next.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { median } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+export interface ComparedRow {
+  name: string
+  before: string
+  now: string
+}
+
+export function compare(ref: string, sections: readonly string[], runs: number): ComparedRow[] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-compare-'))
+  const other = path.join(folder, 'tree')
+  execFileSync('git', ['worktree', 'add', '--detach', other, ref], { cwd: ROOT, stdio: 'ignore' })
+  try {
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(other, 'node_modules'))
+    execFileSync('npm', ['run', 'build', '--silent'], { cwd: other, stdio: 'inherit' })
+    rmSync(path.join(other, 'bench'), { recursive: true })
+    cpSync(path.join(ROOT, 'bench'), path.join(other, 'bench'), { recursive: true })
+    const trees = [other, ROOT]
+    const measured = new Map<string, BenchRow[][]>(trees.map((tree) => [tree, []]))
+    for (let run = 0; run < runs; run += 1) {
+      // Neither side is always the first.
+      for (const tree of run % 2 === 0 ? trees : trees.toReversed()) {
+        measured.get(tree)!.push(runBench(tree, sections, path.join(folder, 'rows.json')))
+      }
+    }
+    return sideBySide(measured.get(other)!, measured.get(ROOT)!)
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: ROOT })
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function runBench(tree: string, sections: readonly string[], file: string): BenchRow[] {
+  const args = ['--import', 'tsx', 'bench/main.ts', '--rows', file, ...sections]
+  // It fails when a goal is missed; the rows say that.
+  spawnSync(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Record<string, BenchRow[]> }
+  rmSync(file)
+  return Object.values(results).flat()
+}
+
+function sideBySide(before: BenchRow[][], now: BenchRow[][]): ComparedRow[] {
+  const names = [...new Set([...before, ...now].flatMap((rows) => rows.map(({ name }) => name)))]
+  return names.map((name) => ({ name, before: middleOf(before, name), now: middleOf(now, name) }))
+}
+
+const NUMBER = /-?\d+(?:\.\d+)?/g
+
+/** A row's value with the median of its runs in the place of each number. */
+function middleOf(runs: BenchRow[][], name: string): string {
+  const values = runs.flatMap((rows) => rows.find((row) => row.name === name)?.value ?? [])
+  const numbers = values.map((value) => value.match(NUMBER) ?? [])
+  const [first] = values
+  if (first === undefined) return ''
+  let at = 0
+  return first.replace(NUMBER, (shown) => {
+    const all = numbers.map((one) => Number(one[at]))
+    at += 1
+    const decimals = shown.split('.')[1]?.length ?? 0
+    return all.every(Number.isFinite) ? median(all).toFixed(decimals) : shown
+  })
+}

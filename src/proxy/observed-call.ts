@@ -1,0 +1,72 @@
+// What a call to a server looks like from outside: its events, and the trace that it takes along. The only place that tells of calls.
+import type { CallEnded, CallKind, Origin } from '../events/event.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import { newId } from '../events/new-id.ts'
+import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+
+interface CallToObserve {
+  kind: CallKind
+  server: string
+  name: string
+  args: Readonly<Record<string, unknown>>
+  /** Its id, where it has one already. */
+  id?: string
+}
+
+interface Observers {
+  events: EventStream
+  origin: Origin
+}
+
+/** What the call takes along and tells. */
+interface Observed {
+  /** The fields for its `params._meta`. */
+  meta?: TraceMeta
+  onProgress?: (progress: { done: number; total?: number; message?: string }) => void
+}
+
+/**
+ * Make a call, and tell of it when anybody listens.
+ * @throws what `work` throws, or the BridgeError of an observer that must see every call and cannot
+ */
+export function observed<T>({ events, origin }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
+  // Whoever traces us goes on behind us, although we add nothing to the trace ourselves.
+  const { trace } = origin
+  if (!events.active) return work(trace?.parentId === undefined ? {} : { meta: traceMeta(trace, trace.parentId) })
+  return tell(events, origin, call, work)
+}
+
+type Work<T> = (observed: Observed) => Promise<T>
+
+async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
+  const { kind, server, name, args, id = newId() } = call
+  const about = { id, parent: origin.cell, session: origin.session, client: origin.client }
+  const startedAt = performance.now()
+  const end = (outcome: CallEnded['outcome'], rest: Pick<CallEnded, 'result' | 'error'>): void =>
+    events.emit({
+      type: 'call.ended',
+      ...about,
+      kind,
+      server,
+      name,
+      outcome,
+      durationMs: performance.now() - startedAt,
+      ...rest,
+    })
+  const started = { type: 'call.started' as const, ...about, kind, server, name, args }
+  events.emit(started)
+  try {
+    await events.allow(started)
+    const result = await work({
+      ...(origin.trace && { meta: traceMeta(origin.trace, id) }),
+      onProgress: (progress) => events.emit({ type: 'call.progress', ...about, ...progress }),
+    })
+    end((result as { isError?: unknown } | undefined)?.isError === true ? 'tool_error' : 'ok', { result })
+    return result
+  } catch (error) {
+    const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
+    end(code === 'CANCELLED' ? 'cancelled' : 'failed', { error: { code, message: messageOf(error) } })
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+// This file verifies that servers of a registry are found from a terminal and from a cell, and what is told when a registry fails.
+import { expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { FakeRegistry, listed } from '../support/fake-registry.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const weather = listed({
+  name: 'io.example/weather',
+  description: 'Forecasts for any place',
+  remotes: [{ type: 'streamable-http', url: 'https://weather.example/mcp' }],
+})
+const LINE = 'io.example/weather 1.0.0 (remote (http); no secrets; publisher not verified)  # Forecasts for any place'
+
+async function startRegistry() {
+  const registry = await FakeRegistry.start([weather])
+  onTestFinished(() => registry.close())
+  return registry
+}
+
+it('sandbridge find prints a line for each server, online and offline', async () => {
+  const registry = await startRegistry()
+  const home = makeHome()
+  const find = (...args: string[]) =>
+    runProgram(process.execPath, [CLI, 'find', ...args], bridgeEnv(home, { MCP_BRIDGE_REGISTRIES: registry.address }))
+  expect(await find('forecast')).toEqual({ code: 0, stdout: `${LINE}\n`, stderr: '' })
+  const asked = registry.requests.length
+  expect((await find('forecast', '--offline')).stdout).toBe(`${LINE}\n`)
+  expect(JSON.parse((await find('forecast', '--json')).stdout)).toMatchObject([{ name: 'io.example/weather' }])
+  expect(registry.requests).toHaveLength(asked)
+  expect(await find('nothing-of-the-kind')).toMatchObject({ code: 0, stdout: '' })
+})
+
+it('a cell finds the same lines, and reads what is wrong with a registry', async () => {
+  const registry = await startRegistry()
+  const bridge = await startBridge({ env: { MCP_BRIDGE_REGISTRIES: registry.address } })
+  registry.instead = (_, response) => !!response.end('<html>')
+  const failed = await bridge.call({ code: 'await runtime.find_servers("forecast")' })
+  expect(failed).toMatchObject({ isError: true, structured: {} })
+  expect(failed.text).toContain('returned a web page and no list')
+  const other = await startRegistry()
+  const second = await startBridge({ env: { MCP_BRIDGE_REGISTRIES: `${registry.address} ${other.address}` } })
+  const { text } = await second.call({ code: 'print(await runtime.find_servers("forecast"))' })
+  expect(text).toContain(LINE)
+  expect(text).toContain('returned a web page and no list')
+})
+
+it('a cell cannot search when registries are switched off', async () => {
+  const bridge = await startBridge({ env: { MCP_BRIDGE_REGISTRIES: 'off' } })
+  expect((await bridge.call({ code: 'await runtime.find_servers("x")' })).text).toContain(
+    'MCP_BRIDGE_REGISTRIES is off',
+  )
+})

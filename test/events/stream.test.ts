@@ -1,0 +1,131 @@
+// This file verifies that whatever happens in a bridge is told as an event, with what it is part of: the bridge, its sandbox and its servers are real.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { openObserved } from '../support/observed-bridge.ts'
+
+const good = fixtureServer('raw.mjs', 'good')
+
+describe('the events of a bridge', () => {
+  it('tell of a run, its cell and its calls, each with what it is part of', async () => {
+    const { run, of, events } = await openObserved({ servers: { raw: good } })
+    await run('print("hello")\nawait mcp_raw.echo(text="one")')
+    const [[started], [ended]] = [of('run.started'), of('run.ended')]
+    const [[cell], [cellEnd], [call], [callEnd]] = [
+      of('cell.started'),
+      of('cell.ended'),
+      of('call.started'),
+      of('call.ended'),
+    ]
+    expect(started).toMatchObject({ tool: 'run_python', client: 'observer', clientVersion: '7', transport: 'pipe' })
+    expect(started!.requestId).toMatch(/^\d+$/)
+    expect(ended).toMatchObject({ id: started!.id, outcome: 'ok' })
+    expect(cell).toMatchObject({ parent: started!.id, number: 1, servers: ['raw'], provider: 'pyodide' })
+    expect(cell!.code).toContain('print("hello")')
+    expect(
+      of('session.started')
+        .map(({ id }) => id)
+        .concat(cell!.session!),
+    ).toContain(cell!.session)
+    expect(
+      of('cell.output')
+        .map(({ id, text }) => [id, text])
+        .join(),
+    ).toContain(`${cell!.id},hello`)
+    expect(call).toMatchObject({ parent: cell!.id, session: cell!.session, client: 'observer', kind: 'tool' })
+    expect(call).toMatchObject({ server: 'raw', name: 'echo', args: { text: 'one' } })
+    expect(callEnd).toMatchObject({ id: call!.id, outcome: 'ok', result: { content: [{ text: 'one' }] } })
+    expect(callEnd!.durationMs).toBeGreaterThan(0)
+    expect(cellEnd).toMatchObject({ id: cell!.id, status: 'ok', value: { 'text/plain': "'one'" } })
+    const order = ['run.started', 'cell.started', 'call.started', 'call.ended', 'cell.ended', 'run.ended']
+    const told = events.map(({ type }) => type).filter((type) => order.includes(type))
+    expect(told).toEqual(order)
+  })
+
+  it('tell of servers and sandboxes: when they start, how long that took, and when they end', async () => {
+    const { run, of, bridge } = await openObserved({ servers: { raw: good, broken: fixtureServer('raw.mjs', 'exit') } })
+    await run('await mcp_raw.echo(text="one")\ntry:\n    await mcp_broken.echo(text="x")\nexcept Exception:\n    pass')
+    const states = (server: string) =>
+      of('server.state')
+        .filter((event) => event.server === server)
+        .map(({ state }) => state)
+    expect(states('raw')).toEqual(['starting', 'running'])
+    expect(states('broken').slice(0, 2)).toEqual(['starting', 'failed'])
+    const failed = of('server.state').find(({ state }) => state === 'failed')!
+    expect(failed.error).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+    expect(of('server.state').find(({ state }) => state === 'running')).toMatchObject({ transport: 'stdio' })
+    const [sandbox] = of('sandbox.started')
+    expect(sandbox).toMatchObject({ provider: 'pyodide', id: of('cell.started')[0]!.sandbox })
+    expect(sandbox!.durationMs).toBeGreaterThan(0)
+    await bridge.close()
+    expect(of('sandbox.ended')).toMatchObject([{ id: sandbox!.id, reason: 'disposed' }])
+    expect(of('session.ended')).toHaveLength(1)
+    expect(states('raw')).toEqual(['starting', 'running', 'stopped'])
+  })
+
+  it('tell of cells and calls that fail, and of a run that never had a cell', async () => {
+    const { run, of } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'text-content') } })
+    await run('await mcp_raw.fail()')
+    expect(of('call.ended')).toMatchObject([{ name: 'fail', outcome: 'tool_error' }])
+    expect(of('cell.ended')).toMatchObject([{ status: 'error', raised: { name: 'ToolError' } }])
+    expect(of('run.ended')).toMatchObject([{ outcome: 'tool_error' }])
+    await run('1 +')
+    expect(of('cell.ended')[1]).toMatchObject({ status: 'error', raised: { name: 'SyntaxError' } })
+  })
+
+  it('tell of a question and its answer', async () => {
+    const { run, of } = await openObserved({
+      servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { choice: 'blue' } })),
+    })
+    await run('await mcp_asker.echo(text="x")')
+    const [asked] = of('question.asked')
+    expect(asked).toMatchObject({ server: 'asker', method: 'elicitation/create', parent: of('cell.started')[0]!.id })
+    expect(asked!.message).toContain('Which one?')
+    expect(of('question.answered')).toMatchObject([{ id: asked!.id, answer: 'accept' }])
+  })
+
+  it('tell of changed definitions by name', async () => {
+    const { run, of, redefine } = await openObserved({ servers: { a: good, b: good } })
+    await run('1')
+    await sleep(20)
+    redefine({ b: { ...good, env: { X: '1' } }, c: good })
+    await run('2')
+    expect(of('config.changed')).toMatchObject([{ added: ['c'], removed: ['a'], changed: ['b'] }])
+  })
+
+  it('are not made when nobody listens, and the trace of a client goes on to servers all the same', async () => {
+    const { run, bridge } = await openObserved({
+      servers: { raw: fixtureServer('raw.mjs', 'shows-meta') },
+      unobserved: true,
+    })
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const result = await run('await mcp_raw.echo(text="x")', { traceparent, tracestate: 'k=v' })
+    expect(bridge.events.active).toBe(false)
+    expect(JSON.stringify(result.content)).toContain(traceparent)
+    expect(JSON.stringify(result.content)).toContain('k=v')
+  })
+
+  it('name the call as the span that its server continues', async () => {
+    const { run, of } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'shows-meta') } })
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const result = await run('await mcp_raw.echo(text="x")', { traceparent })
+    const [call] = of('call.started')
+    expect(JSON.stringify(result.content)).toContain(`00-4bf92f3577b34da6a3ce929d0e0e4736-${call!.id}-01`)
+  })
+
+  it('say who refuses a call: an observer that must see each one and cannot', async () => {
+    const { run, of, bridge } = await openObserved({ servers: { raw: good } })
+    const { BridgeError } = await import('../../src/errors.ts')
+    bridge.events.subscribe({
+      name: 'guard',
+      receive: () => {},
+      before: () => Promise.reject(new BridgeError('STATE_UNWRITABLE', 'The record cannot be written')),
+    })
+    const result = await run('await mcp_raw.echo(text="x")')
+    expect(JSON.stringify(result.content)).toContain('The record cannot be written')
+    expect(of('call.ended')).toMatchObject([{ outcome: 'failed', error: { code: 'STATE_UNWRITABLE' } }])
+  })
+})

@@ -1,0 +1,69 @@
+// A bridge inside of the test's own process, with a client of its server and a record of its events.
+import { writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+import { Bridge } from '../../src/bridge.ts'
+import { readSettings } from '../../src/config/settings.ts'
+import type { BridgeEvent, EventOf, EventType } from '../../src/events/event.ts'
+import { SILENT } from '../../src/log.ts'
+import { createServer } from '../../src/server/create-server.ts'
+import { oneSession } from '../../src/server/sessions.ts'
+import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+
+export interface ObservedBridge {
+  bridge: Bridge
+  client: Client
+  home: string
+  events: BridgeEvent[]
+  /** Calls run_python. */
+  run: (code: string, meta?: Record<string, unknown>) => Promise<CallToolResult>
+  /** The events of one type so far. */
+  of: <T extends EventType>(type: T) => EventOf<T>[]
+  /** Replace the server definitions. */
+  redefine: (servers: Record<string, ServerEntry | RemoteEntry>) => void
+}
+
+export interface ObservedOptions {
+  servers?: Record<string, ServerEntry | RemoteEntry>
+  env?: Record<string, string>
+  capabilities?: ClientCapabilities
+  prepare?: (client: Client) => void
+  /** Subscribe nobody. */
+  unobserved?: boolean
+}
+
+export async function openObserved(options: ObservedOptions = {}): Promise<ObservedBridge> {
+  const home = makeHome(options.servers)
+  const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off', ...options.env }
+  const settings = readSettings(bridgeEnv(home, env), { home })
+  const bridge = await Bridge.open(settings, SILENT)
+  const events: BridgeEvent[] = []
+  if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
+  const sessions = oneSession(bridge.openSession())
+  const server = createServer({ settings, log: SILENT, getConversation: () => Promise.resolve({ bridge, sessions }) })
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
+  const client = new Client({ name: 'observer', version: '7' }, { capabilities: options.capabilities ?? {} })
+  options.prepare?.(client)
+  await Promise.all([server.connect(serverSide), client.connect(clientSide)])
+  onTestFinished(async () => {
+    await client.close()
+    await bridge.close()
+    await rm(home, { recursive: true, force: true, maxRetries: 3 })
+  })
+  return {
+    bridge,
+    client,
+    home,
+    events,
+    run: async (code, meta) => {
+      const params = { name: 'run_python', arguments: { code }, ...(meta && { _meta: meta }) }
+      const result = await client.callTool(params, { timeout: 120_000 })
+      bridge.events.flush()
+      return result
+    },
+    of: <T extends EventType>(type: T) => events.filter((event): event is EventOf<T> => event.type === type),
+    redefine: (servers) => writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers })),
+  }
+}
