@@ -45,6 +45,7 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Addition } from './registry/plan-addition.ts'
 import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
@@ -309,6 +310,8 @@ export class Bridge {
       events: this.events,
       origin,
       registries: () => this.registries(),
+      addedServers: this.#addedServers,
+      refreshServers: () => this.#refreshServers(),
       catalog,
       upstreams,
       questions,
@@ -470,6 +473,15 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  readonly #addedServers = {
+    engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
+      const { addServer } = await import('./registry/add-server.ts')
+      const { stateDir } = this.settings
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+    },
   }
 
   /** Where servers can be found that are not configured. Their module is loaded with the first search. */

@@ -79,6 +79,35 @@ program
   .action(async (query: string, options: object) => (await import('./commands/find.ts')).find(query, options))
 
 program
+  .command('add')
+  .description('add an MCP server of a registry, after showing what it runs and which tools it has')
+  .argument('[name]', 'its name in the registry, as `find` shows it')
+  .option('--from <place>', 'the address or the file of a server.json instead')
+  .option('--name <name>', 'what to call it here')
+  .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
+  .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--dry-run', 'show what would run and do nothing')
+  .option('-y, --yes', 'without being asked')
+  .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
+
+program
+  .command('remove')
+  .description('remove a server that `add` has added, with the secrets kept for it')
+  .argument('<name>')
+  .option('-y, --yes', 'without being asked')
+  .action(async (name: string, options: object) => (await import('./commands/add.ts')).remove(name, options))
+
+program
+  .command('update')
+  .description('use newer versions of added servers, after showing what changes')
+  .argument('[name]', 'only this server')
+  .option('--dry-run', 'show what would change and do nothing')
+  .option('-y, --yes', 'without being asked')
+  .action(async (name: string | undefined, options: object) =>
+    (await import('./commands/add.ts')).update(name, options),
+  )
+
+program
   .command('tools')
   .description('list the tools of a server, or show one tool in full; also lists saved functions')
   .argument('<server>', 'the server; or saved, export or import, unless a server has that name')

@@ -71,6 +71,7 @@ describe('readSettings', () => {
       embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
+      registries: ['https://registry.modelcontextprotocol.io'],
       session: 'shared',
       compat: false,
       projects: true,

@@ -9,7 +9,7 @@ import { didYouMean } from '../text/did-you-mean.ts'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
 import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
-import { parseServerJson, type ServerJson } from './server-json.ts'
+import type { ServerJson } from './server-json.ts'
 
 /** The official registry: the only one whose names are known to be their owners'. */
 export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
@@ -243,13 +243,4 @@ async function isDone(work: Promise<void>, withinMs: number | undefined, signal?
 
 function dayOf(time = 0): string {
   return new Date(time).toISOString().slice(0, 10)
-}
-
-/** A description from a file or an address, which no registry vouches for. @throws BridgeError SERVER_REFUSED */
-export function serverFromDocument(document: unknown, from: string): FoundServer {
-  // A registry's own answer for one server has it inside.
-  const inner = (document as { server?: unknown } | null | undefined)?.server ?? document
-  const server = parseServerJson(inner)
-  if (!('reason' in server)) return { server, registry: from, verified: false, deprecated: false }
-  throw new BridgeError('SERVER_REFUSED', `${from} is not a server.json: ${server.reason}`)
 }

@@ -45,7 +45,7 @@ from .memories import (
 )
 from .outputs import grep, output
 from .progress import progress
-from .registry import find_servers
+from .registry import find_servers, request_server
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
@@ -88,6 +88,7 @@ __all__ = [
     "progress",
     "query_tool_docs",
     "query_tool_docs_sync",
+    "request_server",
     "reset",
     "save_artifact",
     "save_memory",

@@ -10,6 +10,7 @@ import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
 import type { MemoryStore } from '../../state/memory-store.ts'
 import type { ProjectStore } from '../../state/project-store.ts'
+import type { Addition } from '../../registry/plan-addition.ts'
 import type { Registries } from '../../registry/registries.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
@@ -32,10 +33,21 @@ interface ProxyOptions {
   loadableTools: LoadableTools
   /** Loaded at the first need. */
   registries: () => Promise<Registries>
+  addedServers: AddedServersAccess
+  /** Take over what has changed in the files of the user's servers. */
+  refreshServers: () => Promise<void>
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
+}
+
+/** How a server of a registry becomes one of the user's. */
+interface AddedServersAccess {
+  /** `podman` or `docker`. */
+  engine(): Promise<string>
+  /** Start it once, and keep it. @throws BridgeError with why it did not start */
+  add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
 
 export interface CallContext extends ProxyOptions {
