@@ -53,8 +53,9 @@ program
 program
   .command('servers')
   .description('list the configured MCP servers, or show one in full; starts no server')
-  .argument('[name]', 'the server to show')
+  .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
+  .option('--accept', 'with diff: take the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>

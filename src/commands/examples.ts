@@ -9,7 +9,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
     'echo "2 ** 10" | sandbridge exec -',
   ],
   shell: ['sandbridge shell', 'sandbridge shell --images charts'],
-  servers: ['sandbridge servers', 'sandbridge servers --sources'],
+  servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
   search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
   find: ['sandbridge find "pull requests"', 'sandbridge find weather --limit 3 --json'],
   add: ['sandbridge add io.github.owner/weather', 'sandbridge add --from ./server.json --dry-run'],

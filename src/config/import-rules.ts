@@ -5,7 +5,7 @@ import { fitsGlob } from '../text/glob.ts'
 import { isRecord } from '../text/json.ts'
 import { type ConfigObject, valueAt } from './config-document.ts'
 
-export interface ImportedRule {
+interface ImportedRule {
   verdict: Verdict
   rule: string | RuleEntry
 }

@@ -21,7 +21,7 @@ export function permissionsFile(stateDir: string): string {
 }
 
 /** The file that a project may bring along. */
-export function projectPermissionsFile(cwd: string): string {
+function projectPermissionsFile(cwd: string): string {
   return path.join(cwd, '.sandbridge', PERMISSIONS_FILE)
 }
 

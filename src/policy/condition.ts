@@ -4,7 +4,7 @@ import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { Hints } from './rule.ts'
 
 /** What a condition can name. */
-export interface Facts {
+interface Facts {
   server: string
   tool: string
   args: Readonly<Record<string, unknown>>

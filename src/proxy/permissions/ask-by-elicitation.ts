@@ -4,7 +4,7 @@ import type { Asker, Question } from '../user/questions.ts'
 export type Answer = 'yes' | 'yes-cell' | 'yes-session' | 'yes-always' | 'no' | 'stop'
 
 /** As the user reads them, in every client alike: some show no titles of choices. */
-export const ANSWERS = new Map<string, Answer>([
+const ANSWERS = new Map<string, Answer>([
   ['yes, this once', 'yes'],
   ['yes, calls like this for the rest of the cell', 'yes-cell'],
   ['yes, this tool for the session', 'yes-session'],
