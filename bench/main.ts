@@ -17,6 +17,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
+  policy: async () => (await import('./policy.ts')).policyRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }

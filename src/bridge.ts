@@ -51,6 +51,7 @@ import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { KeptQuestions } from './state/kept-questions.ts'
 import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
@@ -407,6 +408,7 @@ export class Bridge {
       accept: (tool) => this.firstListings.accept(keyOf(tool), [tool.definition]),
       remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
       askTimeoutMs,
+      questions: new KeptQuestions(stateDir, askTimeoutMs),
       log: this.log,
     })
   }
@@ -514,6 +516,7 @@ export class Bridge {
   async close(): Promise<void> {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
+    await this.permissions?.options.questions.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])

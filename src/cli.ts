@@ -217,6 +217,16 @@ permissions
   )
 
 program
+  .command('approve')
+  .description('answer questions about calls, where the client cannot ask')
+  .argument('[id]', 'only this question')
+  .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
+  .option('--json', 'list the open questions as JSON')
+  .action(async (id: string | undefined, options: object) =>
+    (await import('./commands/approve.ts')).approve(id, options),
+  )
+
+program
   .command('login')
   .description('sign in to a remote server')
   .argument('<server>')

@@ -27,6 +27,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   'saved export': ['sandbridge saved export tools.json open_issues'],
   'saved import': ['sandbridge saved import tools.json'],
   index: ['sandbridge index'],
+  approve: ['sandbridge approve', 'sandbridge approve 0123456789abcdef --answer yes'],
   permissions: ['sandbridge permissions', 'sandbridge permissions import claude-code'],
   'permissions list': ['sandbridge permissions list --json'],
   'permissions check': [`sandbridge permissions check github__create_issue '{"owner": "acme"}'`],

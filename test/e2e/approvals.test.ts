@@ -1,7 +1,9 @@
 // This file verifies asking: one question for what belongs together, with all that is sent, and a call for nothing but a clear yes to it.
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI } from '../support/bridge-process.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 
 const ONCE = 'yes, this once'
@@ -135,9 +137,21 @@ await asyncio.gather(mcp_hub.create_issue(id=to), change())
   expect(questions[0]).not.toContain('evil')
 })
 
-it('a client that cannot ask is not taken for one that says yes', async () => {
-  const { bridge, reached } = await ruledBridge({ permissions: ask })
-  expect(await bridge.run(caught('i = 1; await mcp_hub.create_issue(id=i)'))).toMatch(/denied: .*nobody can be asked/)
-  expect(await bridge.run('await mcp_hub.get_issue(id=1)')).toContain('did')
-  expect(reached()).toHaveLength(1)
+it('without a client that can ask, the user answers in a terminal, and the answer counts once for that session', async () => {
+  const { bridge, home, reached } = await ruledBridge({ permissions: ask })
+  const other = await ruledBridge({ home })
+  const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+  const approve = (...args: string[]) =>
+    spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
+  expect(await bridge.run(call)).toMatch(/denied: .*this client cannot ask its user.*sandbridge approve/)
+  expect(bridge.stderr).toContain('sandbridge approve')
+  const [question] = JSON.parse(approve('--json')) as { id: string; text: string }[]
+  expect(question?.text).toContain('hub.create_issue\n  id: 1')
+  expect(await other.bridge.run(call)).toContain('denied')
+  expect(approve(question!.id, '--answer', 'yes')).toContain('Answered: yes')
+  expect(await other.bridge.run(call)).toContain('denied')
+  expect(await bridge.run(call.replace('i = 1', 'i = 2'))).toContain('denied')
+  expect(await bridge.run(call)).toBe('called')
+  expect(await bridge.run(call)).toContain('denied')
+  expect(reached()).toEqual([['create_issue', { id: 1 }]])
 })

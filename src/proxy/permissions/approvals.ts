@@ -7,10 +7,10 @@ import { BridgeError } from '../../errors.ts'
 import type { Decision } from '../../policy/policy.ts'
 import type { RuleEntry } from '../../policy/rule.ts'
 import { deniedByAnswer } from './denied.ts'
-import { CellGrants, type GrantableCall, shapeKey } from './grants.ts'
+import { CellGrants, exactKey, type GrantableCall, shapeKey } from './grants.ts'
 import type { CellOf } from './cell-permissions.ts'
 import type { Permissions } from './permissions.ts'
-import { type Answer, askByElicitation, canElicit } from './ask-by-elicitation.ts'
+import { type Answer, askByElicitation, canElicit, isAnswer } from './ask-by-elicitation.ts'
 import { callsText, type ShownCall } from './question-text.ts'
 
 interface Approval {
@@ -123,7 +123,7 @@ export class Approvals {
   ): Promise<Answer | { why: string; hint: string }> {
     const permissions = this.#permissions
     const { asker } = this.#cell
-    if (!asker || !canElicit(asker)) return { why: 'nobody can be asked', hint: UNASKED }
+    if (!asker || !canElicit(asker)) return this.#keptAnswer(text, group)
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const end = this.#tellQuestion(text, group)
     permissions.openQuestions += 1
@@ -135,6 +135,25 @@ export class Approvals {
       permissions.openQuestions -= 1
       end(typeof answer === 'string' ? answer : 'unanswered')
     }
+  }
+
+  /** Of a client that cannot ask: what its user has answered in a terminal since the calls were made before. */
+  async #keptAnswer(
+    text: string,
+    group: readonly Pick<Approval, 'call'>[],
+  ): Promise<Answer | { why: string; hint: string }> {
+    const { questions, log } = this.#permissions.options
+    const calls = group.map(({ call }) => exactKey(call)).join('\n')
+    const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
+    const answer = await questions.take(id)
+    if (answer !== undefined) {
+      this.#tellQuestion(text, group)(answer)
+      return isAnswer(answer) ? answer : 'no'
+    }
+    if (!(await questions.keep(id, text)))
+      return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id })
+    return { why: 'this client cannot ask its user', hint: UNASKED }
   }
 
   /** @returns what tells of the answer */
@@ -205,7 +224,8 @@ export class Approvals {
   }
 }
 
-const UNASKED = 'Allow it with a rule in permissions.json, or use a client that can ask its user.'
+const UNASKED =
+  'Ask the user to run `sandbridge approve` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.'
 
 function givenUp(): BridgeError {
   return new BridgeError('CANCELLED', 'The call was given up while the user was asked about it')

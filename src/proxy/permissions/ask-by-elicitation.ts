@@ -4,7 +4,7 @@ import type { Asker, Question } from '../user/questions.ts'
 export type Answer = 'yes' | 'yes-cell' | 'yes-session' | 'yes-always' | 'no' | 'stop'
 
 /** As the user reads them, in every client alike: some show no titles of choices. */
-const ANSWERS = new Map<string, Answer>([
+export const ANSWERS = new Map<string, Answer>([
   ['yes, this once', 'yes'],
   ['yes, calls like this for the rest of the cell', 'yes-cell'],
   ['yes, this tool for the session', 'yes-session'],
@@ -12,6 +12,10 @@ const ANSWERS = new Map<string, Answer>([
   ['no', 'no'],
   ['no, and stop the code', 'stop'],
 ])
+
+export function isAnswer(text: string): text is Answer {
+  return [...ANSWERS.values()].some((answer) => answer === text)
+}
 
 export function canElicit(asker: Asker): boolean {
   return asker.canAnswer(form(''))

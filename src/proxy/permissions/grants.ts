@@ -46,6 +46,7 @@ export function shapeKey(call: GrantableCall): string {
   return `${call.toolKey}\n${shapeOf(call)}`
 }
 
-function exactKey(call: GrantableCall): string {
+/** One call with all of its arguments. */
+export function exactKey(call: GrantableCall): string {
   return `${call.toolKey}\n${argumentsHash(call.args)}`
 }

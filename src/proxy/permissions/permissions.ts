@@ -5,6 +5,7 @@ import { CatalogOffering } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { Log } from '../../log.ts'
+import type { KeptQuestions } from '../../state/kept-questions.ts'
 import { CallLimits, type Counts, type LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
 import type { Rule, RuleEntry } from '../../policy/rule.ts'
@@ -23,6 +24,8 @@ export interface PermissionsOptions {
   /** Writes a rule down for good. */
   remember: (rule: RuleEntry) => Promise<void>
   askTimeoutMs: number
+  /** Where questions wait whose client cannot ask. */
+  questions: KeptQuestions
   log: Pick<Log, 'info' | 'warning'>
 }
 
