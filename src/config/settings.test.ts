@@ -44,6 +44,9 @@ describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
       runtime: 'auto',
+      audit: 'shape',
+      auditRequired: false,
+      live: true,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
@@ -53,6 +56,8 @@ describe('readSettings', () => {
       load: 'lazy',
       permissions: 'open',
       askTimeoutMs: 300_000,
+      jail: 'configured',
+      mask: [],
       keychain: 'auto',
       clientMetadataUrl: undefined,
       allowSelfServer: false,
@@ -71,7 +76,9 @@ describe('readSettings', () => {
       embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
+      profile: undefined,
       registries: ['https://registry.modelcontextprotocol.io'],
+      expose: [],
       session: 'shared',
       compat: false,
       projects: true,

@@ -81,12 +81,15 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
 const registries: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_REGISTRIES',
   meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
   defaultText: 'the official registry',
   allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  whenMissing: () => [OFFICIAL_REGISTRY],
   parse: (text) => {
     if (text.toLowerCase() === 'off') return []
     const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
@@ -117,6 +120,27 @@ const runtime: Setting<(typeof RUNTIMES)[number]> = {
 
 function programName(file: string): string {
   return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
+}
+
+export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as const
+export type MaskKind = (typeof MASK_KINDS)[number]
+
+const mask: Setting<readonly MaskKind[]> = {
+  variable: 'MCP_BRIDGE_MASK',
+  meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
+  defaultText: 'none',
+  allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+    if (words.length === 1 && words[0] === 'all') return MASK_KINDS
+    return words.every((word) => MASK_KINDS.some((kind) => kind === word))
+      ? MASK_KINDS.filter((kind) => words.includes(kind))
+      : undefined
+  },
 }
 
 /** All settings, by the name they have in {@link Settings}. */
@@ -180,6 +204,14 @@ export const SETTINGS = {
       meaning: 'How long the user has to answer a question about a call. No answer is a no.',
     },
     { default: 300, min: 5, max: 3600 },
+  ),
+  jail: choice(
+    {
+      variable: 'MCP_BRIDGE_JAIL',
+      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    },
+    ['configured', 'all'],
+    'configured',
   ),
   keychain: choice(
     {
@@ -279,7 +311,19 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
   registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
@@ -305,6 +349,30 @@ export const SETTINGS = {
   checkpoint: flag(
     { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
     false,
+  ),
+  mask,
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
   ),
   mount,
   packages: list(

@@ -59,7 +59,7 @@ export const checkMethods = {
       if (problems.length > 0 || permissions === undefined) return problems
       const seen = calls.flatMap((call, index) => {
         const serverName = catalog.resolveServer(call.server)
-        const tool = serverName === undefined ? undefined : catalog.knownTool(serverName, call.tool)
+        const tool = serverName === undefined ? undefined : catalog.seenTool(serverName, call.tool)
         return tool ? [{ index, tool, args: literalArguments(tool, call, catalog) }] : []
       })
       for (const [at, refusal] of (await permissions.foresee(seen, signal)).entries())
