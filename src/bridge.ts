@@ -2,10 +2,15 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
+import { definitionKey } from './catalog/disk-cache.ts'
 import { Embeddings } from './catalog/embeddings.ts'
+import { FirstListings } from './catalog/first-listings.ts'
+import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { PermissionFiles } from './config/permission-files.ts'
+import { rememberRules } from './config/remember-rule.ts'
 import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
@@ -23,6 +28,10 @@ import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import type { Policy } from './policy/policy.ts'
+import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
+import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
@@ -47,6 +56,7 @@ import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { KeptQuestions } from './state/kept-questions.ts'
 import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
@@ -119,6 +129,13 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  /** Definitions that were read and are not in use yet. */
+  #unused: DiscoveredServers | undefined
+  readonly #permissionFiles: PermissionFiles
+  /** Missing when every call is allowed. */
+  permissions: Permissions | undefined
+  /** What servers' tools were when they were first listed. */
+  readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
 
   /**
@@ -129,17 +146,16 @@ export class Bridge {
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { ask, ownPort } = options
     const definitions = new Definitions(settings, ownPort)
-    return new Bridge(settings, log, definitions, await definitions.read(), ask)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings)
+    const policy = await files.read(discovered.found)
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
   }
 
-  private constructor(
-    settings: Settings,
-    log: Log,
-    definitions: Definitions,
-    discovered: DiscoveredServers,
-    ask: AskInput | undefined,
-  ) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
     this.#inputs = new InputAnswers(ask)
+    this.#permissionFiles = files
+    this.firstListings = new FirstListings(settings.stateDir, log)
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
@@ -187,12 +203,16 @@ export class Bridge {
       startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
+      standing: (tool) => this.permissions?.standing(tool) ?? 'allowed',
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
+      const key = this.#definitionKey(server)
+      if (key !== undefined) void this.firstListings.listed(key, tools)
     })
+    if (policy) this.#usePolicy(policy)
     this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
@@ -315,7 +335,9 @@ export class Bridge {
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
-      void this.catalog.readAhead()
+      void this.catalog.readAhead().then(() => {
+        for (const warning of this.unmatchedRules()) this.log.warning(warning)
+      })
     })
   }
 
@@ -338,7 +360,11 @@ export class Bridge {
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
+    const over = new AbortController()
+    const stopped = new AbortController()
+    const cell = { session, asker, origin, events: this.events, stop: () => stopped.abort() }
     const context = {
+      permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
       origin,
       registries: () => this.registries(),
@@ -365,13 +391,15 @@ export class Bridge {
     }
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const serve = serveCalls(context)
-    const over = new AbortController()
     this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
         code,
         ...(masker && maskedListeners(request, masker)),
+        ...(this.permissions && {
+          signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
+        }),
         origin,
         run: run?.id,
         servers: scope.visible,
@@ -385,7 +413,7 @@ export class Bridge {
     const whole: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes],
+      notes: [...ran.notes, ...notes, ...(stopped.signal.aborted ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
     const result = masker ? maskResult(whole, masker) : whole
@@ -395,8 +423,13 @@ export class Bridge {
 
   /** Take over what has changed in the config files since they were last read. */
   async #refreshServers(): Promise<void> {
-    const discovered = await this.#definitions.readAgain()
-    if (discovered === undefined || discovered === this.discovered) return
+    const discovered = (this.#unused = (await this.#definitions.readAgain()) ?? this.#unused)
+    const isNew = discovered !== undefined && discovered !== this.discovered
+    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    if (isNew || this.#permissionFiles.hasChanged())
+      this.#usePolicy(await this.#permissionFiles.read((discovered ?? this.discovered).found))
+    this.#unused = undefined
+    if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
     this.#emitChanges(discovered.servers)
     this.discovered = discovered
@@ -404,6 +437,47 @@ export class Bridge {
     this.upstreams.redefine(discovered.servers)
     this.catalog.redefine(discovered.servers)
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #usePolicy(policy: Policy | undefined): void {
+    if (policy === undefined) this.permissions = undefined
+    else if (this.permissions) this.permissions.policy = policy
+    else this.permissions = this.#newPermissions(policy)
+  }
+
+  /** A sentence for each rule that is for no known tool. */
+  unmatchedRules(): string[] {
+    if (!this.permissions) return []
+    const known = this.catalog.servers().map(({ name, toolCount }): KnownServer => ({
+      name,
+      ...(toolCount !== undefined && { tools: this.catalog.details(name).tools.map((tool) => tool.name) }),
+    }))
+    return unmatchedRules(this.permissions.policy.rules, known)
+  }
+
+  #newPermissions(policy: Policy): Permissions {
+    const { stateDir, askTimeoutMs } = this.settings
+    const keyOf = ({ server }: CatalogTool): string => this.#definitionKey(server) ?? ''
+    return new Permissions({
+      policy,
+      definitions: () => this.discovered.servers,
+      tools: (server) => this.catalog.details(server).tools,
+      isChanged: (tool) => tool.method === undefined && this.firstListings.isChanged(keyOf(tool), tool.name),
+      refresh: async (server, signal) => {
+        if (!this.catalog.isFresh(server)) await this.upstreams.listTools(server, signal)
+        await this.firstListings.settled(this.#definitionKey(server) ?? '')
+      },
+      accept: (tool) => this.firstListings.accept(keyOf(tool), [tool.definition]),
+      remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
+      askTimeoutMs,
+      questions: new KeptQuestions(stateDir, askTimeoutMs),
+      log: this.log,
+    })
+  }
+
+  #definitionKey(server: string): string | undefined {
+    const definition = this.upstreams.definitions.find(({ name }) => name === server)
+    return definition && definitionKey(definition)
   }
 
   #emitChanges(now: readonly ServerDefinition[]): void {
@@ -520,6 +594,7 @@ export class Bridge {
   async close(): Promise<void> {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
+    await this.permissions?.options.questions.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
@@ -536,6 +611,18 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
     return '[redacted]'
   }
 }
+
+interface BridgeParts {
+  settings: Settings
+  log: Log
+  definitions: Definitions
+  discovered: DiscoveredServers
+  ask: AskInput | undefined
+  files: PermissionFiles
+  policy: Policy | undefined
+}
+
+const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 /** Where placeholders of definitions get their values. */
 function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {

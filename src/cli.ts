@@ -55,8 +55,9 @@ program
 program
   .command('servers')
   .description('list the configured MCP servers, or show one in full; starts no server')
-  .argument('[name]', 'the server to show')
+  .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
+  .option('--accept', 'with diff: take the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
@@ -261,6 +262,43 @@ program
   .option('--list', 'list the trusted files')
   .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
+
+const permissions = program
+  .command('permissions')
+  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+permissions
+  .command('list', { isDefault: true })
+  .description('list the rules in force for each tool')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/permissions.ts')).listPermissions(options))
+permissions
+  .command('check')
+  .description('explain what happens to a call')
+  .argument('<tool>', 'SERVER__TOOL')
+  .argument('[arguments]', 'its arguments, a JSON object')
+  .option('--json', 'print JSON')
+  .action(async (tool: string, args: string | undefined, options: object) =>
+    (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('import')
+  .description('take over what you have decided about tools in another client')
+  .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
+  .option('-y, --yes', 'without being asked')
+  .option('--json', 'print JSON; changes nothing without --yes')
+  .action(async (client: string, options: object) =>
+    (await import('./commands/import-permissions.ts')).importPermissions(client, options),
+  )
+
+program
+  .command('approve')
+  .description('answer questions about calls, where the client cannot ask')
+  .argument('[id]', 'only this question')
+  .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
+  .option('--json', 'list the open questions as JSON')
+  .action(async (id: string | undefined, options: object) =>
+    (await import('./commands/approve.ts')).approve(id, options),
+  )
 
 program
   .command('login')
