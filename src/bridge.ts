@@ -107,6 +107,8 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  /** Of the cells that run or wait, by the ids they have in events. */
+  readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
   #registries: Promise<Registries> | undefined
@@ -304,10 +306,14 @@ export class Bridge {
       onUpstreamProgress: request.onUpstreamProgress,
     }
     const over = new AbortController()
+    const interrupt = new AbortController()
+    const signal = request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal
+    this.#interrupts.set(origin.cell, interrupt)
     this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        signal,
         origin,
         run: run?.id,
         servers: scope.visible,
@@ -315,7 +321,10 @@ export class Bridge {
         ...(projects && { projects: () => projects.revision() }),
         onCall: serveCalls(context),
       })
-      .finally(() => over.abort())
+      .finally(() => {
+        over.abort()
+        this.#interrupts.delete(origin.cell)
+      })
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const result: CellResult = {
@@ -326,6 +335,19 @@ export class Bridge {
     }
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
+  }
+
+  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  interruptCell(cell: string): boolean {
+    const interrupt = this.#interrupts.get(cell)
+    interrupt?.abort()
+    return interrupt !== undefined
+  }
+
+  /** End a server's process or connection, and ask it for its tools on a new one. How that ends is in the catalog. */
+  async restartServer(server: string): Promise<void> {
+    await this.upstreams.stop(server)
+    await this.catalog.index([server])
   }
 
   /** Take over what has changed in the config files since they were last read. */
