@@ -36,6 +36,7 @@ import { type Asker, Questions } from './proxy/user/questions.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
+import type { Addition } from './registry/plan-addition.ts'
 import type { Registries } from './registry/registries.ts'
 import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
@@ -71,6 +72,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
   /** The client's run that the cell is part of. */
@@ -158,6 +161,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
+      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -260,23 +264,13 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+    { servers, asker, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const {
-      catalog,
-      upstreams,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      settings: facts,
-    } = this
+    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -286,6 +280,8 @@ export class Bridge {
       events: this.events,
       origin,
       registries: () => this.registries(),
+      addedServers: this.#addedServers,
+      refreshServers: () => this.#refreshServers(),
       catalog,
       upstreams,
       questions,
@@ -412,7 +408,10 @@ export class Bridge {
         await this.upstreams.listTools(name, signal)
       }
       // What the server asks as soon as it runs goes to the client of this cell.
-      this.questions.during(name, cell, start).catch(() => {})
+      const leave = this.questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
     }
   }
 
@@ -420,6 +419,15 @@ export class Bridge {
   async checkSavedTool(tool: SavedToolContent): Promise<void> {
     await checkSavedTool(this.#pool, this.savedTools, tool)
     await this.loadableTools.remember(tool)
+  }
+
+  readonly #addedServers = {
+    engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
+      const { addServer } = await import('./registry/add-server.ts')
+      const { stateDir } = this.settings
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+    },
   }
 
   /** Where servers can be found that are not configured. Their module is loaded with the first search. */
@@ -446,6 +454,12 @@ export class Bridge {
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
     const host = ownHost()
     return expandTransport(definition, { ...host, input: await this.#inputs.forServer(definition, host.env) })
+  }
+
+  /** What holds secrets of servers, and what decides over what the bridge starts. */
+  #privateFiles(): string[] {
+    const { stateDir, cacheDir } = this.settings
+    return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
   }
 
   /** End every session, sandbox and upstream. */

@@ -1,9 +1,12 @@
 // `sandbridge doctor`: what can make sandboxes here and why or why not, and whether a cell really runs in the one that is used.
 import type { Bridge } from '../bridge.ts'
 import type { ServerEntry } from '../catalog/catalog.ts'
+import { describeJail } from '../config/describe-jail.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
 import { messageOf } from '../errors.ts'
+import { findBubblewrapJail } from '../upstream/stdio/jail/bubblewrap-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../text/count.ts'
 import { VERSION } from '../version.ts'
@@ -26,6 +29,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     const used = await usedProvider(bridge)
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     if (!trial.ok) process.exitCode = 1
+    const jail = await jailState(discovered.servers)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     if (options.json)
@@ -36,6 +40,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         providers,
         ...(used && { used }),
         trial,
+        jail,
         problems,
         settings: remarks,
       })
@@ -53,12 +58,33 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     print(serversText(catalog.servers()))
+    print(jailText(jail))
     for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
     }
     for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
   })
+}
+
+interface JailState {
+  usable: boolean
+  verdict: string
+  /** Names of the servers that run in one. */
+  servers: string[]
+}
+
+async function jailState(definitions: readonly ServerDefinition[]): Promise<JailState> {
+  const found = await findBubblewrapJail()
+  const servers = definitions.filter((one) => describeJail(one) !== undefined).map(({ name }) => name)
+  return typeof found === 'string'
+    ? { usable: false, verdict: found, servers }
+    : { usable: true, verdict: 'bubblewrap', servers }
+}
+
+function jailText({ usable, verdict, servers }: JailState): string {
+  const which = servers.length > 0 ? `jailed: ${servers.join(', ')}` : 'none is jailed'
+  return usable ? `Servers can be jailed with ${verdict}; ${which}.` : `Servers cannot be jailed: ${verdict}; ${which}.`
 }
 
 /** How many there are, and what is known of them: none has failed that was never asked. */

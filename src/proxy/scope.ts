@@ -11,7 +11,7 @@ export class Scope {
   readonly #isNamed: boolean
   /** Those that the cell did not name where it has to: it knows their names and what the configuration says of them, and reaches none. */
   readonly unloaded: VisibleServer[]
-  readonly #names: ReadonlySet<string>
+  readonly #names: Set<string>
 
   constructor(servers: VisibleServer[], unloaded: VisibleServer[] = [], isNamed = false) {
     this.#isNamed = isNamed
@@ -23,6 +23,12 @@ export class Scope {
   /** All that the cell knows of. */
   get visible(): VisibleServer[] {
     return [...this.servers, ...this.unloaded]
+  }
+
+  /** A server that the user has added while the cell runs. */
+  add(server: VisibleServer): void {
+    this.servers.push(server)
+    this.#names.add(server.name)
   }
 
   has(name: string): boolean {

@@ -80,15 +80,42 @@ export async function readPages(
   }
 }
 
+/** One document in JSON. @throws RegistryFailure */
+export async function readJson(address: string, env: Record<string, string | undefined>): Promise<unknown> {
+  const http = createHttpFetch({ allowLinkLocal: false, env })
+  try {
+    const answer = await readAnswer(address, http.fetch, new URL(address), undefined, undefined)
+    return parseJson(answer?.body ?? '')
+  } finally {
+    http.close()
+  }
+}
+
 type Fetch = ReturnType<typeof createHttpFetch>['fetch']
 
-async function readPage(
+async function readPage(...args: Parameters<typeof readAnswer>): Promise<ReadPage | undefined> {
+  const answer = await readAnswer(...args)
+  if (answer === undefined) return undefined
+  const { body, etag } = answer
+  const parsed = page.safeParse(parseJson(body))
+  if (parsed.success) return { page: parsed.data, etag }
+  const isHtml = /^\s*<(!doctype|html)/i.test(body)
+  throw new RegistryFailure(args[0], isHtml ? 'returned a web page and no list' : 'returned an invalid list')
+}
+
+interface ReadPage {
+  page: z.infer<typeof page>
+  etag: string | undefined
+}
+
+/** Undefined when nothing has changed since `etag` (304). */
+async function readAnswer(
   registry: string,
   fetch: Fetch,
   url: URL,
   etag: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<{ page: z.infer<typeof page>; etag: string | undefined } | undefined> {
+): Promise<{ body: string; etag: string | undefined } | undefined> {
   const limit = AbortSignal.any([AbortSignal.timeout(PAGE_TIMEOUT_MS), ...(signal ? [signal] : [])])
   let response: Response
   let body: string
@@ -106,10 +133,7 @@ async function readPage(
   const { status } = response
   if (status >= 300 && status < 400) throw new RegistryFailure(registry, 'redirects to another address')
   if (status !== 200) throw new RegistryFailure(registry, `answered with status ${status}`, retryAfter(response))
-  const parsed = page.safeParse(parseJson(body))
-  if (parsed.success) return { page: parsed.data, etag: response.headers.get('etag') ?? undefined }
-  const isHtml = /^\s*<(!doctype|html)/i.test(body)
-  throw new RegistryFailure(registry, isHtml ? 'returned a web page and no list' : 'returned an invalid list')
+  return { body, etag: response.headers.get('etag') ?? undefined }
 }
 
 async function readBody(response: Response, registry: string): Promise<string> {

@@ -2,6 +2,7 @@
 // A copy is brought up to date when it is old; a registry that fails is left alone for a while, and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
+import { OFFICIAL_REGISTRY } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -9,10 +10,7 @@ import { didYouMean } from '../text/did-you-mean.ts'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
 import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
-import { parseServerJson, type ServerJson } from './server-json.ts'
-
-/** The official registry: the only one whose names are known to be their owners'. */
-export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+import type { ServerJson } from './server-json.ts'
 
 /** How old a copy may be before the registry is asked what has changed. */
 const FRESH_MS = 6 * 60 * 60_000
@@ -243,13 +241,4 @@ async function isDone(work: Promise<void>, withinMs: number | undefined, signal?
 
 function dayOf(time = 0): string {
   return new Date(time).toISOString().slice(0, 10)
-}
-
-/** A description from a file or an address, which no registry vouches for. @throws BridgeError SERVER_REFUSED */
-export function serverFromDocument(document: unknown, from: string): FoundServer {
-  // A registry's own answer for one server has it inside.
-  const inner = (document as { server?: unknown } | null | undefined)?.server ?? document
-  const server = parseServerJson(inner)
-  if (!('reason' in server)) return { server, registry: from, verified: false, deprecated: false }
-  throw new BridgeError('SERVER_REFUSED', `${from} is not a server.json: ${server.reason}`)
 }

@@ -3,13 +3,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-export interface Pass {
+interface Pass {
   cookie: string
   key: string
 }
 
-export const KEY_HEADER = 'x-sandbridge-key'
-export const LINK_MS = 10 * 60_000
+const KEY_HEADER = 'x-sandbridge-key'
+const LINK_MS = 10 * 60_000
 const PASS_MS = 24 * 60 * 60_000
 const MAX_LINKS = 100
 

@@ -103,7 +103,7 @@ function sizeOf(event: PageEvent): number {
 const shownSize = ({ text = '', image }: { text?: string | undefined; image?: { data: string } | undefined }): number =>
   text.length + (image?.data.length ?? 0)
 
-export function rowOf({ id, session, client, number, code, status, at, durationMs, callCount }: CellView): CellRow {
+function rowOf({ id, session, client, number, code, status, at, durationMs, callCount }: CellView): CellRow {
   const title = code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS)
   return { id, session, client, number, title, status, at, durationMs, callCount }
 }

@@ -9,7 +9,7 @@ export interface Shown {
 }
 
 /** A piece of what a cell has shown, in its order. */
-export type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
+type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
 
 export interface CallView {
   id: string

@@ -18,7 +18,7 @@ const MAX_CONNECTIONS = 512
 const REQUEST_MS = 30_000
 
 /** What passes are signed with: it outlives the bridge, so that a page goes on when the same port is served again. */
-export function pageSecret(stateDir: string): Promise<string> {
+function pageSecret(stateDir: string): Promise<string> {
   return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
 }
 

@@ -60,7 +60,7 @@ describe('an artifact', () => {
         '[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version',
       ),
     ).toBe("(['0', '1', '2'], 3)")
-    expect(await failure('runtime.open_artifact("v.txt", 9)')).toMatch(/no version 9 .*Its versions: 1, 2, 3/)
+    expect(await failure('runtime.open_artifact("v.txt", 9)')).toMatch(/version 9 .*Its versions: 1, 2, 3/i)
   })
 
   it('is an MCP resource: listed, and read as text or as bytes', async () => {
@@ -72,8 +72,8 @@ describe('an artifact', () => {
     const read = async (uri: string) => (await bridge.client.readResource({ uri })).contents[0]
     expect(await read('sandbridge://artifact/r.md')).toMatchObject({ text: '# Hi', mimeType: 'text/markdown' })
     expect(await read('sandbridge://artifact/r.bin/1')).toMatchObject({ blob: 'AP8=' })
-    await expect(read('sandbridge://artifact/none')).rejects.toThrow(/no artifact 'none'/)
-    await expect(read('sandbridge://artifact/r.md/7')).rejects.toThrow(/no version 7/)
+    await expect(read('sandbridge://artifact/none')).rejects.toThrow(/Unknown artifact 'none'/)
+    await expect(read('sandbridge://artifact/r.md/7')).rejects.toThrow(/Unknown version 7/)
     await expect(read('sandbridge://artifact/..%2F..%2Fservers.json')).rejects.toThrow(/path separator/)
   })
 })
@@ -93,7 +93,7 @@ describe('what may not be kept', () => {
     '~/x/y',
   ])('the name %s', async (name) => {
     expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
-      /is no name for an artifact: .*plain file name/,
+      /is not a valid name for an artifact: .*plain file name/,
     )
     expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
     expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
@@ -105,7 +105,7 @@ describe('what may not be kept', () => {
     ['a value without a form', '"x", object()', /cannot be saved as it is/],
     ['a file that is not there', '"x", "/workspace/none.csv"', /cannot be read: No such file/],
     ['a folder', '"x", "/workspace/"', /cannot be read: Is a directory/],
-    ['41 MiB', '"x", bytes(41 << 20)', /larger than 40 MiB.*Save it in parts/],
+    ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
   ])('%s', async (_, args, expected) => {
     expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)
   })
@@ -113,7 +113,7 @@ describe('what may not be kept', () => {
   it('pieces that are no base64, or of an upload that is not there', async () => {
     const raw = 'from sandbridge_kernel.api import bridge as _b\n'
     expect(await failure(`${raw}_b.ask_sync("upload", data="!!!!")`)).toMatch(/must be base64/)
-    expect(await failure(`${raw}_b.ask_sync("save_artifact", name="x", upload=77)`)).toMatch(/no upload 77/)
+    expect(await failure(`${raw}_b.ask_sync("save_artifact", name="x", upload=77)`)).toMatch(/Unknown upload 77/)
   })
 })
 

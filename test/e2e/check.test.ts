@@ -25,13 +25,17 @@ async function check(code: string) {
 
 describe('a wrong call is refused before anything runs', () => {
   it.each([
-    ['an unknown tool', 'await mcp_everything.ecko(message="x")', /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/],
+    [
+      'an unknown tool',
+      'await mcp_everything.ecko(message="x")',
+      /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/i,
+    ],
     [
       'an unknown argument',
       'await mcp_everything.echo(mesage="x")',
-      /line 2: echo: .*"mesage".*Did you mean message\?/,
+      /line 2: echo: .*"mesage".*Did you mean message\?/i,
     ],
-    ['a missing argument', 'await mcp_everything.get_sum(a=1)', /line 2: get_sum: b is missing/],
+    ['a missing argument', 'await mcp_everything.get_sum(a=1)', /line 2: get_sum: b is missing/i],
     ['a literal of the wrong type', 'await mcp_everything.get_sum(a="1", b=2)', /a must be float, not '1'/],
     [
       'a literal that is not in an enum',
@@ -48,7 +52,7 @@ describe('a wrong call is refused before anything runs', () => {
     [
       'an import',
       'from mcp.servers.everything import echo as e\nawait e(1)',
-      /line 3: echo: message must be str, not 1/,
+      /line 3: echo: message must be str, not 1/i,
     ],
     ['call_tool', 'await runtime.call_tool("everything", "echo", {"msg": 1})', /"msg"/],
     ['an unknown server in call_tool', 'await runtime.call_tool("nope", "echo", {})', /Server 'nope' is not available/],

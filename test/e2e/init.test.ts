@@ -72,9 +72,7 @@ describe('what would be changed', () => {
     expect(await readFile(file, 'utf8')).toContain('"sandbridge"')
     expect(JSON.parse((await init('--json', '--undo')).stdout)).toMatchObject({ restored: [file] })
     const none = await init('--client', 'zed')
-    expect(none.stdout).toMatch(
-      /^zed: not found on this machine \(no .*settings\.json\)\nThere is nothing to change\.\n$/,
-    )
+    expect(none.stdout).toMatch(/^zed: not found on this machine \(no .*settings\.json\)\nNothing to change\.\n$/)
   })
 })
 

@@ -1,5 +1,5 @@
 // This file verifies that the page is usable by keyboard and screen reader, in both themes and on a narrow screen, and takes the pictures of
-// docs/ui.md: with SANDBRIDGE_SCREENSHOTS=1 they are written.
+// docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -10,6 +10,9 @@ import { published, ROOT } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** In docs/ui.md. */
+const DOCUMENTED = new Set(['now-light-1280', 'find-dark-1280'])
 
 const REPORT = `# What does the trip cost?
 import json
@@ -55,7 +58,7 @@ async function audit(page: Page, where: string): Promise<void> {
 
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env['SANDBRIDGE_SCREENSHOTS']
-  if (!folder) return
+  if (!folder || (folder === 'docs/ui' && !DOCUMENTED.has(name))) return
   mkdirSync(path.resolve(ROOT, folder), { recursive: true })
   await page.screenshot({ path: path.resolve(ROOT, folder, `${name}.png`), animations: 'disabled' })
 }

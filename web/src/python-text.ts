@@ -1,6 +1,6 @@
 // Values as Python writes them, for cells that the page makes. Pure.
 
-export function pythonLiteral(value: unknown): string {
+function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value)

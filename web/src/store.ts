@@ -5,7 +5,7 @@ import { applyEvent, type CellView, emptyState, type PageState } from '../../src
 import type { Snapshot } from '../../src/ui/source.ts'
 import { ApiError, request } from './api.ts'
 
-export interface BridgeState extends PageState {
+interface BridgeState extends PageState {
   id: string
   title: string
 }

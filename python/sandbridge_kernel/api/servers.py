@@ -220,6 +220,13 @@ class Registry(Mapping[str, ServerProxy]):
         self.by_alias = {proxy._alias: proxy for proxy in proxies}
         return True
 
+    def add(self, server: "VisibleServer") -> ServerProxy:
+        """A server that the user has added while the cell runs."""
+        proxy = ServerProxy(server["name"], server["alias"], server.get("description", ""))
+        self.names = (*self.names, proxy._server)
+        self._by_name[proxy._server] = self.by_alias[proxy._alias] = proxy
+        return proxy
+
     def not_found(self, name: str, kind: type[MCPError]) -> MCPError:
         hint = f"Available: {', '.join(self.names)}" if self.names else "No server is available."
         wanted = [server for server, alias in self.unloaded.items() if name in (server, alias)]

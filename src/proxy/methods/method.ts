@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Cancellation } from '../../process/cancellation.ts'
 import type { Origin } from '../../events/event.ts'
 import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
@@ -10,6 +11,7 @@ import type { Session } from '../../session/session.ts'
 import type { Artifact, ArtifactStore } from '../../state/artifact-store.ts'
 import type { MemoryStore } from '../../state/memory-store.ts'
 import type { ProjectStore } from '../../state/project-store.ts'
+import type { Addition } from '../../registry/plan-addition.ts'
 import type { Registries } from '../../registry/registries.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import type { SavedToolContent } from '../../state/saved-tool.ts'
@@ -31,18 +33,29 @@ interface ProxyOptions {
   loadableTools: LoadableTools
   /** Loaded at the first need. */
   registries: () => Promise<Registries>
+  addedServers: AddedServersAccess
+  /** Take over what has changed in the files of the user's servers. */
+  refreshServers: () => Promise<void>
   /** For the summary. */
   facts: SandboxFacts
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
 }
 
-export interface CallContext extends ProxyOptions {
+/** How a server of a registry becomes one of the user's. */
+interface AddedServersAccess {
+  /** `podman` or `docker`. */
+  engine(): Promise<string>
+  /** Start it once, and keep it. @throws BridgeError with why it did not start */
+  add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
+}
+
+/** What all calls of one cell are served with. */
+export interface CellContext extends ProxyOptions {
   events: EventStream
   /** The cell. */
   origin: Origin
   scope: Scope
-  signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
   session: Session
@@ -57,15 +70,19 @@ export interface CallContext extends ProxyOptions {
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
 
-export type Handler = (params: unknown, context: CallContext) => unknown
+export interface CallContext extends CellContext {
+  signal: AbortSignal
+}
+
+export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
 
 export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return function parseAndHandle(params, context) {
+  return (params, context, { signal }) => {
     const parsed = schema.safeParse(params)
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
       throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
     }
-    return handle(parsed.data, context)
+    return handle(parsed.data, { ...context, signal })
   }
 }

@@ -1,6 +1,7 @@
 // The methods for registries: what servers there are that the user has not configured.
 import * as z from 'zod'
 import { summaryLine, summaryOf } from '../../registry/describe-server.ts'
+import { requestServer } from '../user/request-server.ts'
 import { method } from './method.ts'
 
 const MAX_QUERY_CHARS = 2_000
@@ -17,5 +18,9 @@ export const registryMethods = {
         return { ...summary, line: summaryLine(summary) }
       })
     },
+  ),
+
+  request_server: method(z.object({ server: z.string().min(1).max(500) }), ({ server }, context) =>
+    requestServer(server, context),
   ),
 }

@@ -40,7 +40,7 @@ export function Printed({ text, kind }: { text: string; kind: string }): JSX.Ele
   )
 }
 
-export function ShownValue({ shown, isValue = false }: { shown: Shown; isValue?: boolean }): JSX.Element | null {
+function ShownValue({ shown, isValue = false }: { shown: Shown; isValue?: boolean }): JSX.Element | null {
   const { image, text } = shown
   if (image)
     return (

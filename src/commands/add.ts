@@ -1,0 +1,184 @@
+// `sandbridge add`, `remove` and `update`: servers of a registry. What would run is shown first, then the server is started once and its tools are shown,
+// and only then is it kept.
+import { readFile } from 'node:fs/promises'
+import { CLIENT_INFO, type Bridge } from '../bridge.ts'
+import { commandLine } from '../config/secrets/command-line.ts'
+import { inputVariable } from '../config/inputs.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import { engineName } from '../registry/add-server.ts'
+import { AddedServers, toolHashes } from '../registry/added-servers.ts'
+import { type Addition, planAddition } from '../registry/plan-addition.ts'
+import { definitionOf, tryServer } from '../registry/quarantine.ts'
+import type { FoundServer, Registries } from '../registry/registries.ts'
+import { readDocument, serverFromDocument } from '../registry/server-document.ts'
+import { toolChanges } from '../registry/tool-changes.ts'
+import { count } from '../text/count.ts'
+import { parseJson } from '../text/json.ts'
+import { firstSentence } from '../text/one-line.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
+import { askInTerminal } from './ask-in-terminal.ts'
+import { confirm } from './confirm.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printTable, visibleInline } from './print.ts'
+import { ProgressBar } from './progress-bar.ts'
+
+interface AddOptions {
+  from?: string
+  name?: string
+  as?: string
+  with?: string[]
+  yes?: boolean
+  dryRun?: boolean
+}
+
+/** @throws BridgeError SERVER_REFUSED, REGISTRY_UNREADABLE, and why the server did not start */
+export async function add(name: string | undefined, options: AddOptions): Promise<void> {
+  await withBridge(async (bridge) => {
+    const found = await findServer(name, options.from, await bridge.registries())
+    const addition = planAddition(found, {
+      name: options.name,
+      as: options.as,
+      wanted: options.with ?? [],
+      engine: await engineName(),
+    })
+    refuseTaken(addition.name, bridge)
+    showAddition(addition)
+    if (options.dryRun) return
+    if (!(await agreed(options, 'Start it once, to see its tools? [y/N] '))) return print('Nothing was added.')
+    const answers = await askFor(addition)
+    const tools = await started(addition, answers, bridge)
+    showTools(tools)
+    if (!(await agreed(options, `Add it as ${addition.name}? [y/N] `))) return print('Nothing was added.')
+    const store = new AddedServers(bridge.settings.stateDir)
+    await store.save(addition, { answers, tools })
+    print(`Added ${addition.name} to ${store.file}. Running bridges use it from their next cell on.`)
+  })
+}
+
+export async function remove(name: string, options: { yes?: boolean }): Promise<void> {
+  await withBridge(async ({ settings }) => {
+    const store = new AddedServers(settings.stateDir)
+    const { server, version } = await store.get(name)
+    if (!(await agreed(options, `Remove ${name} (${server} ${version}) and the secrets kept for it? [y/N] `))) return
+    await store.remove(name)
+    print(`Removed ${name}.`)
+  })
+}
+
+/** Looks for newer versions of those that were added, shows what changes, and asks. */
+export async function update(name: string | undefined, options: { yes?: boolean; dryRun?: boolean }): Promise<void> {
+  await withBridge(async (bridge) => {
+    const store = new AddedServers(bridge.settings.stateDir)
+    const all = name === undefined ? await store.list() : { [name]: await store.get(name) }
+    const registries = await bridge.registries()
+    for (const [own, before] of Object.entries(all)) {
+      const found = await registries.get(before.server)
+      if (found.server.version === before.version) {
+        print(`${own}: ${before.version} is the newest version.`)
+        continue
+      }
+      const wanted = Object.keys(before.answers)
+      const plan = { name: own, as: before.kind, wanted, engine: await engineName() }
+      const addition = planAddition(found, plan)
+      print(`${own}: ${before.version} → ${found.server.version}`)
+      showAddition(addition)
+      if (options.dryRun) continue
+      if (!(await agreed(options, 'Start the new version once, to see its tools? [y/N] '))) continue
+      const answers = await askFor({ ...addition, inputs: addition.inputs.filter(({ id }) => !wanted.includes(id)) })
+      const kept = await store.texts(own)
+      const tools = await started(addition, new Map([...kept, ...answers]), bridge)
+      const changes = toolChanges(before.tools, toolHashes(tools))
+      print(changes.length === 0 ? 'Its tools have not changed.' : 'Its tools have changed (+ new, - gone, ~ other):')
+      for (const line of changes) print(`  ${visibleInline(line)}`)
+      if (!(await agreed(options, `Use version ${found.server.version}? [y/N] `))) continue
+      await store.save(addition, { answers, kept: before.answers, tools })
+      print(`Updated ${own}.`)
+    }
+    if (Object.keys(all).length === 0) print('No server was added from a registry.')
+  })
+}
+
+async function findServer(
+  name: string | undefined,
+  from: string | undefined,
+  registries: Registries,
+): Promise<FoundServer> {
+  if ((name === undefined) === (from === undefined)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server, or --from with an address or a file', {
+      hint: 'For example: sandbridge add io.github.owner/name',
+    })
+  }
+  if (from === undefined) {
+    const bar = new ProgressBar(process.stderr)
+    const onProgress = (servers: number): void =>
+      bar.listeners.onPreparing(`reading the registry: ${count(servers, 'server')}`)
+    return registries.get(name!, { onProgress }).finally(() => bar.clear())
+  }
+  if (/^https?:\/\//.test(from)) return readDocument(from, process.env)
+  const text = await readFile(from, 'utf8').catch((cause: unknown) => {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `The file '${from}' cannot be read: ${messageOf(cause)}`, {
+      hint: '',
+    })
+  })
+  return serverFromDocument(parseJson(text), from)
+}
+
+function refuseTaken(name: string, { discovered }: Bridge): void {
+  const other = discovered.found.find((one) => one.name === name)
+  if (!other) return
+  throw new BridgeError('SERVER_REFUSED', `There is a server '${name}' already: ${other.definition.source.file}`, {
+    hint: 'Give the new one another name with --name.',
+  })
+}
+
+function showAddition(addition: Addition): void {
+  const { found, inputs, optional, warnings } = addition
+  const { server, registry } = found
+  print(`${server.name} ${server.version}, from ${visibleInline(registry)}`)
+  if (server.description) print(`  its publisher says: ${server.description}`)
+  print(`  runs: ${commandLine(definitionOf(addition).transport)}`)
+  const { entry } = addition
+  const names = Object.keys('command' in entry ? entry.env : entry.headers)
+  if (names.length > 0) print(`  sets: ${names.join(' ')}`)
+  for (const { name, description, secret } of inputs)
+    print(`  asks for: ${name}${secret ? ' (secret)' : ''}${description ? `: ${description}` : ''}`)
+  if (optional.length > 0) print(`  could also be given, with --with NAME: ${optional.map(visibleInline).join(' ')}`)
+  for (const warning of warnings) print(`  Note: ${warning}`)
+}
+
+/** What the environment or, at a terminal, the user says; one that stays unknown is asked for when the server starts. */
+async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> {
+  const ask = askInTerminal()
+  const answers = new Map<string, string>()
+  for (const { id, name: what, description, secret, choices } of inputs) {
+    const input = {
+      id,
+      type: choices ? ('pickString' as const) : ('promptString' as const),
+      description: description ? `${what}: ${description}` : what,
+      ...(secret && { password: true as const }),
+      ...(choices && { options: choices }),
+    }
+    const answer = process.env[inputVariable(id)] ?? (await ask?.(name, input))
+    if (answer) answers.set(id, answer)
+  }
+  return answers
+}
+
+async function started(
+  addition: Addition,
+  answers: ReadonlyMap<string, string>,
+  { log }: Bridge,
+): Promise<UpstreamTool[]> {
+  const bar = new ProgressBar(process.stderr)
+  bar.waitFor(`starting ${addition.name}`)
+  return tryServer(addition, { clientInfo: CLIENT_INFO, log, answers }).finally(() => bar.clear())
+}
+
+function showTools(tools: readonly UpstreamTool[]): void {
+  print(`It offers ${count(tools.length, 'tool')}:`)
+  printTable(tools.map(({ name, description }) => [`  ${name}`, firstSentence(description, 100)]))
+}
+
+async function agreed({ yes = false }: { yes?: boolean }, question: string): Promise<boolean> {
+  return yes || confirm(question)
+}

@@ -1,0 +1,155 @@
+// The servers that were added from a registry: `added-servers.json` in the state folder, which discovery reads like any file there, and beside each
+// entry what it was made of. Secrets are files of their own, that the entry names.
+import { createHash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import * as z from 'zod'
+import { BridgeError } from '../errors.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { makePrivateFolder } from '../storage/private-folder.ts'
+import { replaceFile } from '../storage/replace-file.ts'
+import { didYouMeanText } from '../text/did-you-mean.ts'
+import { type Addition, literal, type NeededInput, withAnswers } from './plan-addition.ts'
+
+const FILE = 'added-servers.json'
+
+const origin = z.object({
+  /** As the registry calls it. */
+  server: z.string(),
+  version: z.string(),
+  registry: z.string(),
+  kind: z.string(),
+  addedAt: z.string(),
+  /** Texts of the entry by the id of the input that they were given for: a plain text, or the file of a secret. */
+  answers: z.record(z.string(), z.string()),
+  /** Of each tool, a hash of all that it said of itself when it was last looked at. */
+  tools: z.record(z.string(), z.string()),
+})
+
+export type AddedServer = z.infer<typeof origin>
+
+const document = z.object({
+  mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())),
+  added: z.record(z.string(), origin),
+})
+
+interface KeptTool {
+  name: string
+}
+
+export class AddedServers {
+  readonly file: string
+  readonly #record: JsonRecord<z.infer<typeof document>>
+  readonly #secrets: string
+
+  constructor(stateDir: string) {
+    this.file = path.join(stateDir, FILE)
+    this.#secrets = path.join(stateDir, '.sandbridge', 'secrets')
+    this.#record = new JsonRecord({
+      file: this.file,
+      empty: () => ({ mcpServers: {}, added: {} }),
+      parse: (json) => document.safeParse(json).data,
+      damaged: { record: 'The list of added servers', hint: 'Correct the file, or move it away.' },
+    })
+  }
+
+  async list(): Promise<Record<string, AddedServer>> {
+    return (await this.#record.read()).added
+  }
+
+  /** @throws BridgeError SERVER_REFUSED when it was not added */
+  async get(name: string): Promise<AddedServer> {
+    const added = await this.list()
+    const found = Object.hasOwn(added, name) ? added[name] : undefined
+    if (found) return found
+    throw new BridgeError('SERVER_REFUSED', `No server '${name.slice(0, 200)}' was added from a registry`, {
+      hint: didYouMeanText(name, Object.keys(added)) || 'A server of a config file is changed in that file.',
+    })
+  }
+
+  /** @param answers what the user gave for the inputs, by id; a text of an earlier version is taken over as it is */
+  async save(
+    addition: Addition,
+    given: { answers: ReadonlyMap<string, string>; kept?: Record<string, string>; tools: readonly KeptTool[] },
+  ): Promise<void> {
+    const { name, found, kind, entry, inputs } = addition
+    const texts = new Map(Object.entries(given.kept ?? {}))
+    for (const input of inputs) {
+      const answer = given.answers.get(input.id)
+      if (answer !== undefined)
+        texts.set(input.id, input.secret ? await this.#keepSecret(name, input, answer) : literal(answer))
+    }
+    const open = inputs.filter(({ id }) => !texts.has(id))
+    const used = new Set(inputs.map(({ id }) => id))
+    const server: AddedServer = {
+      server: found.server.name,
+      version: found.server.version,
+      registry: found.registry,
+      kind,
+      addedAt: new Date().toISOString(),
+      answers: Object.fromEntries([...texts].filter(([id]) => used.has(id))),
+      tools: toolHashes(given.tools),
+    }
+    await this.#record.update((all) => {
+      all.mcpServers[name] = {
+        ...withAnswers(entry, texts),
+        ...(open.length > 0 && { inputs: open.map(asPrompt) }),
+      }
+      all.added[name] = server
+    })
+  }
+
+  /** What was answered for the inputs of a server, secrets included. */
+  async texts(name: string): Promise<Map<string, string>> {
+    const { answers } = await this.get(name)
+    const read = Object.entries(answers).map(async ([id, text]): Promise<[string, string]> => {
+      const [, file] = /^\$\{file:(.*)\}$/.exec(text) ?? []
+      return [id, file === undefined ? text.replaceAll('${$}', '$') : await readFile(file, 'utf8').catch(() => '')]
+    })
+    return new Map((await Promise.all(read)).filter(([, text]) => text !== ''))
+  }
+
+  /** @throws BridgeError SERVER_REFUSED when it was not added */
+  async remove(name: string): Promise<void> {
+    await this.get(name)
+    await this.#record.update((all) => {
+      delete all.mcpServers[name]
+      delete all.added[name]
+    })
+    await rm(path.join(this.#secrets, fileName(name)), { recursive: true, force: true })
+  }
+
+  /** For its owner's eyes only. @returns how the entry refers to it */
+  async #keepSecret(server: string, { id }: NeededInput, secret: string): Promise<string> {
+    const folder = path.join(this.#secrets, fileName(server))
+    const file = path.join(folder, fileName(id))
+    if (/[{}]|:-/.test(file)) {
+      throw new BridgeError('SERVER_REFUSED', 'A secret cannot be kept in a folder whose path has { or } or :- in it', {
+        hint: 'Set MCP_BRIDGE_STATE_DIR to another folder.',
+      })
+    }
+    await makePrivateFolder(folder)
+    await replaceFile(file, secret)
+    return `\${file:${file}}`
+  }
+}
+
+/** How VS Code writes what its user is asked for. */
+export function asPrompt({ id, description, name, secret, choices }: NeededInput): object {
+  const what = description ? `${name}: ${description}` : name
+  if (choices) return { id, type: 'pickString', description: what, options: choices }
+  return { id, type: 'promptString', description: what, ...(secret && { password: true }) }
+}
+
+/** Names of tools, each with a hash of all that it says of itself. */
+export function toolHashes(tools: readonly KeptTool[]): Record<string, string> {
+  return Object.fromEntries(
+    tools.map((tool) => [tool.name, createHash('sha256').update(JSON.stringify(tool)).digest('hex').slice(0, 16)]),
+  )
+}
+
+/** Letters, digits and a hash: two names never share a file, on any system. */
+function fileName(name: string): string {
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${hash}`
+}

@@ -1,0 +1,55 @@
+// Starts a server that is not among the user's yet, in an empty folder and with nobody to ask anything, to see which tools it offers. Ends it at once.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import path from 'node:path'
+import { expandTransport } from '../config/expand.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { toServerBody } from '../config/server-entry.ts'
+import { BridgeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createUpstreams } from '../upstream/create-upstreams.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
+import { asPrompt } from './added-servers.ts'
+import type { Addition } from './plan-addition.ts'
+
+/** A package is fetched first. */
+const START_TIMEOUT_MS = 300_000
+
+interface QuarantineOptions {
+  clientInfo: { name: string; version: string }
+  log: Log
+  /** What is known of the inputs, by id: an answer of the user's. */
+  answers: ReadonlyMap<string, string>
+  signal?: AbortSignal | undefined
+}
+
+/** Its tools. @throws BridgeError SERVER_REFUSED when it is no server that can be configured, and why it did not start */
+export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
+  const definition = definitionOf(addition)
+  const { clientInfo, log, answers, signal } = options
+  const folder = await mkdtemp(path.join(tmpdir(), 'sandbridge-try-'))
+  const upstreams = createUpstreams({
+    definitions: [definition],
+    clientInfo,
+    log,
+    cwd: folder,
+    startTimeoutMs: START_TIMEOUT_MS,
+    resolveTransport: (one) => {
+      const place = { env: process.env, home: homedir(), workspaceFolder: folder }
+      return expandTransport(one, { ...place, input: (id) => answers.get(id) })
+    },
+  })
+  try {
+    return await upstreams.listTools(definition.name, signal)
+  } finally {
+    await upstreams.close()
+    await rm(folder, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+/** As discovery would make it of the entry. */
+export function definitionOf({ name, entry, inputs }: Addition): ServerDefinition {
+  const made = toServerBody({ ...entry, inputs: inputs.map(asPrompt) })
+  if ('reason' in made) throw new BridgeError('SERVER_REFUSED', `This server cannot be added: its entry ${made.reason}`)
+  return { name, ...made.body, source: { client: 'registry', file: '' } }
+}

@@ -1,0 +1,172 @@
+// This file verifies how a server of a registry becomes one of the user's: shown, tried, kept, updated and removed, and that no secret shows on the way.
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
+import { FakeRegistry, listed } from '../support/fake-registry.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const SECRET = 's3cret-of-the-user'
+const weather = (version: string, more: object = {}) => ({
+  name: 'io.example/weather',
+  version,
+  packages: [
+    {
+      registryType: 'npm',
+      identifier: 'weather-mcp',
+      version,
+      transport: { type: 'stdio' },
+      environmentVariables: [{ name: 'WEATHER_KEY', isRequired: true, isSecret: true }],
+      packageArguments: [{ type: 'positional', value: '${HOME};$(touch x)' }],
+      ...more,
+    },
+  ],
+})
+
+/** A home with an `npx` that writes down what it was started with and is then a real server. */
+async function setUp(servers = [listed(weather('1.0.0'))]) {
+  const home = makeHome()
+  const registry = await FakeRegistry.start(servers)
+  onTestFinished(async () => {
+    await registry.close()
+    rmSync(home, { recursive: true, force: true })
+  })
+  const { command, args: words = [] } = published.everything()
+  const bin = path.join(home, 'bin')
+  mkdirSync(bin)
+  const script = `#!/bin/sh\nprintf '%s\\n' "$WEATHER_KEY" "$@" > "$HOME/started"\nexec '${command}' ${words.map((arg) => `'${arg}'`).join(' ')}\n`
+  writeFileSync(path.join(bin, 'npx'), script)
+  chmodSync(path.join(bin, 'npx'), 0o755)
+  const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
+  const run = (args: string[], more: Record<string, string> = {}) =>
+    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
+  const started = () => readFileSync(path.join(home, 'started'), 'utf8').split('\n')
+  return { home, registry, env, run, started }
+}
+
+it('shows what would run, and runs nothing, with --dry-run', async () => {
+  const { run, home } = await setUp()
+  const { stdout, code } = await run(['add', 'weather', '--dry-run'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('runs: npx -y weather-mcp@1.0.0 "${$}{HOME};$(touch x)"\n  sets: WEATHER_KEY\n')
+  expect(stdout).toContain('asks for: WEATHER_KEY (secret)')
+  expect(stdout).toContain('Nobody has checked who published io.example/weather')
+  expect(existsSync(path.join(home, 'started'))).toBe(false)
+})
+
+it('starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
+  const { run, home, env, started } = await setUp()
+  const bridge = await startBridge({ home, env })
+  expect(await bridge.run('mcp_servers')).toBe('mcp_servers: none')
+  const { stdout, stderr, code } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET })
+  expect(code, stderr).toBe(0)
+  expect(stdout).toMatch(/It offers \d+ tools:\n {2}/)
+  expect(started()).toEqual([SECRET, '-y', 'weather-mcp@1.0.0', '${HOME};$(touch x)', ''])
+  const file = path.join(home, 'MCPs/added-servers.json')
+  for (const text of [stdout, stderr, readFileSync(file, 'utf8')]) expect(text).not.toContain(SECRET)
+  expect(statSync(file).mode & 0o077).toBe(0)
+  expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
+  expect(started()[0]).toBe(SECRET)
+  expect(bridge.stderr).not.toContain(SECRET)
+  expect((await run(['add', 'weather', '--yes'])).stderr).toContain("There is a server 'weather' already")
+})
+
+it('keeps nothing when the server does not start', async () => {
+  const { run, home } = await setUp([listed(weather('1.0.0', { registryType: 'pypi' }))])
+  const { code, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET, PATH: '' })
+  expect(code).toBe(2)
+  expect(stderr).toContain('uvx')
+  expect(existsSync(path.join(home, 'MCPs/added-servers.json'))).toBe(false)
+})
+
+it('updates a server with the answers it has, and removes it with its secrets', async () => {
+  const { run, home, registry, started } = await setUp()
+  await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_WEATHER_KEY: SECRET })
+  expect((await run(['update', '--yes'])).stdout).toBe('weather: 1.0.0 is the newest version.\n')
+  registry.servers = [listed(weather('1.1.0'), { updatedAt: '2030-01-01T00:00:00Z' })]
+  rmSync(path.join(home, 'MCPs/.sandbridge/registry'), { recursive: true })
+  const updated = await run(['update', '--yes'])
+  expect(updated.stdout, updated.stderr).toContain('weather: 1.0.0 → 1.1.0')
+  expect(updated.stdout).toContain('Its tools have not changed.')
+  expect(started().slice(0, 3)).toEqual([SECRET, '-y', 'weather-mcp@1.1.0'])
+  expect((await run(['remove', 'wether'])).stderr).toContain('Did you mean weather?')
+  expect((await run(['remove', 'weather', '--yes'])).stdout).toBe('Removed weather.\n')
+  expect((await run(['servers', '--json'])).stdout).not.toContain('weather')
+  const left = await runProgram('grep', ['-rl', SECRET, path.join(home, 'MCPs')], {})
+  expect(left.stdout).toBe('')
+})
+
+it('adds a server of a file, which nobody vouches for', async () => {
+  const { run, home } = await setUp()
+  const file = path.join(home, 'server.json')
+  writeFileSync(file, JSON.stringify(weather('2.0.0')))
+  const added = await run(['add', '--from', file, '--name', 'local', '--yes'], { MCP_INPUT_LOCAL_WEATHER_KEY: SECRET })
+  expect(added.stdout, added.stderr).toContain('Added local')
+  writeFileSync(file, '<html>')
+  expect((await run(['add', '--from', file])).stderr).toContain('is not a server.json')
+})
+
+const open = {
+  packageArguments: [],
+  environmentVariables: [{ name: 'UNITS', isRequired: true, choices: ['si', 'us'] }],
+}
+
+/** A bridge whose user answers `content`, or says no. */
+async function asking(servers: ReturnType<typeof listed>[], content?: Record<string, string | boolean>) {
+  const made = await setUp(servers)
+  const messages: string[] = []
+  const bridge = await startBridge({
+    home: made.home,
+    env: made.env,
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client) =>
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        messages.push(params.message)
+        return content ? { action: 'accept', content } : { action: 'decline' }
+      }),
+  })
+  return { ...made, bridge, messages }
+}
+
+it('a cell asks the user for a server and calls it on the next line', async () => {
+  const server = listed(weather('1.0.0', open))
+  const { bridge, messages } = await asking([server], { add: true, weather_UNITS: 'si' })
+  const code = `
+weather = await runtime.request_server("weather")
+print(await weather.echo(message="from the same cell"), mcp_servers["weather"] is weather)`
+  expect(await bridge.run(code)).toContain('from the same cell True')
+  expect(messages[0]).toContain("asks to add the MCP server 'io.example/weather' 1.0.0")
+  expect(messages[0]).toContain('It would run: npx -y weather-mcp@1.0.0')
+  expect(await bridge.run('await mcp_weather.echo(message="later")')).toContain('later')
+  await bridge.run('runtime.reset()')
+  expect(await bridge.run('mcp_servers')).toBe('mcp_servers: weather')
+})
+
+it('a cell that asks in a loop is refused after the first no', async () => {
+  const { bridge, messages, home } = await asking([listed(weather('1.0.0', open))])
+  const code = `
+for _ in range(50):
+    try:
+        await runtime.request_server("io.example/weather")
+    except runtime.MCPError as error:
+        print(error.code, error)`
+  const lines = (await bridge.run(code)).split('\n')
+  expect(lines[0]).toContain('SERVER_REFUSED The server was not added: the user said no')
+  expect(lines.slice(1, 50).every((line) => line.includes('is not asked again'))).toBe(true)
+  expect(messages).toHaveLength(1)
+  expect(existsSync(path.join(home, 'started'))).toBe(false)
+})
+
+it('a cell is told that secrets are given in a terminal, and that there is no one to ask', async () => {
+  const secret = await asking([listed(weather('1.0.0'))], { add: true })
+  const wanted = await secret.bridge.run('await runtime.request_server("weather")')
+  expect(wanted).toContain('it wants secrets, which are only given in a terminal: WEATHER_KEY')
+  expect(wanted).toContain('sandbridge add io.example/weather')
+  expect(secret.messages).toEqual([])
+  const { home, env } = await setUp([listed(weather('1.0.0', open))])
+  const silent = await startBridge({ home, env })
+  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no one to ask here')
+})
