@@ -18,9 +18,14 @@ import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
 import type { Origin } from './events/event.ts'
 import { EventStream } from './events/event-stream.ts'
+import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
+import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
+import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
@@ -101,6 +106,8 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
+  /** Missing when nothing is masked. */
+  readonly maskers: Maskers | undefined
   /** Missing when cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
@@ -143,6 +150,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
+    this.maskers = createMaskers(settings.mask)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -159,7 +167,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
-      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
+      jail: this.jailPlace,
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -208,6 +216,61 @@ export class Bridge {
       findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
       log,
     })
+    this.#attachObservers()
+  }
+
+  /** What other programs of the user can ask for, such as the page. */
+  #liveMethods(): LiveMethods {
+    return {
+      interrupt: ({ cell }) => [...this.#sessions].some((session) => session.interrupt(String(cell))),
+    }
+  }
+
+  /** The only place where observers are attached. Each is loaded when there is something for it. */
+  #attachObservers(): void {
+    const { settings, events, log, upstreams } = this
+    if (settings.live) {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'live',
+          guards: false,
+          wakes: ['session.started'],
+          onError: (error) => log.info('This bridge cannot be watched', { error }),
+          load: async () => {
+            const { LiveServer } = await import('./live/live-server.ts')
+            const live = new LiveServer({
+              stateDir: settings.stateDir,
+              version: VERSION,
+              methods: this.#liveMethods(),
+              onError: (error) => log.debug('Watching', { error }),
+            })
+            await live.listen()
+            return live
+          },
+        }),
+      )
+    }
+    if (settings.audit !== 'off') {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'audit',
+          guards: settings.auditRequired,
+          wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
+          onError: (error) => log.error('The record cannot be kept', { error }),
+          load: async () => {
+            const { Audit } = await import('./audit/audit.ts')
+            return new Audit({
+              stateDir: settings.stateDir,
+              full: settings.audit === 'full',
+              required: settings.auditRequired,
+              version: VERSION,
+              redact: (server, text) => redactFor(upstreams, server, text),
+              warn: (message, fields) => log.warning(message, fields),
+            })
+          },
+        }),
+      )
+    }
   }
 
   openSession(): Session {
@@ -269,6 +332,7 @@ export class Bridge {
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
+    const masker = this.maskers?.of(session)
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -291,35 +355,40 @@ export class Bridge {
       facts,
       checkSavedTool: checkTool,
       scope,
-      asker,
+      asker: asker && masker ? maskedAsker(asker, masker) : asker,
       session,
       notes,
       savedArtifacts,
       uploads,
       forPerson,
-      onUpstreamProgress: request.onUpstreamProgress,
+      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
     }
+    const code = masker ? masker.unmaskSource(request.code) : request.code
+    const serve = serveCalls(context)
     const over = new AbortController()
-    this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
+    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        code,
+        ...(masker && maskedListeners(request, masker)),
         origin,
         run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
-        onCall: serveCalls(context),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
-    const result: CellResult = {
+    const whole: CellResult = {
       ...ran,
       ...(error && { error }),
       notes: [...ran.notes, ...notes],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+    const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -401,10 +470,12 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
+      const { jailPlace: jail, log } = this
       const { stateDir } = this.settings
-      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log, jail, answers, signal })
     },
   }
 
@@ -435,6 +506,11 @@ export class Bridge {
   }
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
+  /** Where servers are jailed, and what they never see. */
+  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
+    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  }
+
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
     return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
@@ -448,7 +524,16 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
-    this.events.flush()
+    await this.events.close()
+  }
+}
+
+/** Of a server whose definition is gone, no secret is known: nothing of the text is told. */
+function redactFor(upstreams: Upstreams, server: string, text: string): string {
+  try {
+    return upstreams.redact(server, text)
+  } catch {
+    return '[redacted]'
   }
 }
 

@@ -63,7 +63,7 @@ export async function listWorkflows({ json }: { json?: boolean }): Promise<void>
   await withBridge(async ({ savedTools }) => {
     const { tools } = await savedTools.list()
     const found = tools.flatMap((tool) => (tool.workflow ? [asWorkflow(tool)] : []))
-    if (json) return printJson(found.map(({ source: _, ...tool }) => tool))
+    if (json) return printJson(found)
     if (found.length === 0)
       return printEmpty('No workflows yet. A cell keeps one with runtime.save_workflow(name, func).')
     printTable(

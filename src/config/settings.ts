@@ -80,12 +80,15 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
 const registries: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_REGISTRIES',
   meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
   defaultText: 'the official registry',
   allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  whenMissing: () => [OFFICIAL_REGISTRY],
   parse: (text) => {
     if (text.toLowerCase() === 'off') return []
     const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
@@ -331,6 +334,29 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

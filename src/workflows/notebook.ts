@@ -22,7 +22,7 @@ function pythonText(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (Array.isArray(value)) return `[${value.map(pythonText).join(', ')}]`
   if (typeof value !== 'object') return JSON.stringify(value)
-  return `{${Object.entries(value as object)
+  return `{${Object.entries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${pythonText(item)}`)
     .join(', ')}}`
 }

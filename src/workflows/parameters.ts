@@ -115,7 +115,7 @@ function valueOf(text: string, { name, type }: Parameter): unknown {
     }
     case 'any':
       return parseJson(text) ?? text
-    case 'string':
+    default:
       return text
   }
 }

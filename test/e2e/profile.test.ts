@@ -11,7 +11,7 @@ it('a bridge has the servers of its profile, and follows its changes', async () 
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
   const names = async (profile: string) => {
     const { stdout } = await run(['servers', '--json'], { MCP_BRIDGE_PROFILE: profile })
-    return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
+    return (JSON.parse(stdout) as { servers: { name: string }[] }).servers.map(({ name }) => name)
   }
   expect((await run(['profile', 'set', 'work', 'github', 'jirra'])).stderr).toContain("There is no server 'jirra'")
   expect((await run(['profile', 'set', 'work', 'github', 'jira'])).code).toBe(0)

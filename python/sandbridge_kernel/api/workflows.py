@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,9 @@ def save_workflow(name: str, func: Callable[..., Any], description: str | None =
     """Keep a function as a workflow: `await workflows.weekly_report(week=47)` in any cell, `sandbridge run-workflow weekly-report
     --week 47` without a model. Its parameters come from the signature, its description from the docstring."""
     if not isinstance(name, str) or not name or set(name) - set(_CHARACTERS):
-        raise ArgumentsError("the name of a workflow has lower-case letters, digits and - only", hint="Such as weekly-report.")
+        raise ArgumentsError(
+            "the name of a workflow has lower-case letters, digits and - only", hint="Such as weekly-report."
+        )
     tool = describe_tool(func, description)
     own, alias = str(tool["name"]), name.replace("-", "_")
     if alias != own:
@@ -56,6 +57,8 @@ def workflows() -> WorkflowList:
 
 
 def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
+    import inspect  # takes long to load, and few cells save something
+
     found = []
     for parameter in inspect.signature(inspect.unwrap(func)).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -75,6 +78,8 @@ def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
 
 
 def _type(annotation: object) -> str:
+    import inspect
+
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
@@ -102,7 +107,7 @@ class Workflows:
 
         async def run(*args: object, **kwargs: object) -> object:
             result = func(*args, **kwargs)
-            return await result if inspect.isawaitable(result) else result
+            return await result if hasattr(result, "__await__") else result
 
         run.__name__ = run.__qualname__ = name
         run.__doc__ = getattr(func, "__doc__", None)

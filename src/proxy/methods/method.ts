@@ -46,6 +46,8 @@ interface ProxyOptions {
 interface AddedServersAccess {
   /** `podman` or `docker`. */
   engine(): Promise<string>
+  /** In a jail, where one can be made. */
+  jailed(addition: Addition): Promise<Addition>
   /** Start it once, and keep it. @throws BridgeError with why it did not start */
   add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
