@@ -17,9 +17,12 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
-  masking: async () => (await import('./masking.ts')).maskingRows(),
-  jail: async () => (await import('./jail.ts')).jailRows(),
+  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
+  jail: async () => (await import('./jail.ts')).jailRows(),
+  masking: async () => (await import('./masking.ts')).maskingRows(),
+  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
+  workflows: async () => (await import('./workflows.ts')).workflowRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

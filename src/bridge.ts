@@ -18,8 +18,10 @@ import type { Settings } from './config/settings.ts'
 import { startInputs } from './config/start-inputs.ts'
 import type { Origin } from './events/event.ts'
 import { EventStream } from './events/event-stream.ts'
+import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
+import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
@@ -75,6 +77,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
   /** The client's run that the cell is part of. */
@@ -163,7 +167,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
-      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
+      jail: this.jailPlace,
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -212,6 +216,61 @@ export class Bridge {
       findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
       log,
     })
+    this.#attachObservers()
+  }
+
+  /** What other programs of the user can ask for, such as the page. */
+  #liveMethods(): LiveMethods {
+    return {
+      interrupt: ({ cell }) => [...this.#sessions].some((session) => session.interrupt(String(cell))),
+    }
+  }
+
+  /** The only place where observers are attached. Each is loaded when there is something for it. */
+  #attachObservers(): void {
+    const { settings, events, log, upstreams } = this
+    if (settings.live) {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'live',
+          guards: false,
+          wakes: ['session.started'],
+          onError: (error) => log.info('This bridge cannot be watched', { error }),
+          load: async () => {
+            const { LiveServer } = await import('./live/live-server.ts')
+            const live = new LiveServer({
+              stateDir: settings.stateDir,
+              version: VERSION,
+              methods: this.#liveMethods(),
+              onError: (error) => log.debug('Watching', { error }),
+            })
+            await live.listen()
+            return live
+          },
+        }),
+      )
+    }
+    if (settings.audit !== 'off') {
+      events.subscribe(
+        new LazySubscriber({
+          name: 'audit',
+          guards: settings.auditRequired,
+          wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
+          onError: (error) => log.error('The record cannot be kept', { error }),
+          load: async () => {
+            const { Audit } = await import('./audit/audit.ts')
+            return new Audit({
+              stateDir: settings.stateDir,
+              full: settings.audit === 'full',
+              required: settings.auditRequired,
+              version: VERSION,
+              redact: (server, text) => redactFor(upstreams, server, text),
+              warn: (message, fields) => log.warning(message, fields),
+            })
+          },
+        }),
+      )
+    }
   }
 
   openSession(): Session {
@@ -266,23 +325,13 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+    { servers, asker, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const {
-      catalog,
-      upstreams,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      settings: facts,
-    } = this
+    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const masker = this.maskers?.of(session)
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
@@ -406,7 +455,10 @@ export class Bridge {
         await this.upstreams.listTools(name, signal)
       }
       // What the server asks as soon as it runs goes to the client of this cell.
-      this.questions.during(name, cell, start).catch(() => {})
+      const leave = this.questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
     }
   }
 
@@ -418,10 +470,12 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
+      const { jailPlace: jail, log } = this
       const { stateDir } = this.settings
-      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log, jail, answers, signal })
     },
   }
 
@@ -452,6 +506,11 @@ export class Bridge {
   }
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
+  /** Where servers are jailed, and what they never see. */
+  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
+    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  }
+
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
     return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
@@ -465,7 +524,16 @@ export class Bridge {
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
-    this.events.flush()
+    await this.events.close()
+  }
+}
+
+/** Of a server whose definition is gone, no secret is known: nothing of the text is told. */
+function redactFor(upstreams: Upstreams, server: string, text: string): string {
+  try {
+    return upstreams.redact(server, text)
+  } catch {
+    return '[redacted]'
   }
 }
 

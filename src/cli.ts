@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command, CommanderError } from 'commander'
+import type { LogOptions } from './commands/log.ts'
+import type { TopOptions } from './commands/top.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
@@ -86,6 +88,7 @@ program
   .option('--name <name>', 'what to call it here')
   .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
   .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--no-jail', 'do not run it in a jail')
   .option('--dry-run', 'show what would run and do nothing')
   .option('-y, --yes', 'without being asked')
   .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
@@ -171,6 +174,77 @@ saved
   .action(async (file: string) => (await import('./commands/saved.ts')).importSaved(file))
 
 program
+  .command('workflows')
+  .description('list the workflows that cells have kept')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
+
+program
+  .command('run-workflow')
+  .description('run a workflow without a model; its parameters are options, such as --week 47')
+  .argument('<name>')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .option('--json', 'print the result as JSON')
+  .option('--dry-run', 'show what it would be run with and which tools it may call')
+  .option('--check', 'run it against its recorded replies and call nothing')
+  .option('--record', 'keep the replies of this run for --check')
+  .option('--resume', 'go on with the run that failed, without making its calls again')
+  .option('--timeout <seconds>', 'how long it may run', '3600')
+  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .action(async (name: string, words: string[], options: object) =>
+    (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
+  )
+
+program
+  .command('schedule')
+  .description('print a cron, systemd or launchd entry that runs a workflow')
+  .argument('<name>')
+  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .requiredOption('--print <system>', 'cron, systemd or launchd')
+  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+    (await import('./commands/schedule.ts')).schedule(name, when, words, options),
+  )
+
+program
+  .command('export')
+  .description('write workflows, saved functions and artifacts to a file that `import` reads')
+  .argument('[names...]', 'only these, and what they import')
+  .option('-o, --output <file>', 'the file; bundle.sbx when left out')
+  .option('--notebook', 'write one workflow as a Jupyter notebook instead')
+  .action(async (names: string[], options: object) =>
+    (await import('./commands/bundle.ts')).exportBundle(names, options),
+  )
+
+program
+  .command('import')
+  .description('show what is in such a file, and take it over; runs nothing')
+  .argument('<file>')
+  .option('--dry-run', 'show what is in it and do nothing')
+  .option('-y, --yes', 'without being asked')
+  .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
+
+const profile = program.command('profile').description('list the named sets of servers, define or delete one')
+profile
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/profile.ts')).listProfiles(options))
+profile
+  .command('set')
+  .description('define one; MCP_BRIDGE_PROFILE then chooses it')
+  .argument('<name>')
+  .argument('<servers...>')
+  .action(async (name: string, servers: string[]) => (await import('./commands/profile.ts')).setProfile(name, servers))
+profile
+  .command('rm')
+  .description('delete one; its servers stay')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/profile.ts')).removeProfile(name))
+
+program
   .command('index')
   .description('list the tools of every server now, so that no cell waits for it')
   .argument('[names...]', 'only these servers')
@@ -215,6 +289,26 @@ program
   .option('--undo', 'undo the changes')
   .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
+
+program
+  .command('log')
+  .description('show what models did: runs, calls, questions, denials, sign-ins')
+  .option('-f, --follow', 'go on with what happens from now on')
+  .option('-n, --lines <count>', 'how many of the newest', '100')
+  .option('--session <id>', 'only this session, by its id or the beginning of it')
+  .option('--server <name>', 'only calls of this server')
+  .option('--denied', 'only denied calls and declined questions')
+  .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
+  .option('--verify', 'show whether the record was changed')
+  .option('--json', 'print the lines of the record as they are')
+  .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+
+program
+  .command('top')
+  .description('show what your bridges do now: sessions, cells, calls, servers')
+  .option('--once', 'print it once, and end')
+  .option('--json', 'print JSON once, and end')
+  .action(async (options: TopOptions) => (await import('./commands/top.ts')).top(options))
 
 program
   .command('doctor')

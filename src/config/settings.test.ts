@@ -44,6 +44,9 @@ describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
       runtime: 'auto',
+      audit: 'shape',
+      auditRequired: false,
+      live: true,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
@@ -71,7 +74,9 @@ describe('readSettings', () => {
       embeddingsKey: undefined,
       upstreamIdleMs: 0,
       sources: [],
+      profile: undefined,
       registries: ['https://registry.modelcontextprotocol.io'],
+      expose: [],
       session: 'shared',
       compat: false,
       projects: true,

@@ -80,12 +80,15 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
 const registries: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_REGISTRIES',
   meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
   defaultText: 'the official registry',
   allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  whenMissing: () => [OFFICIAL_REGISTRY],
   parse: (text) => {
     if (text.toLowerCase() === 'off') return []
     const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
@@ -291,7 +294,19 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
   registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
@@ -319,6 +334,29 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

@@ -103,6 +103,10 @@ export class CellRun {
     }
   }
 
+  interrupt(): void {
+    this.#interrupt('interrupted')
+  }
+
   #observer(): CellObserver {
     const { onOutput, onProgress, onCall } = this.#request
     return {
@@ -113,7 +117,8 @@ export class CellRun {
       },
       onDisplay: (data) => this.#display(data),
       onProgress: (progress) => onProgress?.(progress),
-      onCall: this.#toolCalls.watch(onCall),
+      onCall,
+      onCallBegin: (call) => this.#toolCalls.begin(call),
     }
   }
 

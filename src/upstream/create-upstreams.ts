@@ -6,6 +6,7 @@ import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } f
 import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
+import type { Abortable } from '../process/cancellation.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Callers } from './lifecycle/callers.ts'
@@ -165,9 +166,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
   redefine(options.definitions)
 
-  const find = (server: string, signal?: AbortSignal): ManagedUpstream => {
-    // The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of.
-    if (signal) setMaxListeners(0, signal)
+  const find = (server: string, signal?: Abortable): ManagedUpstream => {
+    // Calls may share a signal, and there may be hundreds of them: that is no leak to warn of.
+    if (signal instanceof AbortSignal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
     throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
@@ -185,12 +186,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     redefine,
     state: (server) => find(server).state,
+    redact: (server, text) => find(server).redact(text),
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),
-    callTool: async (server, tool, args, callOptions) => {
-      const result = await find(server, callOptions?.signal).callTool(tool, args, callOptions)
-      signInCounts.delete(server)
-      return result
+    callTool: (server, tool, args, callOptions) => {
+      const upstream = find(server, callOptions?.signal)
+      const called = upstream.callTool(tool, args, callOptions)
+      if (upstream.isProcess) return called
+      return called.then((result) => {
+        signInCounts.delete(server)
+        return result
+      })
     },
     listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
     readResource: (server, uri, signal, meta) =>

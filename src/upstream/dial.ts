@@ -11,6 +11,8 @@ export type Via = 'stdio' | 'http' | 'sse'
 export interface Link {
   via: Via
   transport: Transport
+  /** Writes a message without the promise that `transport.send` makes; missing where there is no pipe to write to. */
+  write?: StdioTransport['write']
   /** Sees its messages before all others. */
   observer?: MessageObserver
   /** How the process ended, once it has. */
@@ -34,6 +36,7 @@ export function dialProcess(server: StdioServer, cwd: string | undefined, jail?:
     ...(jail && { release: jail.release }),
     via: 'stdio',
     transport,
+    write: (message, onError) => transport.write(message, onError),
     exit: () => transport.exit,
     endedFor: () => transport.endedFor,
     said: () => transport.said,

@@ -1,5 +1,6 @@
 // What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { Abortable } from '../process/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
 /** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
@@ -56,7 +57,7 @@ export interface GottenPrompt {
 }
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: Abortable
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
   /** For `params._meta`. */
   meta?: Meta
@@ -82,6 +83,8 @@ export interface Upstreams {
   /** Take over another list. Servers that are as they were go on running; the others end when the calls to them have ended. */
   redefine(definitions: readonly ServerDefinition[]): void
   state(server: string): UpstreamState
+  /** Takes the secrets of a server out of a text: those of its definition, with placeholders filled in once it was started. */
+  redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
   /** Start the server if need be and list its tools; answered from memory until the server says that they changed. @throws BridgeError UPSTREAM_* */

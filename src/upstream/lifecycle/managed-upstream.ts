@@ -9,7 +9,8 @@ import { newId } from '../../events/new-id.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
-import { Callers } from './callers.ts'
+import { type Abortable, signalOf } from '../../process/cancellation.ts'
+import { callerOf, Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
 import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
@@ -113,6 +114,10 @@ export class ManagedUpstream {
     return this.#instructions
   }
 
+  redact(text: string): string {
+    return this.#redact(text)
+  }
+
   get isProcess(): boolean {
     return this.definition.transport.type === 'stdio'
   }
@@ -141,7 +146,7 @@ export class ManagedUpstream {
     const limit = AbortSignal.timeout(callTimeoutMs)
     const { sequence } = this.#callers
     const { count } = this.#lastLogged
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+    const signal = options.signal ? AbortSignal.any([signalOf(options.signal), limit]) : limit
     try {
       return await connection.callTool(tool, args, { ...options, signal })
     } catch (error) {
@@ -190,10 +195,10 @@ export class ManagedUpstream {
    * decides whether the server may be used again at once.
    * @throws BridgeError
    */
-  async use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+  async use<T>(signal: Abortable | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     while (this.#circuit.halfOpenProbe) await this.#orCancelled(this.#circuit.halfOpenProbe, signal)
     const leave = this.#circuit.enter()
-    const leaveCallers = this.#callers.enter()
+    const leaveCallers = this.#callers.enter(callerOf(signal))
     let mayGoOn = false
     this.#openCallCount += 1
     try {
@@ -224,7 +229,7 @@ export class ManagedUpstream {
     }
   }
 
-  async #connect(signal: AbortSignal | undefined): Promise<Connection> {
+  async #connect(signal: Abortable | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
     if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     if (signal?.aborted) throw cancelled(name)
@@ -239,7 +244,7 @@ export class ManagedUpstream {
   }
 
   /** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
-  #orCancelled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  #orCancelled<T>(shared: Promise<T>, signal: Abortable | undefined): Promise<T> {
     return untilAborted(shared, signal, () => cancelled(this.definition.name))
   }
 

@@ -118,14 +118,17 @@ export class StdioTransport implements Transport {
   }
 
   send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => this.write(message, reject, resolve))
+  }
+
+  /** Exactly one of the two is called, later. */
+  write(message: JSONRPCMessage, onError: (error: Error) => void, onWritten?: () => void): void {
     const stdin = this.#child?.stdin
-    if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has exited'))
-    return new Promise((resolve, reject) => {
-      writeBatched(stdin, Buffer.from(`${JSON.stringify(message)}\n`), (error) => {
-        // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
-        if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
-        else resolve()
-      })
+    if (!stdin || this.#closeReported) return queueMicrotask(() => onError(new Error('the server has exited')))
+    writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
+      // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
+      if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
+      else onWritten?.()
     })
   }
 
