@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // argv → command. Each command is a module of its own, loaded when it is asked for: `sandbridge` itself must answer a client at once.
 import { Command, CommanderError } from 'commander'
+import type { LogOptions } from './commands/log.ts'
+import type { TopOptions } from './commands/top.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
@@ -61,8 +63,9 @@ program
 program
   .command('servers')
   .description('list the configured MCP servers, or show one in full; starts no server')
-  .argument('[name]', 'the server to show')
+  .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
+  .option('--accept', 'with diff: take the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
@@ -94,6 +97,7 @@ program
   .option('--name <name>', 'what to call it here')
   .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
   .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--no-jail', 'do not run it in a jail')
   .option('--dry-run', 'show what would run and do nothing')
   .option('-y, --yes', 'without being asked')
   .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
@@ -202,6 +206,18 @@ program
   )
 
 program
+  .command('schedule')
+  .description('print a cron, systemd or launchd entry that runs a workflow')
+  .argument('<name>')
+  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .requiredOption('--print <system>', 'cron, systemd or launchd')
+  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+    (await import('./commands/schedule.ts')).schedule(name, when, words, options),
+  )
+
+program
   .command('export')
   .description('write workflows, saved functions and artifacts to a file that `import` reads')
   .argument('[names...]', 'only these, and what they import')
@@ -255,6 +271,43 @@ program
   .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
 
+const permissions = program
+  .command('permissions')
+  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+permissions
+  .command('list', { isDefault: true })
+  .description('list the rules in force for each tool')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/permissions.ts')).listPermissions(options))
+permissions
+  .command('check')
+  .description('explain what happens to a call')
+  .argument('<tool>', 'SERVER__TOOL')
+  .argument('[arguments]', 'its arguments, a JSON object')
+  .option('--json', 'print JSON')
+  .action(async (tool: string, args: string | undefined, options: object) =>
+    (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('import')
+  .description('take over what you have decided about tools in another client')
+  .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
+  .option('-y, --yes', 'without being asked')
+  .option('--json', 'print JSON; changes nothing without --yes')
+  .action(async (client: string, options: object) =>
+    (await import('./commands/import-permissions.ts')).importPermissions(client, options),
+  )
+
+program
+  .command('approve')
+  .description('answer questions about calls, where the client cannot ask')
+  .argument('[id]', 'only this question')
+  .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
+  .option('--json', 'list the open questions as JSON')
+  .action(async (id: string | undefined, options: object) =>
+    (await import('./commands/approve.ts')).approve(id, options),
+  )
+
 program
   .command('login')
   .description('sign in to a remote server')
@@ -282,6 +335,26 @@ program
   .option('--undo', 'undo the changes')
   .option('--json', 'print JSON; changes nothing without --yes')
   .action(async (options: object) => (await import('./commands/init.ts')).init(options))
+
+program
+  .command('log')
+  .description('show what models did: runs, calls, questions, denials, sign-ins')
+  .option('-f, --follow', 'go on with what happens from now on')
+  .option('-n, --lines <count>', 'how many of the newest', '100')
+  .option('--session <id>', 'only this session, by its id or the beginning of it')
+  .option('--server <name>', 'only calls of this server')
+  .option('--denied', 'only denied calls and declined questions')
+  .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
+  .option('--verify', 'show whether the record was changed')
+  .option('--json', 'print the lines of the record as they are')
+  .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+
+program
+  .command('top')
+  .description('show what your bridges do now: sessions, cells, calls, servers')
+  .option('--once', 'print it once, and end')
+  .option('--json', 'print JSON once, and end')
+  .action(async (options: TopOptions) => (await import('./commands/top.ts')).top(options))
 
 program
   .command('doctor')

@@ -31,6 +31,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     if (!trial.ok) process.exitCode = 1
     const jail = await jailState(discovered.servers)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
+    const unmatched = bridge.unmatchedRules()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     if (options.json)
       return printJson({
@@ -43,6 +44,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
         jail,
         problems,
         settings: remarks,
+        permissions: unmatched,
       })
 
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
@@ -57,6 +59,7 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
     if (used) print(`Sandbox: ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
+    for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
     print(jailText(jail))
     for (const note of untrustedNote(bridge)) print(note)

@@ -44,6 +44,9 @@ describe('readSettings', () => {
   it('has a default for everything', () => {
     expect(read({})).toEqual({
       runtime: 'auto',
+      audit: 'shape',
+      auditRequired: false,
+      live: true,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,
@@ -51,6 +54,8 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      permissions: 'open',
+      askTimeoutMs: 300_000,
       jail: 'configured',
       mask: [],
       keychain: 'auto',

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
@@ -188,6 +189,22 @@ export const SETTINGS = {
     ['lazy', 'explicit'],
     'lazy',
   ),
+  permissions: choice(
+    {
+      variable: 'MCP_BRIDGE_PERMISSIONS',
+      meaning:
+        'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
+    },
+    PRESETS,
+    'open',
+  ),
+  askTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      meaning: 'How long the user has to answer a question about a call. No answer is a no.',
+    },
+    { default: 300, min: 5, max: 3600 },
+  ),
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',
@@ -334,6 +351,29 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  audit: choice(
+    {
+      variable: 'MCP_BRIDGE_AUDIT',
+      meaning:
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+    },
+    ['off', 'shape', 'full'],
+    'shape',
+  ),
+  auditRequired: flag(
+    {
+      variable: 'MCP_BRIDGE_AUDIT_REQUIRED',
+      meaning: 'Make no call that cannot be recorded first, such as on a full disk.',
+    },
+    false,
+  ),
+  live: flag(
+    {
+      variable: 'MCP_BRIDGE_LIVE',
+      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+    },
+    true,
+  ),
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

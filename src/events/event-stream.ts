@@ -2,6 +2,7 @@
 // Events are delivered in batches, after the work that emitted them has gone on: a subscriber never stands between a call and its server.
 import { messageOf } from '../errors.ts'
 import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
+import type { TraceContext } from './trace-context.ts'
 
 export interface Subscriber {
   /** For logs. */
@@ -10,6 +11,8 @@ export interface Subscriber {
   receive(events: readonly BridgeEvent[]): void
   /** Asked before a call is made, when it has received the event of it; the call waits. @throws BridgeError when it must not be made */
   before?(call: CallStarted & Stamp): Promise<void>
+  /** The bridge ends: keep what is not kept yet. */
+  close?(): Promise<void>
 }
 
 /** One that throws this often in a row is broken, and gets no more events. */
@@ -18,6 +21,8 @@ const MAX_FAILURES = 10
 export class EventStream {
   /** Whether anybody listens. Nothing is to be made for an event when nobody does. */
   active = false
+  /** Whether spans are sent: decides in which trace a run is, by the one that its client names. */
+  startTrace: (ofClient: TraceContext | undefined) => TraceContext | undefined = (ofClient) => ofClient
   readonly #subscribers = new Map<Subscriber, { failures: number }>()
   readonly #onFailure: (subscriber: string, reason: string) => void
   #waiting: BridgeEvent[] = []
@@ -76,6 +81,15 @@ export class EventStream {
         if (state.failures >= MAX_FAILURES && !subscriber.before) this.#drop(subscriber)
       }
     }
+  }
+
+  /** Deliver what waits, and let every subscriber finish. Never rejects. */
+  async close(): Promise<void> {
+    this.flush()
+    const subscribers = [...this.#subscribers.keys()]
+    this.#subscribers.clear()
+    this.#count()
+    await Promise.allSettled(subscribers.map(async (subscriber) => subscriber.close?.()))
   }
 
   #drop(subscriber: Subscriber): void {

@@ -44,14 +44,19 @@ describe('readTraceContext', () => {
 })
 
 describe('traceMeta', () => {
-  it('names the span that the call is', () => {
+  it('names the span that the call is, where we send spans, and that of the client elsewhere', () => {
     const trace = { traceId: TRACE, parentId: SPAN, sampled: true, state: 'a=1', baggage: 'b=2' }
     const span = 'aaaaaaaaaaaaaaaa'
-    expect(traceMeta(trace, span)).toEqual({
+    expect(traceMeta({ ...trace, isExported: true }, span)).toEqual({
       traceparent: `00-${TRACE}-${span}-01`,
       tracestate: 'a=1',
       baggage: 'b=2',
     })
-    expect(traceMeta({ traceId: TRACE, sampled: false }, span)).toEqual({ traceparent: `00-${TRACE}-${span}-00` })
+    expect(traceMeta(trace, span)).toMatchObject({ traceparent: `00-${TRACE}-${SPAN}-01` })
+    expect(traceMeta({ traceId: TRACE, sampled: false, isExported: true }, span)).toEqual({
+      traceparent: `00-${TRACE}-${span}-00`,
+    })
+    expect(traceMeta({ traceId: TRACE, sampled: false }, span)).toBeUndefined()
+    expect(traceMeta(undefined, span)).toBeUndefined()
   })
 })

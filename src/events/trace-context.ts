@@ -9,6 +9,8 @@ export interface TraceContext {
   sampled: boolean
   state?: string | undefined
   baggage?: string | undefined
+  /** We send spans of our own: what is called goes on from those. Otherwise it goes on from the client's. */
+  isExported?: boolean | undefined
 }
 
 /** The fields of `params._meta`. */
@@ -36,8 +38,11 @@ export function readTraceContext(meta: Readonly<Record<string, unknown>> | undef
   }
 }
 
-/** What a server is sent along. @param spanId the span that the call is, or the client's own when we make none */
-export function traceMeta({ traceId, sampled, state, baggage }: TraceContext, spanId: string): TraceMeta {
+/** What a server is sent along; undefined where there is no trace to go on with. @param callId the span that the call is, where we send spans */
+export function traceMeta(trace: TraceContext | undefined, callId: string): TraceMeta | undefined {
+  const spanId = trace?.isExported ? callId : trace?.parentId
+  if (!trace || spanId === undefined) return undefined
+  const { traceId, sampled, state, baggage } = trace
   return {
     traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`,
     ...(state !== undefined && { tracestate: state }),

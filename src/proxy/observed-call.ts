@@ -31,11 +31,11 @@ interface Observed {
  * @throws what `work` throws, or the BridgeError of an observer that must see every call and cannot
  */
 export function observed<T>({ events, origin }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
-  // Whoever traces us goes on behind us, although we add nothing to the trace ourselves.
-  const { trace } = origin
-  if (!events.active) return work(trace?.parentId === undefined ? {} : { meta: traceMeta(trace, trace.parentId) })
+  if (!events.active) return work(withMeta(traceMeta(origin.trace, '')))
   return tell(events, origin, call, work)
 }
+
+const withMeta = (meta: TraceMeta | undefined): Observed => (meta ? { meta } : {})
 
 type Work<T> = (observed: Observed) => Promise<T>
 
@@ -59,7 +59,7 @@ async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve,
   try {
     await events.allow(started)
     const result = await work({
-      ...(origin.trace && { meta: traceMeta(origin.trace, id) }),
+      ...withMeta(traceMeta(origin.trace, id)),
       onProgress: (progress) => events.emit({ type: 'call.progress', ...about, ...progress }),
     })
     end((result as { isError?: unknown } | undefined)?.isError === true ? 'tool_error' : 'ok', { result })

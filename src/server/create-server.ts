@@ -23,7 +23,7 @@ import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
-import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
+import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
@@ -31,6 +31,7 @@ import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import {
+  marked,
   parseRunPythonArguments,
   RUN_PYTHON_TOOL,
   RUN_PYTHON_TOOL_WITH_SESSION,
@@ -99,7 +100,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/list', async () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    const own = byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL
+    const own = marked(byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, parts.settings)
     return { tools: exposed ? [own, ...(await (await exposed()).tools())] : [own] }
   })
 
@@ -155,16 +156,21 @@ export function createServer(parts: ServerParts): Server {
     return inputRequired({ inputRequests: event.questions, requestState: event.state })
   }
 
-  server.setRequestHandler('resources/list', async () => ({
-    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await getConversation()).bridge.artifacts))],
-  }))
+  server.setRequestHandler('resources/list', async () => {
+    const { bridge, sessions } = await getConversation()
+    const listed = await listArtifactResources(bridge.artifacts, maskerFor(bridge, sessions))
+    return { resources: [CAPABILITIES_RESOURCE, ...listed] }
+  })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
     const { bridge, sessions } = await getConversation()
     try {
-      return readOutputResource(sessions.readable(), uri) ?? (await readArtifactResource(bridge.artifacts, uri))
+      return (
+        readOutputResource(sessions.readable(), uri) ??
+        (await readArtifactResource(bridge.artifacts, uri, maskerFor(bridge, sessions)))
+      )
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
     }
@@ -214,6 +220,12 @@ async function runExposed(
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
+/** Of the reader's session, whose tokens it knows; undefined when nothing is masked. */
+function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
+  const [session] = sessions.readable()
+  return maskers?.of(session ?? {})
+}
+
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 async function runPython(
   { settings, log, getConversation, byHandle = false }: ServerParts,
@@ -227,6 +239,7 @@ async function runPython(
     const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await getConversation()
     bridge.questions.clientOffers(run.methods)
+    const traced = { ...origin, trace: bridge.events.startTrace(origin.trace) }
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
@@ -237,7 +250,7 @@ async function runPython(
         timeLimit,
         signal: run.signal,
         asker: run,
-        run: origin,
+        run: traced,
       })
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
@@ -247,7 +260,7 @@ async function runPython(
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
-    return await observedRun(bridge.events, origin, () => sessions.use(handle, inSession))
+    return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
     if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
     return { ...renderFailure(error, limits) }

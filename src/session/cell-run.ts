@@ -103,6 +103,10 @@ export class CellRun {
     }
   }
 
+  interrupt(): void {
+    this.#interrupt('interrupted')
+  }
+
   #observer(): CellObserver {
     const { onOutput, onProgress, onCall } = this.#request
     return {

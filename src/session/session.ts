@@ -75,6 +75,7 @@ export class Session {
   #closed: string | undefined
   #takenAt = 0
   #running: CellRequest | undefined
+  #run: CellRun | undefined
   #resetAsked = false
   readonly #checkpoints = new CheckpointKeeper()
   /** Why variables of earlier cells are gone, for a kernel that has not been told. */
@@ -138,6 +139,13 @@ export class Session {
     }
   }
 
+  /** Interrupt the cell that runs, when it is that one. @param cell its id in events @returns whether it was */
+  interrupt(cell: string): boolean {
+    if (this.#running?.origin?.cell !== cell) return false
+    this.#run?.interrupt()
+    return true
+  }
+
   /** A note for the running cell's result, unless an earlier one had it. */
   tellOnce(note: string): void {
     if (this.#toldOnce.has(note)) return
@@ -183,8 +191,10 @@ export class Session {
       ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
       ...this.#carriedOver(kernel),
     }
-    const ran = await new CellRun(kernel, request, options, this.#events).result()
+    this.#run = new CellRun(kernel, request, options, this.#events)
+    const ran = await this.#run.result()
     this.#running = undefined
+    this.#run = undefined
     const result = this.#withNews(ran)
     if (result.stateLost) {
       this.#kernel = undefined

@@ -10,6 +10,8 @@ export interface UpstreamTool {
   description?: string
   inputSchema?: unknown
   outputSchema?: unknown
+  /** Something in it could not be seen, and was taken out. */
+  hidesWords?: boolean
   annotations?: {
     title?: string
     readOnlyHint?: boolean
@@ -83,6 +85,8 @@ export interface Upstreams {
   /** Take over another list. Servers that are as they were go on running; the others end when the calls to them have ended. */
   redefine(definitions: readonly ServerDefinition[]): void
   state(server: string): UpstreamState
+  /** Takes the secrets of a server out of a text: those of its definition, with placeholders filled in once it was started. */
+  redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */
   instructions(server: string): string | undefined
   /** Start the server if need be and list its tools; answered from memory until the server says that they changed. @throws BridgeError UPSTREAM_* */

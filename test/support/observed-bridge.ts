@@ -36,7 +36,8 @@ export interface ObservedOptions {
 
 export async function openObserved(options: ObservedOptions = {}): Promise<ObservedBridge> {
   const home = makeHome(options.servers)
-  const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off', ...options.env }
+  const observers = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LIVE: '0' }
+  const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', ...observers, ...options.env }
   const settings = readSettings(bridgeEnv(home, env), { home })
   const bridge = await Bridge.open(settings, SILENT)
   const events: BridgeEvent[] = []

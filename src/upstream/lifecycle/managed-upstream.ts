@@ -114,6 +114,10 @@ export class ManagedUpstream {
     return this.#instructions
   }
 
+  redact(text: string): string {
+    return this.#redact(text)
+  }
+
   get isProcess(): boolean {
     return this.definition.transport.type === 'stdio'
   }

@@ -1,0 +1,148 @@
+// The record of what models did: an observer that writes a line for every run, call, question, answer, denial, sign-in and change of the configuration.
+import { createHash } from 'node:crypto'
+import { BridgeError, messageOf } from '../errors.ts'
+import type { BridgeEvent, EventOf } from '../events/event.ts'
+import type { Subscriber } from '../events/event-stream.ts'
+import { recordFolder } from './other-files.ts'
+import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
+import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
+
+export interface AuditOptions extends FieldOptions {
+  stateDir: string
+  /** A call that cannot be recorded is not made. */
+  required: boolean
+  version: string
+  warn: (message: string, fields: Record<string, unknown>) => void
+  limits?: RecordLimits
+}
+
+interface OpenCell {
+  started: EventOf<'cell.started'>
+  codeHash: string
+}
+
+export class Audit implements Subscriber {
+  readonly name = 'audit'
+  readonly before?: () => Promise<void>
+  readonly #options: AuditOptions
+  readonly #record: RecordFile
+  readonly #runs = new Map<string, EventOf<'run.started'>>()
+  readonly #cells = new Map<string, OpenCell>()
+  /** The last cell of a run that goes on. */
+  readonly #endedCells = new Map<string, OpenCell & { ended: EventOf<'cell.ended'> }>()
+  readonly #calls = new Map<string, EventOf<'call.started'>>()
+  readonly #decisions = new Map<string, EventOf<'call.decided'>>()
+  #flushing: Promise<void> = Promise.resolve()
+  #isFailing = false
+
+  constructor(options: AuditOptions) {
+    this.#options = options
+    this.#record = new RecordFile({
+      folder: recordFolder(options.stateDir),
+      about: { 'service.name': 'sandbridge', 'service.version': options.version },
+      sync: options.required,
+      limits: options.limits ?? RECORD_LIMITS,
+    })
+    if (options.required) this.before = () => this.#recorded()
+  }
+
+  receive(events: readonly BridgeEvent[]): void {
+    for (const event of events) this.#take(event)
+    this.#flushing = this.#flush()
+  }
+
+  async close(): Promise<void> {
+    await this.#flushing
+    await this.#record.close().catch((error: unknown) => this.#fail(error))
+  }
+
+  #take(event: BridgeEvent): void {
+    switch (event.type) {
+      case 'run.started':
+        this.#runs.set(event.id, event)
+        break
+      case 'cell.started':
+        this.#cells.set(event.id, { started: event, codeHash: sha256(event.code) })
+        break
+      case 'cell.ended':
+        this.#cellEnded(event)
+        break
+      case 'run.ended':
+        this.#record.add(runFields(event, this.#runs.get(event.id), this.#endedCells.get(event.id)))
+        this.#runs.delete(event.id)
+        this.#endedCells.delete(event.id)
+        break
+      case 'call.decided':
+        this.#decided(event)
+        break
+      case 'call.started':
+        this.#calls.set(event.id, event)
+        if (this.#options.required) this.#record.add(callFields(event, undefined, undefined, this.#options))
+        break
+      case 'call.ended':
+        this.#callEnded(event)
+        break
+      default: {
+        const fields = otherFields(event, this.#options)
+        if (fields) this.#record.add(fields)
+      }
+    }
+  }
+
+  #decided(event: EventOf<'call.decided'>): void {
+    if (event.decision === 'deny') {
+      this.#decisions.delete(event.id)
+      this.#record.add(denialFields(event, this.#options))
+    } else this.#decisions.set(event.id, event)
+  }
+
+  #cellEnded(ended: EventOf<'cell.ended'>): void {
+    const cell = this.#cells.get(ended.id)
+    this.#cells.delete(ended.id)
+    if (!cell) return
+    // The line of a run is written when its client has its answer; a cell from a terminal has no run.
+    if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }))
+    else this.#endedCells.set(ended.parent, { ...cell, ended })
+  }
+
+  #callEnded(ended: EventOf<'call.ended'>): void {
+    const started = this.#calls.get(ended.id)
+    const decision = this.#decisions.get(ended.id)
+    this.#calls.delete(ended.id)
+    this.#decisions.delete(ended.id)
+    if (started) this.#record.add(callFields(started, ended, decision, this.#options))
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#record.flush()
+      this.#isFailing = false
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    // Once, until it works again.
+    if (!this.#isFailing) this.#options.warn('The record cannot be written', { error: messageOf(error) })
+    this.#isFailing = true
+  }
+
+  async #recorded(): Promise<void> {
+    try {
+      await this.#record.flush()
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)
+      throw new BridgeError('STATE_UNWRITABLE', `The call was not made: it cannot be recorded (${reason})`, {
+        hint:
+          'MCP_BRIDGE_AUDIT_REQUIRED is set. Ask the user to make room on the disk of MCP_BRIDGE_STATE_DIR, ' +
+          'or to make that folder writable.',
+        cause: error,
+      })
+    }
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,66 @@
+// Arguments and results as the record tells of them without repeating them: their shape, their hash, their size. Pure.
+import { createHash } from 'node:crypto'
+
+const MAX_SHAPE_CHARS = 500
+const MAX_DEPTH = 4
+const MAX_KEYS = 30
+/** Values that are counted for a size. Beyond, the size is a lower bound. */
+const MAX_VALUES = 100_000
+
+/** `{owner: string, labels: [string × 3]}`; names of keys and types, no value. */
+export function shapeOf(value: unknown): string {
+  const shape = shapeAt(value, 0)
+  return shape.length <= MAX_SHAPE_CHARS ? shape : `${shape.slice(0, MAX_SHAPE_CHARS)}…`
+}
+
+function shapeAt(value: unknown, depth: number): string {
+  if (value === null) return 'null'
+  if (typeof value !== 'object') return typeof value
+  if (depth === MAX_DEPTH) return '…'
+  if (Array.isArray(value)) {
+    return value.length === 0 ? '[]' : `[${shapeAt(value[0], depth + 1)} × ${value.length}]`
+  }
+  const keys = Object.keys(value)
+  const shown = keys.slice(0, MAX_KEYS).map((key) => {
+    const inner = shapeAt((value as Record<string, unknown>)[key], depth + 1)
+    return `${key.slice(0, 60)}: ${inner}`
+  })
+  return `{${[...shown, ...(keys.length > MAX_KEYS ? ['…'] : [])].join(', ')}}`
+}
+
+/** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(value, withSortedKeys) ?? 'null')
+    .digest('hex')
+}
+
+function withSortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const keys = Object.keys(value)
+  if (keys.length < 2) return value
+  return Object.fromEntries(keys.toSorted().map((key) => [key, (value as Record<string, unknown>)[key]]))
+}
+
+/** About how many bytes the value takes as JSON. */
+export function sizeOf(value: unknown): number {
+  const open: unknown[] = [value]
+  let bytes = 0
+  for (let count = 0; open.length > 0 && count < MAX_VALUES; count += 1) {
+    const one = open.pop()
+    if (typeof one === 'string') bytes += Buffer.byteLength(one) + 2
+    else if (typeof one !== 'object' || one === null) bytes += String(one).length
+    else if (Array.isArray(one)) {
+      bytes += one.length + 1
+      for (const item of one) open.push(item)
+    } else {
+      const entries = Object.entries(one)
+      bytes += 2
+      for (const [key, inner] of entries) {
+        bytes += key.length + 4
+        open.push(inner)
+      }
+    }
+  }
+  return bytes
+}

@@ -1,0 +1,154 @@
+// What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
+import type { BridgeEvent, CallStarted, EventOf } from '../events/event.ts'
+import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
+import { redactArguments } from './redact-arguments.ts'
+
+export type Fields = Record<string, unknown>
+
+export interface FieldOptions {
+  /** Record arguments, error messages and questions, and not only their shape. */
+  full: boolean
+  /** Takes a server's secrets out of a text. */
+  redact: (server: string, text: string) => string
+}
+
+const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'prompts/get' } as const
+
+/** Of every line. */
+function common(type: string, event: BridgeEvent): Fields {
+  const { at, id, parent, session, client } = event
+  return {
+    time: new Date(at).toISOString(),
+    type,
+    id,
+    parent_id: parent,
+    'sandbridge.session.id': session,
+    'mcp.client.name': client,
+  }
+}
+
+/** @param cell the cell that the run came to; missing when it had none */
+export function runFields(
+  event: EventOf<'run.ended'> | EventOf<'cell.ended'>,
+  run: EventOf<'run.started'> | undefined,
+  cell: { started: EventOf<'cell.started'>; codeHash: string; ended: EventOf<'cell.ended'> } | undefined,
+): Fields {
+  const failed = event.type === 'run.ended' ? event.error?.code : undefined
+  return {
+    ...common('run', event),
+    'sandbridge.session.id': cell?.started.session ?? event.session,
+    'mcp.client.version': run?.clientVersion,
+    'mcp.method.name': run && 'tools/call',
+    'gen_ai.tool.name': run?.tool,
+    'jsonrpc.request.id': run?.requestId,
+    'mcp.protocol.version': run?.protocolVersion,
+    'network.transport': run?.transport,
+    trace_id: run?.trace?.traceId,
+    'sandbridge.cell.id': cell?.started.id,
+    'sandbridge.cell.number': cell?.started.number,
+    'sandbridge.cell.status': cell?.ended.status,
+    'sandbridge.code.sha256': cell?.codeHash,
+    'sandbridge.provider': cell?.started.provider,
+    'error.type': failed ?? cell?.ended.raised?.name,
+    'sandbridge.duration': seconds(event.durationMs),
+    'sandbridge.result.bytes': event.type === 'run.ended' ? sizeOf(event.content) : undefined,
+  }
+}
+
+/** @param decision of the rules, where there was one */
+export function callFields(
+  started: EventOf<'call.started'>,
+  ended: EventOf<'call.ended'> | undefined,
+  decision: EventOf<'call.decided'> | undefined,
+  options: FieldOptions,
+): Fields {
+  const outcome = ended?.outcome
+  return {
+    ...common(ended ? 'call' : 'call.started', ended ?? started),
+    ...targetFields(started, options),
+    ...argumentFields(started, options),
+    ...decisionFields(decision),
+    'sandbridge.outcome': outcome,
+    'error.type': outcome === 'tool_error' ? 'tool_error' : ended?.error?.code,
+    ...(options.full && ended?.error && { 'sandbridge.error.message': ended.error.message }),
+    'sandbridge.duration': ended && seconds(ended.durationMs),
+    'sandbridge.result.bytes': ended && ended.result !== undefined ? sizeOf(ended.result) : undefined,
+  }
+}
+
+/** A denied call, of which there is no other line. */
+export function denialFields(event: EventOf<'call.decided'>, options: FieldOptions): Fields {
+  return { ...common('denial', event), ...targetFields(event, options), ...decisionFields(event) }
+}
+
+function targetFields(
+  { kind, server, name }: Pick<CallStarted, 'kind' | 'server' | 'name'>,
+  { redact }: FieldOptions,
+): Fields {
+  return {
+    'mcp.method.name': METHODS[kind],
+    'mcp.server.name': server,
+    ...(kind === 'tool' && { 'gen_ai.tool.name': name }),
+    ...(kind === 'prompt' && { 'gen_ai.prompt.name': name }),
+    // An address may hold a key.
+    ...(kind === 'resource' && { 'mcp.resource.uri': redact(server, name) }),
+  }
+}
+
+function argumentFields({ server, args }: CallStarted, { full, redact }: FieldOptions): Fields {
+  return {
+    'sandbridge.arguments.shape': shapeOf(args),
+    'sandbridge.arguments.sha256': hashOf(args),
+    ...(full && { 'gen_ai.tool.call.arguments': redactArguments(args, (text) => redact(server, text)) }),
+  }
+}
+
+function decisionFields(decision: EventOf<'call.decided'> | undefined): Fields {
+  return {
+    'sandbridge.decision': decision?.decision,
+    'sandbridge.rule': decision?.rule,
+    'sandbridge.rule.source': decision?.source,
+  }
+}
+
+/** Of the other events that are recorded; undefined for those that are not. */
+export function otherFields(event: BridgeEvent, { full }: FieldOptions): Fields | undefined {
+  switch (event.type) {
+    case 'question.asked': {
+      const { method, server, message, calls = [] } = event
+      const about = calls.map((call) => `${call.server}__${call.name}`)
+      return {
+        ...common('question', event),
+        'mcp.method.name': method,
+        'mcp.server.name': server,
+        'sandbridge.calls': about.length > 0 ? about.slice(0, 50) : undefined,
+        ...(full && { 'sandbridge.question.message': message.slice(0, 2_000) }),
+      }
+    }
+    case 'question.answered':
+      return {
+        ...common('answer', event),
+        'mcp.method.name': event.method,
+        'mcp.server.name': event.server,
+        'sandbridge.answer': event.answer,
+        'sandbridge.duration': seconds(event.durationMs),
+      }
+    case 'sign-in':
+      return {
+        ...common('sign-in', event),
+        'mcp.server.name': event.server,
+        'sandbridge.outcome': event.outcome,
+        'error.type': event.error?.code,
+      }
+    case 'config.changed': {
+      const { added, removed, changed } = event
+      return { ...common('config', event), 'sandbridge.config': { added, removed, changed } }
+    }
+    default:
+      return undefined
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000
+}

@@ -1,0 +1,186 @@
+// This file verifies that the record shows what was done to it: files are written by RecordFile, and then changed by hand.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { linkLine, readLine } from './chain.ts'
+import { pruneRecord } from './other-files.ts'
+import { readRecord } from './read-record.ts'
+import { RECORD_LIMITS, RecordFile } from './record-file.ts'
+import { verifyRecord } from './verify-record.ts'
+
+function makeFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return path.join(folder, 'audit')
+}
+
+function openRecord(folder: string, limits = RECORD_LIMITS): RecordFile {
+  return new RecordFile({ folder, about: { 'service.name': 'sandbridge' }, sync: false, limits })
+}
+
+const entry = (index: number, type = 'call') => ({ time: new Date(1e12 + index * 1000).toISOString(), type, index })
+
+/** A closed record of `count` entries. @returns its only file */
+async function written(folder: string, count = 5): Promise<string> {
+  const record = openRecord(folder)
+  for (let index = 0; index < count; index += 1) record.add(entry(index))
+  await record.close()
+  return path.join(folder, readdirSync(folder).toSorted().at(-1)!)
+}
+
+const linesOf = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n')
+const rewrite = (file: string, lines: readonly string[]) => writeFileSync(file, `${lines.join('\n')}\n`)
+
+/** What `--verify` says, without words. */
+async function findings(folder: string): Promise<string[]> {
+  const { problems, remarks } = await verifyRecord(folder, () => false)
+  return [...problems, ...remarks].map(({ kind, line }) => (line === undefined ? kind : `${kind} ${line}`))
+}
+
+describe('a record', () => {
+  it('is files that only its owner can read, with nothing to be said about them', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(linesOf(file)).toHaveLength(7)
+    expect(await verifyRecord(folder)).toEqual({ files: 1, lines: 7, problems: [], remarks: [] })
+  })
+
+  it('writes nothing when there is nothing to tell', async () => {
+    const folder = makeFolder()
+    await openRecord(folder).close()
+    expect(await verifyRecord(folder)).toMatchObject({ files: 0, lines: 0 })
+  })
+
+  it('shows an edit, also one with a new hash', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    const lines = linesOf(file)
+    rewrite(file, lines.with(2, lines[2]!.replace('"index":1', '"index":9')))
+    expect(await findings(folder)).toEqual(['edited 3'])
+    const { fields, n, prev } = readLine(lines[2]!)!
+    const { n: _n, prev: _prev, ...rest } = fields
+    rewrite(file, lines.with(2, linkLine({ ...rest, index: 9 }, { n, prev }).line))
+    expect(await findings(folder)).toEqual(['edited 4'])
+  })
+
+  it('shows lines that were cut out, and lines that were moved', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    const lines = linesOf(file)
+    rewrite(file, lines.toSpliced(2, 2))
+    expect(await findings(folder)).toEqual(['cut 3'])
+    rewrite(file, lines.toSpliced(2, 2, lines[3]!, lines[2]!))
+    expect(await findings(folder)).toEqual(['cut 3', 'reordered 4', 'cut 5'])
+    rewrite(file, lines.slice(1))
+    expect(await findings(folder)).toEqual(['cut 1'])
+    rewrite(file, lines.toSpliced(3, 0, '{"n":4,"type":"call"}'))
+    expect(await findings(folder)).toEqual(['not-a-line 4'])
+  })
+
+  it('shows a lost end: by the missing last line, and by what a later bridge has seen', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    const lines = linesOf(file)
+    rewrite(file, lines.slice(0, -2))
+    expect(await findings(folder)).toEqual(['unclosed'])
+    rewrite(file, lines)
+    await written(folder)
+    expect(await findings(folder)).toEqual([])
+    rewrite(file, lines.slice(0, -2))
+    expect(await findings(folder)).toEqual(['cut', 'unclosed'])
+    rmSync(file)
+    expect(await findings(folder)).toEqual(['missing-file'])
+  })
+
+  it('goes on in another file when one is full, and shows when one of them is gone or cut', async () => {
+    const folder = makeFolder()
+    const record = openRecord(folder, { ...RECORD_LIMITS, fileBytes: 1_000 })
+    for (let index = 0; index < 20; index += 1) {
+      record.add(entry(index))
+      await record.flush()
+    }
+    await record.close()
+    const names = readdirSync(folder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    expect(names.length).toBeGreaterThan(3)
+    expect(await findings(folder)).toEqual([])
+    const entries = await readRecord(folder, {}, 100)
+    expect(entries.map(({ fields }) => fields['index'])).toEqual(Array.from({ length: 20 }, (_, index) => index))
+    const second = path.join(folder, names[1]!)
+    const lines = linesOf(second)
+    rewrite(second, lines.slice(0, -1))
+    expect(await findings(folder)).toEqual(['cut'])
+    rmSync(second)
+    expect(await findings(folder)).toContain('missing-file')
+  })
+
+  it('is written by several bridges at once, each in a chain of its own', async () => {
+    const folder = makeFolder()
+    const records = [openRecord(folder), openRecord(folder), openRecord(folder)]
+    await Promise.all(
+      records.map(async (record, bridge) => {
+        for (let index = 0; index < 50; index += 1) {
+          record.add(entry(index * 3 + bridge))
+          await record.flush()
+        }
+        await record.close()
+      }),
+    )
+    expect(await verifyRecord(folder)).toMatchObject({ files: 3, lines: 156, problems: [], remarks: [] })
+    const newest = await readRecord(folder, {}, 10)
+    expect(newest.map(({ fields }) => fields['index'])).toEqual([140, 141, 142, 143, 144, 145, 146, 147, 148, 149])
+  })
+
+  it('is pruned from its oldest file on, and says so', async () => {
+    const folder = makeFolder()
+    await written(folder)
+    const [first] = readdirSync(folder)
+    expect(await pruneRecord(folder, 10)).toEqual([first])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('counts the lines that found no room, and loses none while there is', async () => {
+    const folder = makeFolder()
+    const record = openRecord(folder, { ...RECORD_LIMITS, waitingLines: 3 })
+    for (let index = 0; index < 5; index += 1) record.add(entry(index))
+    await record.close()
+    expect(await findings(folder)).toEqual(['lines-lost 5'])
+    expect(await readRecord(folder, {}, 10)).toHaveLength(3)
+  })
+
+  it('stays whole on a full disk, and goes on when there is room again', async (context) => {
+    const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk]).status === 0
+    onTestFinished(() => {
+      if (mounted) spawnSync('umount', [disk])
+      rmSync(disk, { recursive: true, force: true })
+    })
+    if (!mounted) context.skip('this machine does not let its root mount a disk')
+    const folder = path.join(disk, 'audit')
+    const record = openRecord(folder)
+    record.add(entry(0))
+    await record.flush()
+    const ballast = path.join(disk, 'ballast')
+    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1k', 'count=500'])
+    for (let index = 1; index < 200; index += 1) record.add({ ...entry(index), filler: 'x'.repeat(100) })
+    await expect(record.flush()).rejects.toMatchObject({ code: 'ENOSPC' })
+    expect((await verifyRecord(folder)).problems).toEqual([])
+    rmSync(ballast)
+    await record.flush()
+    await record.close()
+    expect(await findings(folder)).toEqual([])
+    expect(await readRecord(folder, {}, 1_000)).toHaveLength(200)
+  })
+
+  it('of a bridge that was killed while it wrote ends in half a line at most', async () => {
+    const folder = makeFolder()
+    const file = await written(folder)
+    const lines = linesOf(file)
+    writeFileSync(file, `${lines.slice(0, 4).join('\n')}\n${lines[4]!.slice(0, 30)}`)
+    expect(await findings(folder)).toEqual(['incomplete-line 5', 'unclosed'])
+    expect(await readRecord(folder, {}, 10)).toHaveLength(3)
+  })
+})

@@ -1,0 +1,197 @@
+// Holds the record against its own hashes. What that can show: a line that was changed, taken out or moved, and an end that is missing. What it cannot:
+// lines that somebody with the rights of the user has written anew from some point on, hashes and all, where no later bridge had seen the old ones.
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { hostId } from '../process/host-id.ts'
+import { isRunning } from '../process/is-running.ts'
+import { NO_LINE, type ReadLine, readLine } from './chain.ts'
+import { recordFiles, type Witness } from './other-files.ts'
+
+type Problem = 'edited' | 'cut' | 'reordered' | 'not-a-line' | 'missing-file'
+/** What may have an innocent reason. */
+type Remark = 'unclosed' | 'incomplete-line' | 'lines-lost' | 'pruned'
+
+interface Finding {
+  file: string
+  /** From 1; missing for what is wrong with all of the file. */
+  line?: number
+  kind: Problem | Remark
+  message: string
+}
+
+export interface Verdict {
+  files: number
+  lines: number
+  /** Somebody has changed the record. */
+  problems: Finding[]
+  /** Such as a bridge that was killed. */
+  remarks: Finding[]
+}
+
+interface Writer {
+  pid: number
+  host: string
+}
+
+/** A process elsewhere cannot be asked for; it is taken for one that has ended. */
+function isBridgeAlive({ pid, host }: Writer): boolean {
+  return host === hostId() && isRunning(pid)
+}
+
+interface FileState {
+  hashes: Set<string>
+  lastHash: string
+  witnessed: Witness[]
+  continues: Witness | undefined
+}
+
+/** @param isAlive whether a bridge still writes: then its last line is not there yet */
+export async function verifyRecord(folder: string, isAlive = isBridgeAlive): Promise<Verdict> {
+  const verdict: Verdict = { files: 0, lines: 0, problems: [], remarks: [] }
+  const states = new Map<string, FileState>()
+  const pruned = new Set<string>()
+  const names = await recordFiles(folder)
+  for (const name of names) states.set(name, await verifyFile(folder, name, verdict, pruned, isAlive))
+  for (const [name, { witnessed, continues }] of states) {
+    for (const { file, hash } of [...witnessed, ...(continues ? [continues] : [])]) {
+      const seen = states.get(file)
+      if (!seen && pruned.has(file)) continue
+      if (!seen) {
+        add(verdict.problems, { file, kind: 'missing-file', message: `is gone. ${name} had seen it` })
+      } else if (!seen.hashes.has(hash)) {
+        add(verdict.problems, {
+          file,
+          kind: 'cut',
+          message: `has lost lines at its end, or was written anew: ${name} had seen a later state`,
+        })
+      }
+    }
+  }
+  verdict.files = names.length
+  return verdict
+}
+
+async function verifyFile(
+  folder: string,
+  name: string,
+  verdict: Verdict,
+  pruned: Set<string>,
+  isAlive: (writer: Writer) => boolean,
+): Promise<FileState> {
+  const file = path.join(folder, name)
+  const state: FileState = { hashes: new Set(), lastHash: NO_LINE, witnessed: [], continues: undefined }
+  let before: ReadLine | undefined
+  let number = 0
+  let isClosed = false
+  let writer: Writer | undefined
+  const hasEnd = await endsWithNewline(file)
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+  for await (const text of lines) {
+    number += 1
+    const read = readLine(text)
+    if (!read) {
+      add(verdict.problems, { file: name, line: number, kind: 'not-a-line', message: 'is no line of a record' })
+      continue
+    }
+    verdict.lines += 1
+    const { fields } = read
+    if (!read.isIntact) add(verdict.problems, { file: name, line: number, kind: 'edited', message: 'was edited' })
+    if (before) checkLink(name, number, before, read, verdict)
+    else {
+      state.witnessed = listOf(fields['sandbridge.witnessed'])
+      state.continues = listOf([fields['sandbridge.continues']])[0]
+      checkFirst(name, read, state, verdict)
+      for (const gone of stringsOf(fields['sandbridge.pruned'])) pruned.add(gone)
+      writer = { pid: Number(fields['process.pid']), host: String(fields['sandbridge.host']) }
+    }
+    if (fields['type'] === 'record.gap') {
+      const lost = String(fields['sandbridge.lines'])
+      add(verdict.remarks, {
+        file: name,
+        line: number,
+        kind: 'lines-lost',
+        message: `${lost} lines found no room on the disk`,
+      })
+    }
+    isClosed = fields['type'] === 'record.closed'
+    state.hashes.add(read.hash)
+    state.lastHash = read.hash
+    before = read
+  }
+  if (!hasEnd && number > 0) forgiveIncomplete(name, number, verdict)
+  const nextExists = (await recordFiles(folder)).includes(nextName(name))
+  if (!isClosed && !nextExists && !(writer && isAlive(writer))) {
+    add(verdict.remarks, {
+      file: name,
+      kind: 'unclosed',
+      message: 'has no closing line: its bridge was killed, or lines at its end were removed',
+    })
+  }
+  return state
+}
+
+function checkFirst(file: string, read: ReadLine, { continues }: FileState, { problems }: Verdict): void {
+  if (read.fields['type'] !== 'record.opened' || read.prev !== (continues?.hash ?? NO_LINE)) {
+    add(problems, {
+      file,
+      line: 1,
+      kind: 'cut',
+      message: 'is not the first line that was written: lines before it are gone',
+    })
+  }
+}
+
+function checkLink(file: string, line: number, before: ReadLine, read: ReadLine, { problems }: Verdict): void {
+  if (read.prev === before.hash) return
+  // An edited line has been told of, and the line after it still holds the old hash.
+  if (!before.isIntact && read.n === before.n + 1) return
+  if (read.n > before.n) {
+    const gone = read.n - before.n - 1
+    const message =
+      gone > 0 ? `follows ${gone} that are gone` : 'does not follow from the line before, which was replaced'
+    add(problems, { file, line, kind: gone > 0 ? 'cut' : 'edited', message })
+  } else add(problems, { file, line, kind: 'reordered', message: 'stands in another place than it was written' })
+}
+
+/** A line without an end was being written when its bridge was killed. */
+function forgiveIncomplete(file: string, line: number, { problems, remarks }: Verdict): void {
+  const index = problems.findIndex((one) => one.file === file && one.line === line && one.kind === 'not-a-line')
+  if (index < 0) return
+  problems.splice(index, 1)
+  add(remarks, { file, line, kind: 'incomplete-line', message: 'was being written when its bridge was killed' })
+}
+
+async function endsWithNewline(file: string): Promise<boolean> {
+  const { size } = await stat(file)
+  if (size === 0) return true
+  const handle = await open(file)
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+    return buffer[0] === 0x0a
+  } finally {
+    await handle.close()
+  }
+}
+
+function nextName(name: string): string {
+  return name.replace(/-(\d+)\.jsonl$/, (_, count: string) => `-${Number(count) + 1}.jsonl`)
+}
+
+function listOf(value: unknown): Witness[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  return list.filter((one): one is Witness => {
+    const { file, hash } = (one ?? {}) as Partial<Witness>
+    return typeof file === 'string' && typeof hash === 'string'
+  })
+}
+
+function stringsOf(value: unknown): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  return list.filter((one) => typeof one === 'string')
+}
+
+function add(findings: Finding[], finding: Finding): void {
+  findings.push(finding)
+}

@@ -1,0 +1,121 @@
+// `sandbridge log`: what models did, from the record that every bridge of this user keeps.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { followRecord } from '../audit/follow-record.ts'
+import { recordFolder } from '../audit/other-files.ts'
+import { readRecord, type RecordEntry, type RecordFilter, textOf } from '../audit/read-record.ts'
+import { verifyRecord } from '../audit/verify-record.ts'
+import { readSettings } from '../config/settings.ts'
+import { BridgeError } from '../errors.ts'
+import { count } from '../text/count.ts'
+import { print, printEmpty, printJson, visibleInline } from './print.ts'
+import { type Style, styled } from './style.ts'
+
+export interface LogOptions {
+  follow?: boolean
+  session?: string
+  server?: string
+  denied?: boolean
+  since?: string
+  lines: string
+  verify?: boolean
+  json?: boolean
+}
+
+const POLL_MS = 250
+
+export async function log(options: LogOptions): Promise<void> {
+  const settings = readSettings(process.env)
+  const folder = recordFolder(settings.stateDir)
+  if (options.verify) return verify(folder, options.json ?? false)
+  const filter = filterOf(options)
+  const show = (entry: RecordEntry) => (options.json ? print(entry.line) : print(lineOf(entry)))
+  const follower = options.follow ? await followRecord(folder) : undefined
+  const entries = await readRecord(folder, filter, limitOf(options.lines))
+  if (entries.length === 0 && !follower) {
+    return printEmpty(
+      settings.audit === 'off'
+        ? 'Nothing is recorded: MCP_BRIDGE_AUDIT is off.'
+        : 'Nothing matches, or nothing has been recorded yet.',
+    )
+  }
+  for (const entry of entries) show(entry)
+  if (!follower) return
+  for (;;) {
+    for (const entry of await follower.next(filter)) show(entry)
+    await sleep(POLL_MS)
+  }
+}
+
+function filterOf({ session, server, denied, since }: LogOptions): RecordFilter {
+  return {
+    ...(session !== undefined && { session }),
+    ...(server !== undefined && { server }),
+    ...(denied && { denied }),
+    ...(since !== undefined && { since: timeOf(since, Date.now()) }),
+  }
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `90m`, `2h`, `3d`, or a date. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function timeOf(text: string, now: number): number {
+  const [, number, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
+  if (number !== undefined) return now - Number(number) * UNITS[unit as keyof typeof UNITS]
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return time
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--since: '${text}' is not a time`, {
+    hint: 'Write 90m, 2h, 3d, or a date such as 2026-11-22.',
+  })
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--lines: '${text}' is not a whole number above 0`)
+}
+
+const STYLES: Record<string, Style> = {
+  ok: 'green',
+  error: 'red',
+  tool_error: 'red',
+  failed: 'red',
+  denial: 'yellow',
+  timeout: 'yellow',
+}
+
+function lineOf({ time, type, fields }: RecordEntry): string {
+  const text = (name: string) => visibleInline(textOf(fields, name))
+  const duration = fields['sandbridge.duration']
+  const status = text('sandbridge.outcome') || text('sandbridge.cell.status') || text('sandbridge.answer')
+  const target = [text('mcp.server.name'), text('gen_ai.tool.name') || text('mcp.resource.uri')]
+  const parts = [
+    styled('dim', new Date(time).toLocaleString('sv')),
+    styled('dim', text('sandbridge.session.id').slice(-6)),
+    type === 'denial' ? styled('yellow', type.padEnd(8)) : type.padEnd(8),
+    styled('bold', target.filter(Boolean).join('__') || text('mcp.client.name')),
+    status && styled(STYLES[status] ?? 'dim', status),
+    text('error.type') && status !== text('error.type') && styled('red', text('error.type')),
+    typeof duration === 'number' && `${duration} s`,
+    text('sandbridge.rule') && `rule ${text('sandbridge.rule')}`,
+    styled('dim', text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape')),
+  ]
+  return parts.filter(Boolean).join('  ')
+}
+
+/** Sets the exit code to 1 when the record was changed. */
+async function verify(folder: string, asJson: boolean): Promise<void> {
+  const verdict = await verifyRecord(folder)
+  if (verdict.problems.length > 0) process.exitCode = 1
+  if (asJson) return printJson(verdict)
+  for (const [findings, style] of [
+    [verdict.problems, 'red'],
+    [verdict.remarks, 'yellow'],
+  ] as const) {
+    for (const { file, line, message } of findings) {
+      const place = line === undefined ? file : `${file}, line ${line}`
+      print(`${styled(style, place)} ${visibleInline(message)}`)
+    }
+  }
+  const checked = `${count(verdict.lines, 'line')} in ${count(verdict.files, 'file')}`
+  const changed = verdict.problems.length > 0
+  print(changed ? `The record was changed. Checked: ${checked}.` : `No change was found. Checked: ${checked}.`)
+}

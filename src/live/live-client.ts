@@ -1,0 +1,111 @@
+// Attaches to a running bridge: its state now, its events from then on, and answers to what it is asked.
+import { connect, type Socket } from 'node:net'
+import { BridgeError } from '../errors.ts'
+import type { BridgeEvent } from '../events/event.ts'
+import { createLineSplitter } from '../process/line-splitter.ts'
+import type { LiveBridge } from './live-folder.ts'
+import { type LiveSnapshot, LiveState } from './live-state.ts'
+
+export interface LiveHello extends LiveSnapshot {
+  pid: number
+  version: string
+  startedAt: number
+}
+
+interface ClientOptions {
+  /** Called after the state has taken the event. */
+  onEvent?: (event: BridgeEvent) => void
+  /** So many events were missed, because we read too slowly. */
+  onDropped?: (count: number) => void
+  onClose?: () => void
+}
+
+const MAX_LINE_BYTES = 64 << 20
+
+export class LiveClient {
+  readonly bridge: LiveBridge
+  readonly hello: LiveHello
+  /** What goes on there now. */
+  readonly state: LiveState
+  readonly #socket: Socket
+  readonly #open = new Map<number, { resolve: (result: unknown) => void; reject: (error: unknown) => void }>()
+  #lastId = 0
+
+  private constructor(bridge: LiveBridge, socket: Socket, hello: LiveHello) {
+    this.bridge = bridge
+    this.#socket = socket
+    this.hello = hello
+    this.state = LiveState.from(hello)
+  }
+
+  /** @throws what node:net throws when the bridge is gone */
+  static attach(bridge: LiveBridge, options: ClientOptions = {}): Promise<LiveClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(bridge.socket)
+      let client: LiveClient | undefined
+      const lines = createLineSplitter({
+        maxBytes: MAX_LINE_BYTES,
+        onLine: (line) => {
+          const message = JSON.parse(line.toString()) as Message
+          if (message.hello) {
+            client = new LiveClient(bridge, socket, message.hello)
+            resolve(client)
+          } else if (client) client.#take(message, options)
+        },
+        onTooLong: () => options.onDropped?.(1),
+      })
+      socket.on('data', (chunk: Buffer) => {
+        try {
+          lines.push(chunk)
+        } catch (error) {
+          socket.destroy(error as Error)
+        }
+      })
+      socket.on('error', reject)
+      socket.on('close', () => {
+        if (client) client.#closed()
+        options.onClose?.()
+      })
+    })
+  }
+
+  /** Ask the bridge for something. @throws BridgeError of the bridge, or SHUTTING_DOWN when it is gone */
+  ask(method: string, params: Record<string, unknown> = {}): Promise<unknown> {
+    const id = (this.#lastId += 1)
+    return new Promise((resolve, reject) => {
+      this.#open.set(id, { resolve, reject })
+      this.#socket.write(`${JSON.stringify({ id, method, params })}\n`)
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #take({ event, id, result, error, dropped }: Message, { onEvent, onDropped }: ClientOptions): void {
+    if (dropped !== undefined) onDropped?.(dropped)
+    if (event) {
+      this.state.take(event)
+      onEvent?.(event)
+    }
+    const asked = id === undefined ? undefined : this.#open.get(id)
+    if (!asked) return
+    this.#open.delete(id!)
+    if (error) asked.reject(new BridgeError('CANCELLED', error.message))
+    else asked.resolve(result)
+  }
+
+  #closed(): void {
+    for (const { reject } of this.#open.values()) reject(new BridgeError('SHUTTING_DOWN', 'The bridge has ended'))
+    this.#open.clear()
+  }
+}
+
+interface Message {
+  hello?: LiveHello
+  event?: BridgeEvent
+  dropped?: number
+  id?: number
+  result?: unknown
+  error?: { code: string; message: string }
+}

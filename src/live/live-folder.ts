@@ -1,0 +1,86 @@
+// The bridges of this user that run now: each has a file in the state folder that names its process and its socket. Only the user can read it, and
+// a file whose process is gone is deleted by whoever meets it.
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { hostId } from '../process/host-id.ts'
+import { isRunning } from '../process/is-running.ts'
+import { makePrivateFolder } from '../storage/private-folder.ts'
+
+/** A bridge that can be attached to. */
+export interface LiveBridge {
+  pid: number
+  host: string
+  /** Of a Unix domain socket, or of a named pipe of Windows. */
+  socket: string
+  startedAt: number
+  version: string
+  cwd: string
+}
+
+/** Of the address of a Unix socket: 108 on Linux, 104 on macOS, with its end. */
+const MAX_SOCKET_PATH = 100
+
+export function liveFolder(stateDir: string): string {
+  return path.join(stateDir, '.sandbridge', 'live')
+}
+
+/** Where a new bridge is to listen. Its folder is made. */
+export async function socketPath(stateDir: string, name: string): Promise<string> {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
+  const folder = liveFolder(stateDir)
+  await makePrivateFolder(folder)
+  const socket = path.join(folder, `${name}.sock`)
+  if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket
+  await makePrivateFolder(shortFolder())
+  return path.join(shortFolder(), `${name}.sock`)
+}
+
+function shortFolder(): string {
+  return path.join(tmpdir(), `sandbridge-${hostId()}`)
+}
+
+/** @returns what removes the entry */
+export async function register(stateDir: string, name: string, bridge: LiveBridge): Promise<() => Promise<void>> {
+  const folder = liveFolder(stateDir)
+  await makePrivateFolder(folder)
+  const file = path.join(folder, `${name}.json`)
+  await writeFile(file, JSON.stringify(bridge), { mode: 0o600, flag: 'wx' })
+  return () => rm(file, { force: true })
+}
+
+/** Those that run now, oldest first. */
+export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
+  const folder = liveFolder(stateDir)
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
+  const found = await Promise.all(
+    names.map(async (name): Promise<LiveBridge[]> => {
+      const file = path.join(folder, name)
+      const bridge = await readFile(file, 'utf8').then(
+        (text) => parseBridge(text, folder),
+        () => undefined,
+      )
+      if (bridge && (bridge.host !== hostId() || isRunning(bridge.pid))) return bridge.host === hostId() ? [bridge] : []
+      await rm(file, { force: true }).catch(() => {})
+      if (bridge && process.platform !== 'win32') await rm(bridge.socket, { force: true }).catch(() => {})
+      return []
+    }),
+  )
+  return found.flat().toSorted((a, b) => a.startedAt - b.startedAt)
+}
+
+function parseBridge(text: string, folder: string): LiveBridge | undefined {
+  try {
+    const { pid, host, socket, startedAt, version, cwd } = JSON.parse(text) as Partial<
+      Record<keyof LiveBridge, unknown>
+    >
+    if (typeof pid !== 'number' || typeof host !== 'string' || typeof socket !== 'string') return undefined
+    if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
+    // Whoever reads the entry deletes the socket of a bridge that is gone, and must not be made to delete something else.
+    return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
+      ? { pid, host, socket, startedAt, version, cwd }
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,134 @@
+// What goes on in a bridge now, made from its events: by the bridge for those who attach, and by those who attach from then on.
+import type { BridgeEvent, EventType } from '../events/event.ts'
+
+export interface LiveCell {
+  id: string
+  session?: string | undefined
+  client?: string | undefined
+  number: number
+  /** The beginning of it. */
+  code: string
+  startedAt: number
+  timeoutMs: number
+  provider: string
+}
+
+export interface LiveCall {
+  id: string
+  parent?: string | undefined
+  session?: string | undefined
+  server: string
+  name: string
+  startedAt: number
+}
+
+export interface LiveQuestion {
+  id: string
+  session?: string | undefined
+  server?: string | undefined
+  message: string
+  startedAt: number
+}
+
+export interface LiveServer {
+  state: string
+  since: number
+  calls: number
+  failed: number
+  /** Of all calls together, in milliseconds. */
+  durationMs: number
+  error?: string | undefined
+}
+
+/** As JSON: what a program that attaches gets first. */
+export interface LiveSnapshot {
+  sessions: { id: string; client?: string | undefined; startedAt: number; cells: number }[]
+  cells: LiveCell[]
+  calls: LiveCall[]
+  questions: LiveQuestion[]
+  servers: Record<string, LiveServer>
+  counts: { runs: number; cells: number; calls: number; failed: number; denied: number }
+}
+
+const MAX_CODE = 500
+
+export class LiveState {
+  readonly sessions = new Map<string, LiveSnapshot['sessions'][number]>()
+  readonly cells = new Map<string, LiveCell>()
+  readonly calls = new Map<string, LiveCall>()
+  readonly questions = new Map<string, LiveQuestion>()
+  readonly servers = new Map<string, LiveServer>()
+  readonly counts = { runs: 0, cells: 0, calls: 0, failed: 0, denied: 0 }
+
+  static from({ sessions, cells, calls, questions, servers, counts }: LiveSnapshot): LiveState {
+    const state = new LiveState()
+    for (const one of sessions) state.sessions.set(one.id, one)
+    for (const one of cells) state.cells.set(one.id, one)
+    for (const one of calls) state.calls.set(one.id, one)
+    for (const one of questions) state.questions.set(one.id, one)
+    for (const [name, one] of Object.entries(servers)) state.servers.set(name, one)
+    Object.assign(state.counts, counts)
+    return state
+  }
+
+  get snapshot(): LiveSnapshot {
+    return {
+      sessions: [...this.sessions.values()],
+      cells: [...this.cells.values()],
+      calls: [...this.calls.values()],
+      questions: [...this.questions.values()],
+      servers: Object.fromEntries(this.servers),
+      counts: this.counts,
+    }
+  }
+
+  take(event: BridgeEvent): void {
+    const handle = this.#handlers[event.type] as ((event: BridgeEvent) => void) | undefined
+    handle?.(event)
+  }
+
+  readonly #handlers: { [T in EventType]?: (event: Extract<BridgeEvent, { type: T }>) => void } = {
+    'session.started': ({ id, at }) => this.sessions.set(id, { id, startedAt: at, cells: 0 }),
+    'session.ended': ({ id }) => this.sessions.delete(id),
+    'run.started': () => (this.counts.runs += 1),
+    'cell.started': ({ id, session, client, number, code, at, timeoutMs, provider }) => {
+      const shown = Buffer.from(code.slice(0, MAX_CODE)).toString()
+      this.cells.set(id, { id, session, client, number, code: shown, startedAt: at, timeoutMs, provider })
+      this.counts.cells += 1
+      const known = session === undefined ? undefined : this.sessions.get(session)
+      if (!known) return
+      known.cells += 1
+      known.client ??= client
+    },
+    'cell.ended': ({ id }) => this.cells.delete(id),
+    'call.decided': ({ decision }) => {
+      if (decision === 'deny') this.counts.denied += 1
+    },
+    'call.started': ({ id, parent, session, server, name, at }) => {
+      this.calls.set(id, { id, parent, session, server, name, startedAt: at })
+    },
+    'call.ended': ({ id, server, outcome, durationMs, at }) => {
+      this.calls.delete(id)
+      this.counts.calls += 1
+      const known = this.#server(server, at)
+      known.calls += 1
+      known.durationMs += durationMs
+      if (outcome === 'ok') return
+      this.counts.failed += 1
+      known.failed += 1
+    },
+    'question.asked': ({ id, session, server, message, at }) => {
+      this.questions.set(id, { id, session, server, message: message.slice(0, MAX_CODE), startedAt: at })
+    },
+    'question.answered': ({ id }) => this.questions.delete(id),
+    'server.state': ({ server, state, at, error }) => {
+      Object.assign(this.#server(server, at), { state, since: at, error: error?.message.slice(0, MAX_CODE) })
+    },
+  }
+
+  #server(name: string, at: number): LiveServer {
+    const known = this.servers.get(name) ?? { state: 'running', since: at, calls: 0, failed: 0, durationMs: 0 }
+    this.servers.set(name, known)
+    return known
+  }
+}

@@ -1,0 +1,140 @@
+// This file verifies what the record says of a real bridge, and that a call that must be recorded and cannot be is not made.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordFolder } from '../../src/audit/other-files.ts'
+import { readRecord } from '../../src/audit/read-record.ts'
+import { verifyRecord } from '../../src/audit/verify-record.ts'
+import { newId } from '../../src/events/new-id.ts'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
+
+const good = fixtureServer('raw.mjs', 'good')
+const folderOf = ({ home }: Pick<ObservedBridge, 'home'>) => recordFolder(path.join(home, 'MCPs'))
+
+async function entriesOf(observed: ObservedBridge) {
+  await observed.bridge.close()
+  return (await readRecord(folderOf(observed), {}, 1_000)).map(({ fields }) => fields)
+}
+
+const textOf = (folder: string) =>
+  readdirSync(folder)
+    .map((name) => readFileSync(path.join(folder, name), 'utf8'))
+    .join('')
+
+describe('the record', () => {
+  it('has a line for a run and one for each of its calls, with who, what, how long and the shape of arguments', async () => {
+    const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
+    await observed.run('await mcp_raw.echo(text="very private words")', {
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    })
+    const entries = await entriesOf(observed)
+    const [call, run] = entries
+    expect(entries).toHaveLength(2)
+    expect(call).toMatchObject({
+      type: 'call',
+      'mcp.method.name': 'tools/call',
+      'mcp.server.name': 'raw',
+      'gen_ai.tool.name': 'echo',
+      'mcp.client.name': 'observer',
+      'sandbridge.arguments.shape': '{text: string}',
+      'sandbridge.outcome': 'ok',
+    })
+    expect(call!['sandbridge.arguments.sha256']).toMatch(/^[0-9a-f]{64}$/)
+    expect(call!['sandbridge.result.bytes']).toBeGreaterThan(10)
+    expect(run).toMatchObject({
+      type: 'run',
+      'sandbridge.cell.id': call!['parent_id'],
+      'sandbridge.cell.status': 'ok',
+      'mcp.client.version': '7',
+      'gen_ai.tool.name': 'run_python',
+      'network.transport': 'pipe',
+      'sandbridge.provider': 'pyodide',
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+    })
+    expect(run!['sandbridge.code.sha256']).toMatch(/^[0-9a-f]{64}$/)
+    expect(textOf(folderOf(observed))).not.toContain('private')
+    expect(await verifyRecord(folderOf(observed))).toMatchObject({ problems: [], remarks: [] })
+  })
+
+  it('has the arguments when it is to be full, without the secrets of the server', async () => {
+    const observed = await openObserved({
+      servers: { raw: { ...good, env: { TOKEN: 'sesame-sesame-1' } } },
+      env: { MCP_BRIDGE_AUDIT: 'full' },
+    })
+    await observed.run('await mcp_raw.echo(text="open sesame-sesame-1 now", password="p4ss")')
+    const [call] = await entriesOf(observed)
+    expect(call!['gen_ai.tool.call.arguments']).toContain('open [redacted] now')
+    const text = textOf(folderOf(observed))
+    expect(text).not.toContain('sesame-sesame-1')
+    expect(text).not.toContain('p4ss')
+  })
+
+  it('has failures, questions with their answers, denials and changed definitions', async () => {
+    const observed = await openObserved({
+      servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },
+      env: { MCP_BRIDGE_AUDIT: 'shape' },
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) => client.setRequestHandler('elicitation/create', () => ({ action: 'decline' })),
+    })
+    await observed.run('await mcp_asker.echo(text="x")')
+    observed.redefine({ other: good })
+    await observed.run('await mcp_other.nothing()')
+    const call = { id: newId(), kind: 'tool' as const, server: 'other', name: 'rm' }
+    observed.bridge.events.emit({ type: 'call.decided', ...call, decision: 'deny', rule: 'other__rm' })
+    const id = newId()
+    observed.bridge.events.emit({ type: 'sign-in', id, server: 'other', outcome: 'signed-in' })
+    const entries = await entriesOf(observed)
+    const types = entries.map((one) => one['type'] as string).toSorted((a, b) => a.localeCompare(b))
+    expect(types).toEqual(['answer', 'call', 'config', 'denial', 'question', 'run', 'run', 'sign-in'])
+    const of = (type: string) => entries.find((one) => one['type'] === type)
+    expect(of('answer')).toMatchObject({ 'sandbridge.answer': 'decline', 'mcp.server.name': 'asker' })
+    expect(of('config')).toMatchObject({ 'sandbridge.config': { added: ['other'], removed: ['asker'] } })
+    expect(of('denial')).toMatchObject({ 'gen_ai.tool.name': 'rm', 'sandbridge.rule': 'other__rm' })
+    expect(entries.findLast(({ type }) => type === 'run')).toMatchObject({ 'sandbridge.cell.status': 'error' })
+  })
+
+  it('is not kept when it is off', async () => {
+    const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_AUDIT: 'off' } })
+    await observed.run('await mcp_raw.echo(text="x")')
+    expect(await entriesOf(observed)).toEqual([])
+    expect(readdirSync(path.join(observed.home, 'MCPs'))).toEqual(['servers.json'])
+  })
+
+  it('that cannot be written stops no call, unless it is required: then the server hears nothing', async () => {
+    const journal = (home: string) => path.join(home, 'journal')
+    for (const required of [false, true]) {
+      const observed = await openObserved({
+        env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: required ? '1' : '0' },
+      })
+      const { home } = observed
+      observed.redefine({ raw: fixtureServer('raw.mjs', 'journal', journal(home)) })
+      mkdirSync(path.join(home, 'MCPs/.sandbridge'), { recursive: true })
+      // A file where the folder should be: nothing can be written there.
+      writeFileSync(folderOf(observed), '')
+      const result = await observed.run('await mcp_raw.echo(text="x")')
+      const heard = readFileSync(journal(home), 'utf8')
+      if (required) {
+        expect(JSON.stringify(result.content)).toMatch(/STATE_UNWRITABLE|cannot be recorded/)
+        expect(heard).not.toContain('tools/call')
+      } else {
+        expect(result.isError).not.toBe(true)
+        expect(heard).toContain('tools/call')
+      }
+    }
+  })
+
+  it('that is required has each call before it is made', async () => {
+    const observed = await openObserved({
+      servers: { raw: good },
+      env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: '1' },
+    })
+    await observed.run(
+      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text=str(n)) for n in range(100)])\nlen(r)',
+    )
+    const types = (await entriesOf(observed)).map(({ type }) => type)
+    expect(types.filter((type) => type === 'call.started')).toHaveLength(100)
+    expect(types.filter((type) => type === 'call')).toHaveLength(100)
+    expect(types.indexOf('call.started')).toBeLessThan(types.indexOf('call'))
+  })
+})

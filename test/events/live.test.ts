@@ -1,0 +1,87 @@
+// This file verifies that programs of the same user can watch a bridge and interrupt its cells, and that a bridge that is gone leaves nothing behind.
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { BridgeEvent } from '../../src/events/event.ts'
+import { LiveClient } from '../../src/live/live-client.ts'
+import { liveBridges, liveFolder } from '../../src/live/live-folder.ts'
+import { hostId } from '../../src/process/host-id.ts'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { openObserved } from '../support/observed-bridge.ts'
+
+const good = fixtureServer('raw.mjs', 'good')
+
+async function attached(options: { onEvent?: (event: BridgeEvent) => void } = {}) {
+  const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_LIVE: '1' } })
+  const stateDir = path.join(observed.home, 'MCPs')
+  while ((await liveBridges(stateDir)).length === 0) await sleep(10)
+  const [bridge] = await liveBridges(stateDir)
+  const client = await LiveClient.attach(bridge!, options)
+  return { ...observed, stateDir, watched: bridge!, live: client }
+}
+
+describe('a bridge that is watched', () => {
+  it('tells its state, then its events, over a socket that only its user can open', async () => {
+    const types: string[] = []
+    const { run, live, watched, stateDir, bridge } = await attached({ onEvent: ({ type }) => types.push(type) })
+    expect(watched).toMatchObject({ pid: process.pid, host: hostId() })
+    expect(statSync(watched.socket).mode & 0o777).toBe(0o600)
+    expect(live.hello.sessions).toHaveLength(1)
+    await run('await mcp_raw.echo(text="x")')
+    while (!types.includes('run.ended')) await sleep(5)
+    expect(types.indexOf('cell.started')).toBeLessThan(types.indexOf('call.started'))
+    expect(live.state.counts).toMatchObject({ runs: 1, cells: 1, calls: 1, failed: 0 })
+    expect(live.state.servers.get('raw')).toMatchObject({ state: 'running', calls: 1 })
+    const second = await LiveClient.attach(watched)
+    expect(second.hello.counts).toMatchObject({ runs: 1, calls: 1 })
+    second.close()
+    await bridge.close()
+    expect(await liveBridges(stateDir)).toEqual([])
+    expect(readdirSync(liveFolder(stateDir))).toEqual([])
+  })
+
+  it('interrupts a cell that it is asked to, and no other', async () => {
+    const { run, live } = await attached()
+    const running = run('import time\nwhile True: time.sleep(0.05)')
+    while (live.state.cells.size === 0) await sleep(10)
+    const [cell] = live.state.cells.keys()
+    expect(await live.ask('interrupt', { cell: 'ffffffffffffffff' })).toBe(false)
+    expect(await live.ask('interrupt', { cell })).toBe(true)
+    expect(JSON.stringify((await running).content)).toContain('interrupt')
+    await expect(live.ask('rm -rf')).rejects.toThrow("no method 'rm -rf'")
+    live.close()
+  })
+
+  it('outlives what is sent to it: garbage, a line without end, and a reader that never reads', async () => {
+    const { run, watched, live } = await attached()
+    const garbage = connect(watched.socket)
+    garbage.write('not json\n[]\n{"id":1}\nnull\n')
+    const endless = connect(watched.socket)
+    endless.on('error', () => {})
+    endless.write('x'.repeat(2 << 20))
+    const deaf = connect(watched.socket)
+    deaf.pause()
+    await run('for n in range(300):\n    print("y" * 60_000)\n')
+    await run('1 + 1')
+    while (live.state.counts.cells < 2) await sleep(10)
+    for (const socket of [garbage, endless, deaf]) socket.destroy()
+    live.close()
+  })
+})
+
+describe('liveBridges', () => {
+  it('forgets entries whose process is gone, and deletes nothing that is no socket', async () => {
+    const { stateDir } = await attached()
+    const folder = liveFolder(stateDir)
+    const kept = path.join(stateDir, 'servers.json')
+    const gone = { pid: 2 ** 22 + 1, host: hostId(), startedAt: 1, version: '1', cwd: '/' }
+    writeFileSync(path.join(folder, 'a.json'), JSON.stringify({ ...gone, socket: path.join(folder, 'a.sock') }))
+    writeFileSync(path.join(folder, 'b.json'), JSON.stringify({ ...gone, socket: kept }))
+    writeFileSync(path.join(folder, 'c.json'), 'garbage')
+    expect(await liveBridges(stateDir)).toHaveLength(1)
+    expect(readdirSync(folder).filter((name) => /^[abc]\./.test(name))).toEqual([])
+    expect(statSync(kept).size).toBeGreaterThan(0)
+  })
+})
