@@ -18,6 +18,8 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
+  jail: async () => (await import('./jail.ts')).jailRows(),
+  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

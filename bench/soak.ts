@@ -1,15 +1,13 @@
 // `npm run soak [-- --minutes 60]`: four clients of one bridge over HTTP run cells, hit time limits, lose servers and reconnect. Prints rows for
 // what must not grow: the bridge's memory after a warm-up, its descriptors, and what is left when the clients are gone and when it has ended.
 // Linux only, since it reads /proc. A run of less than half an hour says little about the slope.
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../test/support/bridge-process.ts'
+import type { Client } from '@modelcontextprotocol/client'
+import { fixtureServer, published } from '../test/support/bridge-process.ts'
 import { descendants } from '../test/support/processes.ts'
+import { type MeasuredBridge, openMeasuredBridge } from './http-bridge.ts'
 import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
@@ -44,52 +42,44 @@ interface Sample {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } })
   const durationMs = Number(values.minutes) * 60_000
-  const home = makeHome({ everything: published.everything(), dies: fixtureServer('raw.mjs', 'chatty') })
-  const env = bridgeEnv(home, { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_LOG_LEVEL: 'error' })
-  const bridge = spawn(process.execPath, [CLI, 'run', '--http', '0'], {
-    env,
-    cwd: home,
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const bridge = await openMeasuredBridge({
+    everything: published.everything(),
+    dies: fixtureServer('raw.mjs', 'chatty'),
   })
-  const exited = new Promise<void>((resolve) => bridge.once('exit', () => resolve()))
+  const pid = bridge.child.pid!
   let cellCount = 0
   try {
-    const url = await addressOf(bridge.stderr)
-    const token = readFileSync(path.join(home, 'MCPs/.sandbridge/http-token'), 'utf8').trim()
     const end = Date.now() + durationMs
     const samples: Sample[] = []
-    const sampler = setInterval(() => samples.push(sampleOf(bridge.pid!)), SAMPLE_MS)
-    const atRest = descendants(bridge.pid!).length
+    const sampler = setInterval(() => samples.push(sampleOf(pid)), SAMPLE_MS)
+    const atRest = descendants(pid).length
     await Promise.all(
       Array.from({ length: CLIENT_COUNT }, async (_, client) => {
         while (Date.now() < end) {
-          cellCount += await oneConnection(new URL(url), token, Math.min(end, Date.now() + CONNECTION_MS), client)
+          cellCount += await oneConnection(bridge, Math.min(end, Date.now() + CONNECTION_MS), client)
         }
       }),
     )
     clearInterval(sampler)
     await sleep(VANISHED_MS)
-    const left = descendants(bridge.pid!).length - atRest
-    bridge.kill('SIGTERM')
-    const children = descendants(bridge.pid!).map(({ pid }) => pid)
-    await exited
+    const left = descendants(pid).length - atRest
+    bridge.child.kill('SIGTERM')
+    const children = descendants(pid).map((child) => child.pid)
+    await bridge.exited
     await sleep(3_000)
-    const survivors = children.filter((pid) => isThere(pid))
+    const survivors = children.filter((child) => isThere(child))
     print(rowsOf(samples, cellCount, left, survivors.length))
   } finally {
-    if (bridge.exitCode === null) bridge.kill('SIGKILL')
-    await exited
-    await rm(home, { recursive: true, force: true })
+    await bridge.close()
   }
 }
 
 /** Runs cells until `end`, then goes away without ending the session, as clients do that crash. @returns how many cells were run */
-async function oneConnection(url: URL, token: string, end: number, seed: number): Promise<number> {
-  const requestInit = { headers: { authorization: `Bearer ${token}` } }
-  const client = new Client({ name: 'soak', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+async function oneConnection(bridge: MeasuredBridge, end: number, seed: number): Promise<number> {
+  let client: Client | undefined
   let count = 0
   try {
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    client = await bridge.connect()
     for (let index = seed; Date.now() < end; index += 1) {
       await client.callTool({ name: 'run_python', arguments: CELLS[index % CELLS.length]! }, { timeout: 120_000 })
       count += 1
@@ -98,7 +88,7 @@ async function oneConnection(url: URL, token: string, end: number, seed: number)
     process.stderr.write(`A client failed: ${String(error)}\n`)
     await sleep(1_000)
   } finally {
-    await client.close()
+    await client?.close()
   }
   return count
 }
@@ -147,19 +137,6 @@ function isThere(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-async function addressOf(stderr: NodeJS.ReadableStream): Promise<string> {
-  let text = ''
-  for await (const chunk of stderr) {
-    text += String(chunk)
-    const [, url] = /Serving MCP at (\S+) .*\n/.exec(text) ?? []
-    if (url) {
-      stderr.resume()
-      return url
-    }
-  }
-  throw new Error(`The bridge did not start: ${text}`)
 }
 
 function print(rows: BenchRow[]): void {

@@ -76,6 +76,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
   /** The client's run that the cell is part of. */
@@ -161,6 +163,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
+      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -360,23 +363,13 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, run, ...request }: RunCellRequest,
+    { servers, asker, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const {
-      catalog,
-      upstreams,
-      questions,
-      artifacts,
-      memories,
-      projects,
-      savedTools,
-      loadableTools,
-      settings: facts,
-    } = this
+    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -495,7 +488,10 @@ export class Bridge {
         await this.upstreams.listTools(name, signal)
       }
       // What the server asks as soon as it runs goes to the client of this cell.
-      this.questions.during(name, cell, start).catch(() => {})
+      const leave = this.questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
     }
   }
 
@@ -538,6 +534,12 @@ export class Bridge {
   async resolveTransport(definition: ServerDefinition): Promise<StdioServer | RemoteServer> {
     const host = ownHost()
     return expandTransport(definition, { ...host, input: await this.#inputs.forServer(definition, host.env) })
+  }
+
+  /** What holds secrets of servers, and what decides over what the bridge starts. */
+  #privateFiles(): string[] {
+    const { stateDir, cacheDir } = this.settings
+    return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
   }
 
   /** End every session, sandbox and upstream. */

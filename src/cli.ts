@@ -173,6 +173,65 @@ saved
   .action(async (file: string) => (await import('./commands/saved.ts')).importSaved(file))
 
 program
+  .command('workflows')
+  .description('list the workflows that cells have kept')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
+
+program
+  .command('run-workflow')
+  .description('run a workflow without a model; its parameters are options, such as --week 47')
+  .argument('<name>')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .option('--json', 'print the result as JSON')
+  .option('--dry-run', 'show what it would be run with and which tools it may call')
+  .option('--check', 'run it against its recorded replies and call nothing')
+  .option('--record', 'keep the replies of this run for --check')
+  .option('--resume', 'go on with the run that failed, without making its calls again')
+  .option('--timeout <seconds>', 'how long it may run', '3600')
+  .option('--images <folder>', 'where to save images and sounds; the working folder when left out')
+  .action(async (name: string, words: string[], options: object) =>
+    (await import('./commands/run-workflow.ts')).runWorkflow(name, words, options),
+  )
+
+program
+  .command('export')
+  .description('write workflows, saved functions and artifacts to a file that `import` reads')
+  .argument('[names...]', 'only these, and what they import')
+  .option('-o, --output <file>', 'the file; bundle.sbx when left out')
+  .option('--notebook', 'write one workflow as a Jupyter notebook instead')
+  .action(async (names: string[], options: object) =>
+    (await import('./commands/bundle.ts')).exportBundle(names, options),
+  )
+
+program
+  .command('import')
+  .description('show what is in such a file, and take it over; runs nothing')
+  .argument('<file>')
+  .option('--dry-run', 'show what is in it and do nothing')
+  .option('-y, --yes', 'without being asked')
+  .action(async (file: string, options: object) => (await import('./commands/bundle.ts')).importBundle(file, options))
+
+const profile = program.command('profile').description('list the named sets of servers, define or delete one')
+profile
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/profile.ts')).listProfiles(options))
+profile
+  .command('set')
+  .description('define one; MCP_BRIDGE_PROFILE then chooses it')
+  .argument('<name>')
+  .argument('<servers...>')
+  .action(async (name: string, servers: string[]) => (await import('./commands/profile.ts')).setProfile(name, servers))
+profile
+  .command('rm')
+  .description('delete one; its servers stay')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/profile.ts')).removeProfile(name))
+
+program
   .command('index')
   .description('list the tools of every server now, so that no cell waits for it')
   .argument('[names...]', 'only these servers')
@@ -245,7 +304,7 @@ program
   .option('--fix', 'correct what can be corrected without a loss, such as rights of files')
   .option('--report <file>', 'write all of it to a file, without secrets, for an issue')
   .option('--json', 'print JSON')
-  .action(async (options: object) => (await import('./commands/doctor/doctor.ts')).doctor(options))
+  .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 
 program
   .command('image')

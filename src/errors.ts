@@ -42,6 +42,11 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'The next use restarts the server. See its state with `sandbridge servers NAME`.',
   },
+  UPSTREAM_JAIL_UNAVAILABLE: {
+    actor: 'user',
+    retryable: false,
+    hint: 'Install bubblewrap. `sandbridge doctor` says what works here.',
+  },
   UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Retry, or request less data.' },
   UPSTREAM_PROTOCOL: {
     actor: 'operator',

@@ -109,7 +109,7 @@ function bodyOf({ name, file }: Step): string | undefined {
 const named = (step: Pick<Step, 'name' | 'file'>) => `${step.name} (${step.file})`
 
 describe.each([
-  ['A call', 22],
+  ['A call', 17],
   ['A cell', 14],
   ['A configuration entry', 9],
 ] as const)('the way of %s in ARCHITECTURE.md', (way, most) => {

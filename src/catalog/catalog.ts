@@ -17,6 +17,7 @@ import { Indexing, serverError } from './indexing.ts'
 import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
+import { wordVectors } from './word-vectors-file.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
 interface ListedTools {
@@ -143,6 +144,9 @@ export class Catalog {
       void record.tools
       await nextTurn()
     }
+    const vectors = wordVectors()
+    do await nextTurn()
+    while (vectors?.stemAhead())
   }
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
@@ -205,17 +209,24 @@ export class Catalog {
     return record.tools ?? []
   }
 
+  /** The tool that `findTool` finds, where that need not ask the server. */
+  knownTool(server: string, toolOrAlias: string): CatalogTool | undefined {
+    const record = this.#record(server)
+    return record.isOld ? undefined : record.named(toolOrAlias)
+  }
+
   /**
    * A tool by its true name, its Python name, or either in another case.
    * @throws BridgeError PROXY_TOOL_UNKNOWN with the tools that may be meant; `data.suggestions` lists their true names
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
     const record = this.#record(server)
-    let found = lookUp(record, await this.tools(server, signal), toolOrAlias)
+    await this.tools(server, signal)
+    let found = lookUp(record, toolOrAlias)
     if (found === undefined && !record.isFresh) {
       // What is on disk may be older than the server.
       await this.#indexing.now(record, signal).catch(() => undefined)
-      found = lookUp(record, record.tools ?? [], toolOrAlias)
+      found = lookUp(record, toolOrAlias)
     }
     if (found === undefined) throw this.#unknownTool(record, toolOrAlias)
     return found
@@ -262,7 +273,7 @@ export class Catalog {
     const record = this.#record(server)
     const { tools } = record
     if (tools === undefined || !record.isTrustworthy) return undefined
-    const tool = lookUp(record, tools, call.tool)
+    const tool = lookUp(record, call.tool)
     const wrong = tool === undefined ? this.#unknownTool(record, call.tool) : checkArguments(tool, call, this)
     // It is no use to be told the same thing for ever by a list that has become wrong.
     if (wrong !== undefined && !record.isFresh && record.mayRetry) this.#indexing.now(record).catch(() => undefined)
@@ -395,7 +406,7 @@ export class Catalog {
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {
     if (isOffering(tool)) {
       const record = this.#record(tool.server)
-      const isTaken = lookUp(record, record.tools ?? [], tool.alias)?.method === undefined
+      const isTaken = lookUp(record, tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
     return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))

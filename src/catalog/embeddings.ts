@@ -41,7 +41,7 @@ export class Embeddings {
     textOf: (item: T) => string,
     signal?: AbortSignal,
   ): Promise<Map<T, number> | undefined> {
-    if (items.length === 0 || query.trim() === '' || Date.now() < this.#pausedUntil) return undefined
+    if (items.length === 0 || query.trim() === '' || performance.now() < this.#pausedUntil) return undefined
     const limit = AbortSignal.timeout(this.#options.timeoutMs ?? 1500)
     const bound = signal === undefined ? limit : AbortSignal.any([limit, signal])
     const texts = items.map((item) => textOf(item).slice(0, TEXT_LIMIT))
@@ -95,8 +95,8 @@ export class Embeddings {
   }
 
   #pause(): void {
-    if (Date.now() < this.#pausedUntil) return
-    this.#pausedUntil = Date.now() + PAUSE_MS
+    if (performance.now() < this.#pausedUntil) return
+    this.#pausedUntil = performance.now() + PAUSE_MS
     this.#options.log?.warning('The embedding endpoint returned an invalid response; searches use words alone for now')
   }
 }

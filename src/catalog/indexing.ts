@@ -2,7 +2,9 @@
 // Whoever waits can stop waiting; the reading itself goes on for the next one who asks.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Abortable } from '../process/cancellation.ts'
 import { untilAborted, withTimeout } from '../process/wait.ts'
+import { type Caller, callerOf, setCaller } from '../upstream/lifecycle/callers.ts'
 import type { ServerError } from './disk-cache.ts'
 import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../text/one-line.ts'
@@ -53,8 +55,8 @@ export class Indexing {
   }
 
   /** Read one server now, whatever happened before. @throws what reading it throws, or CANCELLED */
-  now(record: ServerRecord, signal?: AbortSignal): Promise<void> {
-    return until(this.#start(record, false), signal)
+  now(record: ServerRecord, signal?: Abortable): Promise<void> {
+    return until(this.#start(record, false, signal), signal)
   }
 
   /**
@@ -75,20 +77,22 @@ export class Indexing {
     this.#closed.abort()
   }
 
-  #start(record: ServerRecord, isQueued: boolean): Promise<void> {
+  /** @param asked by whoever is the first to need it: what the server asks when it starts, it asks on their behalf */
+  #start(record: ServerRecord, isQueued: boolean, asked?: Abortable): Promise<void> {
     const running = this.#running.get(record)
     if (running !== undefined) return running
-    const reading = this.#readOne(record, isQueued).finally(() => this.#running.delete(record))
+    const reading = this.#readOne(record, isQueued, callerOf(asked)).finally(() => this.#running.delete(record))
     this.#running.set(record, reading)
     return reading
   }
 
-  async #readOne(record: ServerRecord, isQueued: boolean): Promise<void> {
+  async #readOne(record: ServerRecord, isQueued: boolean, caller: Caller | undefined): Promise<void> {
     if (isQueued && this.#active >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#active += 1
     const limit = AbortSignal.timeout(TIME_LIMIT_MS)
     try {
       const signal = AbortSignal.any([this.#closed.signal, limit])
+      setCaller(signal, caller)
       signal.throwIfAborted()
       await until(this.#read(record, signal), signal)
     } catch (error) {
@@ -120,7 +124,7 @@ function isCancellation(error: unknown): boolean {
 }
 
 /** `work`, or CANCELLED as soon as `signal` says so. The work is not stopped. */
-function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function until<T>(work: Promise<T>, signal: Abortable | undefined): Promise<T> {
   return untilAborted(work, signal, () => {
     const reason: unknown = signal?.reason
     if (reason instanceof DOMException && reason.name === 'TimeoutError') return reason

@@ -7,13 +7,13 @@ import type { ServerRecord } from './server-record.ts'
 import { foldName } from '../text/python-name.ts'
 
 /** A tool by its names; else what any server can be asked by this one. With a `_` in front that comes before a tool of a similar name. */
-export function lookUp(record: ServerRecord, tools: readonly CatalogTool[], name: string): CatalogTool | undefined {
-  const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name)
+export function lookUp(record: ServerRecord, name: string): CatalogTool | undefined {
+  const exact = record.named(name)
   if (exact !== undefined) return exact
   const method = serverMethod(record.name, record.alias, name)
   if (method !== undefined && name.startsWith('_')) return method
   const folded = foldName(name)
-  const same = tools.filter((tool) => foldName(tool.name) === folded)
+  const same = (record.tools ?? []).filter((tool) => foldName(tool.name) === folded)
   return same.length === 1 ? same[0] : method
 }
 

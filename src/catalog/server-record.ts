@@ -21,7 +21,7 @@ import {
   type ServerError,
 } from './disk-cache.ts'
 import { isRecord } from '../text/json.ts'
-import { isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { isPlainText, isTextBox, mergeShapes, shapeOfResult, type Shape } from './model/learned-types.ts'
 import { oneLine } from '../text/one-line.ts'
 import { serverPurpose } from './server-purpose.ts'
 
@@ -44,6 +44,7 @@ export class ServerRecord {
   #key: string | undefined
   #known: CachedServer | undefined
   #tools: CatalogTool[] | undefined
+  #named: Map<string, CatalogTool> | undefined
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
@@ -78,6 +79,17 @@ export class ServerRecord {
     if (this.#tools !== undefined) return this.#tools
     const allowed = this.#load().tools?.filter(({ name }) => allowsTool(this.#definition, name))
     return (this.#tools = allowed && catalogTools(this.name, this.alias, allowed))
+  }
+
+  /** A tool by its true name, or else by its Python name. */
+  named(name: string): CatalogTool | undefined {
+    if (this.#named === undefined) {
+      const tools = (this.tools ?? []).toReversed()
+      // The first of a name is meant.
+      const byAlias = tools.map((tool) => [tool.alias, tool] as const)
+      this.#named = new Map([...byAlias, ...tools.map((tool) => [tool.name, tool] as const)])
+    }
+    return this.#named.get(name)
   }
 
   /** The last one, unless what it depended on has changed since. */
@@ -173,6 +185,7 @@ export class ServerRecord {
       if (instructions === undefined) delete known.instructions
       else known.instructions = instructions
       this.#tools = undefined
+      this.#named = undefined
       this.#forgetChanged(known)
     }
     this.#save()
@@ -199,14 +212,16 @@ export class ServerRecord {
   }
 
   learn(toolName: string, result: ToolResult): void {
-    const tool = this.tools?.find(({ name }) => name === toolName)
-    if (tool === undefined) return
+    const tool = this.named(toolName)
+    if (tool?.name !== toolName) return
     const { outputSchema } = tool.definition
     if (isRecord(outputSchema) && !isTextBox(outputSchema)) return
+    const before = this.learnedShape(toolName)
+    // Nothing new, and what most tools return.
+    if (before?.type.includes('string') && isPlainText(result)) return
     const shape = shapeOfResult(result)
     if (shape === undefined) return
     const known = this.#load()
-    const before = this.learnedShape(toolName)
     const merged = before === undefined ? shape : mergeShapes(before, shape)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(merged)) return
     const one = { of: toolFingerprint(tool.definition), shape: merged }

@@ -1,5 +1,5 @@
 // Reads the word vectors that come with the package: `words.txt`, one word a line, and `word-vectors.i4`, for each word as many signed numbers
-// of four bits, two a byte, the first in the lower half. Called by the first search, never at start.
+// of four bits, two a byte, the first in the lower half. Called once the tools of a bridge were asked for, or by the first search; never at start.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from '../storage/package-root.ts'

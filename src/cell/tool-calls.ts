@@ -1,5 +1,4 @@
 // The tool calls of one cell while it runs: which are open, and how long each tool has taken. For progress, and for saying where the time went.
-import type { CallHandler } from '../kernel/open-calls.ts'
 import type { CallFrame } from '../protocol/frames.ts'
 
 /** A moment in the calls of a cell: `name` is the oldest that is open, the `number`th of `total` so far. */
@@ -30,26 +29,21 @@ export class ToolCalls {
     this.#onProgress = onProgress
   }
 
-  /** The same handler, watched. */
-  watch(handler: CallHandler): CallHandler {
-    const watched: CallHandler = async (call, signal) => {
-      if (call.method !== 'call_tool') return handler(call, signal)
-      const tool = this.#toolOf(call)
-      const opened = { startedAt: performance.now() }
-      tool.open.add(opened)
-      this.#started += 1
+  /** A call begins. @returns what to call when it is over, however it ended; undefined for a call of the kernel's own */
+  begin(call: CallFrame): (() => void) | undefined {
+    if (call.method !== 'call_tool') return undefined
+    const tool = this.#toolOf(call)
+    const opened = { startedAt: performance.now() }
+    tool.open.add(opened)
+    this.#started += 1
+    this.#tell()
+    return () => {
+      tool.open.delete(opened)
+      tool.finishedCount += 1
+      tool.finishedMs += performance.now() - opened.startedAt
+      this.#finished += 1
       this.#tell()
-      try {
-        return await handler(call, signal)
-      } finally {
-        tool.open.delete(opened)
-        tool.finishedCount += 1
-        tool.finishedMs += performance.now() - opened.startedAt
-        this.#finished += 1
-        this.#tell()
-      }
     }
-    return watched
   }
 
   /** How long the tools have taken, the longest first; undefined when none was called. */
@@ -80,8 +74,9 @@ export class ToolCalls {
   }
 
   #tell(): void {
+    if (!this.#onProgress) return
     const open = [...this.#tools].find(([, tool]) => tool.open.size > 0)
-    if (open) this.#onProgress?.({ name: open[0], number: this.#finished + 1, total: this.#started })
+    if (open) this.#onProgress({ name: open[0], number: this.#finished + 1, total: this.#started })
   }
 }
 

@@ -1,16 +1,13 @@
 // `sandbridge servers`: which upstreams there are, what is known of them, and where they come from. Starts none of them.
 import type { Bridge } from '../bridge.ts'
 import { describeServers } from '../config/describe-servers.ts'
-import type { FoundServer } from '../config/server-definition.ts'
+import type { ConfigFileRead, FoundServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
-import { type Cell, print, printEmpty, printJson, printSummary, printTable, visibleInline } from './print.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 import { NO_SERVERS, shortReason } from './server-notes.ts'
 import { printLog, showServer } from './show-server.ts'
-
-/** Of `12 servers, not trusted`. */
-const STATE_WIDTH = 23
 
 interface ServersOptions {
   json?: boolean
@@ -24,7 +21,7 @@ export async function servers(name: string | undefined, options: ServersOptions)
     if (options.log) {
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server: sandbridge servers NAME --log')
     }
-    if (options.json) printJson(listing(bridge))
+    if (options.json) printJson({ ...listing(bridge), ...(options.sources && { files: sourceFiles(bridge) }) })
     else if (options.sources) printSources(bridge)
     else printServers(bridge)
   })
@@ -78,19 +75,38 @@ function summaryOf({ catalog }: Bridge): string {
 }
 
 function printSources({ discovered }: Bridge): void {
-  if (discovered.files.length === 0 && discovered.skipped.length === 0) return printEmpty(NO_SERVERS)
-  const clientWidth = Math.max(...discovered.files.map((file) => file.client.length))
-  for (const { client, file, serverCount, trusted } of discovered.files) {
-    const state = count(serverCount, 'server') + (trusted ? '' : ', not trusted')
-    print([client.padEnd(clientWidth), state.padEnd(STATE_WIDTH), visibleInline(file)].join('  '))
-    const own = discovered.found.filter(
-      ({ definition: { source } }) => source.file === file && source.client === client,
-    )
-    printTable(own.map((one) => [`  ${one.definition.name}`, fate(one, discovered.found)]))
-  }
-  if (discovered.skipped.length === 0) return
-  print('\nSkipped:')
-  printTable(discovered.skipped.map(({ file, name, reason }) => [`  ${name ?? ''}`, reason, file]))
+  const { files, skipped, found } = discovered
+  if (files.length === 0 && skipped.length === 0) return printEmpty(NO_SERVERS)
+  const rows = files.flatMap((source): Cell[][] => {
+    const { client, file, serverCount, trusted } = source
+    const state = count(serverCount, 'server')
+    return [
+      [{ text: client, style: 'bold' }, trusted ? state : { text: `${state}, not trusted`, style: 'yellow' }, file],
+      ...serversOf(source, found).map((one) => [`  ${one.definition.name}`, '', fate(one, found)]),
+    ]
+  })
+  printTable(rows, { head: ['CLIENT', 'SERVERS', 'FILE'] })
+  if (skipped.length > 0) print('\nSkipped:')
+  const skippedRows = skipped.map(({ file, name, reason }): Cell[] => [`  ${name ?? ''}`, reason, file])
+  printTable(skippedRows, { head: ['  NAME', 'WHY', 'FILE'] })
+  const untrusted = files.filter(({ trusted }) => !trusted).length
+  const parts = [`${count(files.length, 'file')} with ${count(found.length, 'server')}`]
+  if (untrusted > 0) parts.push(`${count(untrusted, 'file')} not trusted. Allow: sandbridge trust`)
+  printSummary(parts.join('. '))
+}
+
+/** Where servers come from, and what became of each: `name` is what it is called here. */
+function sourceFiles({ discovered: { files, found } }: Bridge): object[] {
+  return files.map((source) => ({
+    ...source,
+    servers: serversOf(source, found).map(({ definition, name, isDouble }) => {
+      return { definedAs: definition.name, name, ...(isDouble && { isSameAsEarlier: true }) }
+    }),
+  }))
+}
+
+function serversOf({ file, client }: ConfigFileRead, found: readonly FoundServer[]): FoundServer[] {
+  return found.filter(({ definition: { source } }) => source.file === file && source.client === client)
 }
 
 function isRenamed({ definition, name, isDouble }: FoundServer): boolean {

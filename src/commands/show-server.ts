@@ -2,6 +2,7 @@
 import type { Bridge } from '../bridge.ts'
 import type { ServerDetails } from '../catalog/catalog.ts'
 import { firstSentence } from '../text/one-line.ts'
+import { describeJail } from '../config/describe-jail.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
@@ -81,6 +82,7 @@ function settingRows({ transport, description }: ServerDefinition): Cell[][] {
     ...listRow('variables', [...Object.keys(env), ...inheritEnv]),
     ...listRow('folder', cwd === undefined ? [] : [cwd]),
     ...listRow('variables of', envFile === undefined ? [] : [envFile]),
+    ['jailed', describeJail({ transport }) ?? { text: 'no', style: 'dim' }],
   ]
 }
 

@@ -19,16 +19,21 @@ export class Definitions {
   }
 
   /** What the files hold now. */
-  read(): Promise<DiscoveredServers> {
-    const { stateDir } = this.#settings
+  async read(): Promise<DiscoveredServers> {
+    const { stateDir, profile } = this.#settings
     const seen = (this.#seen = new PlacesSeen())
     seen.note(trustRecord(stateDir))
-    return discoverServers({
+    const discovered = await discoverServers({
       settings: this.#settings,
       isTrusted: createTrustStore(stateDir).isTrusted,
       fileSystem: seen.noting(nodeFileSystem),
       ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
     })
+    if (profile === undefined) return discovered
+    const { onlyProfile, Profiles } = await import('./profiles.ts')
+    const profiles = new Profiles(stateDir)
+    seen.note(profiles.file)
+    return onlyProfile(discovered, await profiles.get(profile), profiles.file)
   }
 
   /** What the files hold, when that may have changed since they were read; else undefined. Those who ask at once share one reading. */

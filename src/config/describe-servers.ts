@@ -1,4 +1,5 @@
 // Definitions as they may be shown and logged: enough to recognise a server by, and no value that could be a secret. Pure.
+import { describeJail } from './describe-jail.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** What `sandbridge servers --json` tells about one server. */
@@ -14,6 +15,8 @@ export interface ServerSummary {
   argsCount?: number
   /** Names of variables, never their values. */
   env?: string[]
+  /** What its jail opens; missing when it is not jailed. */
+  jailed?: string
   /** Scheme, host and port. */
   origin?: string
   /** Names of headers, never their values. */
@@ -34,6 +37,7 @@ export function describeServers(definitions: readonly ServerDefinition[]): Serve
           command: programName(transport.command),
           argsCount: transport.args.length,
           env: [...new Set([...Object.keys(transport.env), ...(transport.inheritEnv ?? [])])],
+          ...(transport.sandbox && { jailed: describeJail({ transport }) ?? '' }),
         }
       : { origin: originOf(transport.url), headers: Object.keys(transport.headers) }),
   }))

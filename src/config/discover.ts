@@ -13,6 +13,7 @@ import {
   type ConfigFileRead,
   type DiscoveredServers,
   type ServerDefinition,
+  type ServerSandbox,
   type SkippedEntry,
   trustRank,
 } from './server-definition.ts'
@@ -22,7 +23,8 @@ import type { Settings } from './settings.ts'
 import { textHash } from './trust.ts'
 
 export interface DiscoverOptions {
-  settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'>
+  settings: Pick<Settings, 'stateDir' | 'serversConfig' | 'allowSelfServer' | 'sources'> &
+    Partial<Pick<Settings, 'jail'>>
   env?: Record<string, string | undefined>
   home?: string
   cwd?: string
@@ -35,6 +37,9 @@ export interface DiscoverOptions {
   /** Where this very bridge serves over HTTP. */
   ownPort?: number
 }
+
+/** Of a server that only MCP_BRIDGE_JAIL=all jails: nothing of this machine, and the internet as most servers need it. */
+const DEFAULT_SANDBOX: ServerSandbox = { network: { allowedDomains: ['*'] } }
 
 /** What one file holds. `rank` is what comes first: the user's own files, then trusted projects', then the rest. */
 interface FileServers {
@@ -142,10 +147,17 @@ async function readOne(
   for (const entry of entries) {
     const definition = toDefinition(entry, { client: reader.client, file }, options)
     if ('reason' in definition) result.skipped.push({ file, name: shownName(entry.name), reason: definition.reason })
-    else result.servers.push({ ...definition, ...origin })
+    else result.servers.push(jailed({ ...definition, ...origin }, options.settings.jail))
   }
   result.read = { client: reader.client, file, serverCount: result.servers.length, trusted, hash: textHash(read.text) }
   return result
+}
+
+/** A project cannot take its own servers out of the jail that its user wants for all. */
+function jailed(definition: ServerDefinition, jail: Settings['jail'] | undefined): ServerDefinition {
+  const { transport, unjailed, isProjects } = definition
+  if (jail !== 'all' || transport.type !== 'stdio' || transport.sandbox || (unjailed && !isProjects)) return definition
+  return { ...definition, transport: { ...transport, sandbox: DEFAULT_SANDBOX } }
 }
 
 function toDefinition(

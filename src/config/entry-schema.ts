@@ -2,6 +2,7 @@
 // A message has {field} where the name of the field belongs, and never a value. Fields that are not named here are ignored.
 import * as z from 'zod'
 import { isRecord, withoutUndefined } from '../text/json.ts'
+import type { ServerSandbox } from './server-definition.ts'
 
 /** Every way in which a file may name a transport. */
 export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
@@ -45,6 +46,46 @@ function build() {
 
   const inputs = lenient(z.array(lenient(input)))
 
+  const notUnderstood = 'has a {field} that is not understood: see docs/jail.md'
+  const filesystem = z
+    .strictObject(
+      {
+        allowRead: texts.describe('Folders and files that it may read although they are in a hidden place.'),
+        allowWrite: texts.describe('Folders that it may write to.'),
+        denyRead: texts.describe('Folders and files that it may not see.'),
+        denyWrite: texts.describe('Parts of allowWrite that it may only read.'),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const network = z
+    .strictObject(
+      {
+        allowedDomains: texts
+          .transform((domains) => domains ?? [])
+          .describe('Hosts that it may reach: api.example.com, *.example.com, or * for all of the internet.'),
+        deniedDomains: texts.describe('Hosts that it may not reach. This wins over allowedDomains.'),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const orMissing = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+  const jail = z
+    .strictObject(
+      {
+        filesystem: orMissing(filesystem).describe('What it may read and write beside its private home folder.'),
+        network: orMissing(z.union([z.boolean(), network], notUnderstood)).describe(
+          'true is the network of this machine. Without it there is none.',
+        ),
+      },
+      notUnderstood,
+    )
+    .transform(withoutUndefined)
+  const sandbox = z
+    .union([z.boolean(), jail], notUnderstood)
+    .nullish()
+    .transform((value): ServerSandbox | false | undefined => (value === true ? {} : (value ?? undefined)))
+
   // What is wrong is named in the order of the fields.
   const common = z.object({
     includeTools: texts.describe('The only tools to offer. * in a name stands for any text.'),
@@ -60,6 +101,7 @@ function build() {
     args: texts.transform((args) => args ?? []).describe('Its arguments.'),
     env: table.describe('Environment variables. ${NAME} stands for a variable of your own environment.'),
     inheritEnv: texts.describe('Names of your own environment variables that the server gets.'),
+    sandbox: sandbox.describe('Run it in a jail. false keeps it out of the jail of MCP_BRIDGE_JAIL=all.'),
   })
   const remote = z.object({
     // A placeholder may stand for any part of the address, so only a plain one can be judged here.

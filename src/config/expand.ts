@@ -9,6 +9,7 @@ import type {
   ClientCredentials,
   RemoteServer,
   ServerDefinition,
+  ServerSandbox,
   SignInClient,
   StdioServer,
 } from './server-definition.ts'
@@ -78,8 +79,30 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
       ...table(transport.env, 'env'),
     },
     ...(transport.cwd === undefined ? {} : { cwd: inHome(fill(transport.cwd, 'cwd'), context) }),
+    ...(transport.sandbox && {
+      sandbox: filledSandbox(
+        transport.sandbox,
+        (file) => path.resolve(context.workspaceFolder, inHome(fill(file, 'sandbox'), context)),
+        (domain) => fill(domain, 'sandbox'),
+      ),
+    }),
   }
   return { ...filled, ...listOf(secrets) }
+}
+
+function filledSandbox(
+  { filesystem, network }: ServerSandbox,
+  fillPath: (file: string) => string,
+  fillDomain: (domain: string) => string,
+): ServerSandbox {
+  const each = <T extends object>(lists: T, fill: (text: string) => string): T =>
+    // The keys stay as they are, and so do the kinds of their values.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    Object.fromEntries(Object.entries(lists).map(([key, texts]) => [key, (texts as string[]).map(fill)])) as T
+  return {
+    ...(filesystem && { filesystem: each(filesystem, fillPath) }),
+    ...(network !== undefined && { network: typeof network === 'boolean' ? network : each(network, fillDomain) }),
+  }
 }
 
 /** What the URL syntax lets pass and an Authorization header cannot be made of. */

@@ -2,6 +2,20 @@
 // The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
 // Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before. Pure.
 
+/** What a jailed server may see and reach. Paths and domains may hold placeholders. */
+export interface ServerSandbox {
+  filesystem?: {
+    /** Folders and files of the home folder, and of places that are hidden, that it may read all the same. */
+    allowRead?: string[]
+    allowWrite?: string[]
+    denyRead?: string[]
+    /** Parts of `allowWrite` that it may only read. */
+    denyWrite?: string[]
+  }
+  /** True is the machine's own network. Missing and false is none at all. */
+  network?: boolean | { allowedDomains: string[]; deniedDomains?: string[] }
+}
+
 /** How to reach an upstream that is a process of ours. */
 export interface StdioServer {
   type: 'stdio'
@@ -13,6 +27,8 @@ export interface StdioServer {
   envFile?: string
   /** Names of variables of the bridge's own environment that the server gets when they are set. */
   inheritEnv?: string[]
+  /** It runs in a jail. Missing means that it does not. */
+  sandbox?: ServerSandbox
   /** With the placeholders filled in: values that are part of the texts above, and secrets by themselves. */
   secrets?: string[]
 }
@@ -80,6 +96,8 @@ export interface ServerDefinition {
   tools?: { include?: string[]; exclude?: string[] }
   /** Those that its file describes, of the inputs it needs. */
   inputs?: ServerInput[]
+  /** The user wants it out of any jail that it is not told to be in. */
+  unjailed?: true
   /** How long the server may take to start, when its configuration says so. */
   startTimeoutMs?: number
   /** How long one call may take, when its configuration says so. */

@@ -26,6 +26,8 @@ export interface ServerEntry {
   includeTools?: unknown
   excludeTools?: unknown
   inputs?: unknown
+  sandbox?: unknown
+  sandboxEnabled?: unknown
   startTimeoutMs?: unknown
   callTimeoutMs?: unknown
 }
@@ -67,18 +69,27 @@ function bodyOf(entry: ServerEntry): ServerBody {
   const { common, stdio, remote } = entrySchemas()
   const type = transportType(entry)
   const { description, includeTools, excludeTools, ...timeouts } = check(common, entry)
-  const transport: StdioServer | RemoteServer =
-    type === 'stdio'
-      ? { type, ...withoutUndefined(check(stdio, entry)) }
-      : { type, ...check(remote, entry), ...oauthOf(entry.oauth) }
+  const local = type === 'stdio' ? check(stdio, { ...entry, sandbox: sandboxOf(entry) }) : undefined
+  const transport: StdioServer | RemoteServer = local
+    ? { type: 'stdio', ...withoutUndefined({ ...local, sandbox: local.sandbox || undefined }) }
+    : { type: type === 'sse' ? 'sse' : 'http', ...check(remote, entry), ...oauthOf(entry.oauth) }
   const needed = inputsOf(entry.inputs, transport)
   return withoutUndefined({
     transport,
     description: description || undefined,
     tools: toolFilter(includeTools, excludeTools),
     inputs: needed.length > 0 ? needed : undefined,
+    unjailed: local?.sandbox === false ? (true as const) : undefined,
     ...timeouts,
   })
+}
+
+/** `sandboxEnabled` is VS Code's word for whether `sandbox` holds. */
+function sandboxOf({ sandbox, sandboxEnabled }: ServerEntry): unknown {
+  if (!isGiven(sandboxEnabled)) return sandbox
+  if (sandboxEnabled === false) return undefined
+  if (sandboxEnabled !== true) throw new EntryInvalid('has a sandboxEnabled that is neither true nor false')
+  return isGiven(sandbox) && sandbox !== false ? sandbox : true
 }
 
 function transportType({ type, command, url }: ServerEntry): 'stdio' | 'http' | 'sse' {

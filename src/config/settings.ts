@@ -93,12 +93,15 @@ const serversConfig: Setting<readonly string[]> = {
       .map((file) => absolutePath(file, home)),
 }
 
+/** The only registry whose names are known to be their owners'. */
+export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
+
 const registries: Setting<readonly string[]> = {
   variable: 'MCP_BRIDGE_REGISTRIES',
   meaning: 'MCP registries that `find` and `add` search, in this order; `off` for none.',
   defaultText: 'the official registry',
   allowed: 'off, or http and https addresses separated by spaces',
-  whenMissing: () => ['https://registry.modelcontextprotocol.io'],
+  whenMissing: () => [OFFICIAL_REGISTRY],
   parse: (text) => {
     if (text.toLowerCase() === 'off') return []
     const addresses = text.split(/\s+/).map((address) => address.replace(/\/+$/, ''))
@@ -129,6 +132,27 @@ const runtime: Setting<(typeof RUNTIMES)[number]> = {
 
 function programName(file: string): string {
   return (file.split(/[/\\]/).at(-1) ?? '').replace(/\.exe$/i, '')
+}
+
+export const MASK_KINDS = ['email', 'phone', 'card', 'iban', 'ip', 'secret'] as const
+export type MaskKind = (typeof MASK_KINDS)[number]
+
+const mask: Setting<readonly MaskKind[]> = {
+  variable: 'MCP_BRIDGE_MASK',
+  meaning: 'Kinds of personal data that the model gets as tokens such as `[EMAIL_1]`, and never as they are.',
+  defaultText: 'none',
+  allowed: `all, or names separated by commas: ${MASK_KINDS.join(', ')}`,
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+    if (words.length === 1 && words[0] === 'all') return MASK_KINDS
+    return words.every((word) => MASK_KINDS.some((kind) => kind === word))
+      ? MASK_KINDS.filter((kind) => words.includes(kind))
+      : undefined
+  },
 }
 
 /** All settings, by the name they have in {@link Settings}. */
@@ -176,6 +200,14 @@ export const SETTINGS = {
     },
     ['lazy', 'explicit'],
     'lazy',
+  ),
+  jail: choice(
+    {
+      variable: 'MCP_BRIDGE_JAIL',
+      meaning: 'Which stdio servers run in a jail: those whose definition has a `sandbox`, or `all` of them.',
+    },
+    ['configured', 'all'],
+    'configured',
   ),
   keychain: choice(
     {
@@ -275,7 +307,19 @@ export const SETTINGS = {
       defaultText: 'all',
     },
   ),
+  profile: pattern(
+    { variable: 'MCP_BRIDGE_PROFILE', meaning: 'The only servers: a profile of `sandbridge profile`.' },
+    { allowed: 'the name of a profile', matches: /^[a-z0-9][a-z0-9_-]{0,63}$/, default: undefined },
+  ),
   registries,
+  expose: list(
+    { variable: 'MCP_BRIDGE_EXPOSE', meaning: 'Workflows that are tools and prompts of their own.' },
+    {
+      allowed: 'names of workflows separated by commas, such as weekly-report',
+      separator: /[\s,]+/,
+      matches: /^[a-z][a-z0-9-]{0,63}$/,
+    },
+  ),
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',
@@ -326,6 +370,7 @@ export const SETTINGS = {
     true,
   ),
   metrics,
+  mask,
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

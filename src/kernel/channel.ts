@@ -15,15 +15,14 @@ import type {
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { withTimeout } from '../process/wait.ts'
 import { writeBatched } from '../process/write-batched.ts'
-import { type CallHandler, OpenCalls, replyError } from './open-calls.ts'
+import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 
 /** What a running cell does, as it happens. */
-export interface CellObserver {
+export interface CellObserver extends CallServer {
   onOutput(stream: 'stdout' | 'stderr', text: string): void
   onDisplay(data: MimeBundle): void
   onProgress?(progress: ProgressFrame): void
-  onCall: CallHandler
 }
 
 interface RunningCell {
@@ -130,7 +129,7 @@ export class Channel {
         cell.observer.onProgress?.(frame)
         break
       case 'call':
-        void this.#calls.answer(frame, bytes, cell.observer.onCall)
+        void this.#calls.answer(frame, bytes, cell.observer)
         break
       case 'done':
         this.#cell = undefined
@@ -159,7 +158,7 @@ export class Channel {
     void this.sandbox.dispose()
   }
 
-  #write(line: Buffer): void {
+  #write(line: string | Buffer): void {
     if (!this.#exit) writeBatched(this.sandbox.stdin, line)
   }
 

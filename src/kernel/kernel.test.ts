@@ -138,11 +138,11 @@ describe('calls of a hostile kernel', () => {
     sandbox.stdout.write('{"type":"secret-of-the-cell"}\n'.repeat(20_000))
     await expect(run).rejects.toMatchObject({
       code: 'KERNEL_DIED',
-      message: /the bridge stopped it after 100 malformed frames, the last one type: Invalid/,
+      message: /the bridge stopped it after 100 malformed frames, the last one type: not one/,
     })
     expect(kernel.channel.malformedCount).toBe(100)
     expect(lines).toHaveLength(100)
-    expect(lines[0]).toMatch(/ warning A sandbox sent a malformed frame reason="type: Invalid/)
+    expect(lines[0]).toMatch(/ warning A sandbox sent a malformed frame reason="type: not one/)
     expect(lines.slice(1).every((text) => text.includes(' debug '))).toBe(true)
     expect(lines.join('')).not.toContain('secret')
     for (const text of lines) expect(text.length).toBeLessThan(400)

@@ -1,17 +1,25 @@
 // The calls a kernel has open: one reply for each, cancelled when the cell lets go of them, bounded in number and size because a hostile cell chooses both.
 import { BridgeError, messageOf } from '../errors.ts'
+import { Cancellation } from '../process/cancellation.ts'
 import type { CallFrame, ReplyError, ReplyFrame } from '../protocol/frames.ts'
 import type { ReplyRoom } from './reply-room.ts'
 
 /** Answers one call; whatever it throws becomes the reply's error. */
-export type CallHandler = (call: CallFrame, signal: AbortSignal) => Promise<unknown>
+export type CallHandler = (call: CallFrame, cancellation: Cancellation) => unknown
+
+/** Serves the calls of one cell. */
+export interface CallServer {
+  onCall: CallHandler
+  /** Hears that a call begins, and by what it returns that it is over. */
+  onCallBegin?(call: CallFrame): (() => void) | undefined
+}
 
 const MAX_OPEN_CALLS = 10_000
 /** Of the params of all open calls, as the decoder weighs frames. One call that weighs more may be open by itself. */
 const MAX_OPEN_BYTES = 256 << 20
 
 export class OpenCalls {
-  readonly #open = new Map<number, AbortController>()
+  readonly #open = new Map<number, Cancellation>()
   readonly #room: ReplyRoom
   readonly #reply: (frame: ReplyFrame) => void
   #openBytes = 0
@@ -26,11 +34,11 @@ export class OpenCalls {
   }
 
   /**
-   * Hand a call to its handler and send the reply when there is one. Never rejects.
+   * Hand a call to who serves it and send the reply when there is one. Never rejects.
    * @param bytes what the call takes in memory
    */
-  async answer(call: CallFrame, bytes: number, handler: CallHandler): Promise<void> {
-    const { id } = call
+  async answer(call: CallFrame, bytes: number, server: CallServer): Promise<void> {
+    const { id, method } = call
     // A reused id is dropped without a reply: the reply to it would be taken for the first call's.
     if (this.#open.has(id)) return
     if (this.#open.size >= MAX_OPEN_CALLS) {
@@ -41,18 +49,25 @@ export class OpenCalls {
       this.#refuse(id, `The arguments of open calls exceed ${MAX_OPEN_BYTES >> 20} MiB`)
       return
     }
-    const controller = new AbortController()
-    this.#open.set(id, controller)
+    const cancellation = new Cancellation()
+    this.#open.set(id, cancellation)
     this.#openBytes += bytes
-    const { signal } = controller
-    const answered = this.#room.during(call.method, signal, () => handler(call, signal))
-    const reply = await answered.then(
-      (value): ReplyFrame => ({ type: 'reply', id, value: value ?? null }),
-      (error: unknown): ReplyFrame => ({ type: 'reply', id, error: replyError(error) }),
-    )
+    let reserved = 0
+    let end: (() => void) | undefined
+    let reply: ReplyFrame
+    try {
+      reserved = this.#room.reserve(method) ?? (await this.#room.turn(method, cancellation))
+      end = server.onCallBegin?.(call)
+      reply = { type: 'reply', id, value: (await server.onCall(call, cancellation)) ?? null }
+    } catch (error) {
+      reply = { type: 'reply', id, error: replyError(error) }
+    }
+    end?.()
     this.#open.delete(id)
     this.#openBytes -= bytes
-    if (!controller.signal.aborted) this.#reply(reply)
+    if (!cancellation.aborted) this.#reply(reply)
+    // Once the answer has been sent, so that it counts.
+    this.#room.release(reserved)
   }
 
   cancel(id: number): void {
@@ -60,7 +75,7 @@ export class OpenCalls {
   }
 
   cancelAll(): void {
-    for (const controller of this.#open.values()) controller.abort()
+    for (const cancellation of this.#open.values()) cancellation.abort()
   }
 
   #refuse(id: number, why: string): void {

@@ -1,6 +1,7 @@
 // How much of what the bridge has to say to one kernel may lie unread. A call that can have a large answer is begun only when there is room for it,
 // so that a cell that asks and never reads cannot fill the bridge's memory.
 import type { Writable } from 'node:stream'
+import type { Cancellation } from '../process/cancellation.ts'
 
 /** Answers that are on their way or being made. A legal frame is larger: it goes alone. */
 const MAX_BYTES = 32 << 20
@@ -37,44 +38,44 @@ export class ReplyRoom {
     return this.#pipe.writableLength
   }
 
-  /**
-   * Do `work` when there is room for its answer, in the order of asking. When `signal` aborts before that, it is never begun.
-   * @throws what `work` throws, or the signal's reason
-   */
-  async during<T>(method: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const bytes = EXPECTED_BYTES.get(method) ?? OTHER_EXPECTED_BYTES
-    if (this.#waiting.size === 0 && this.#fits(bytes)) this.#reservedBytes += bytes
-    else await this.#turn(bytes, signal)
-    try {
-      return await work()
-    } finally {
-      this.#reservedBytes -= bytes
-      // Once the answer has been sent, so that it counts.
-      setImmediate(() => this.#admit())
-    }
+  /** Room for the answer to a method, in bytes; undefined when there is none, and it is to wait for its `turn`. */
+  reserve(method: string): number | undefined {
+    const bytes = expectedBytes(method)
+    if (this.#waiting.size > 0 || !this.#fits(bytes)) return undefined
+    this.#reservedBytes += bytes
+    return bytes
+  }
+
+  /** The same when there is room, in the order of asking. @throws the reason of `cancellation` when that comes first */
+  turn(method: string, cancellation: Cancellation): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const bytes = expectedBytes(method)
+      const giveUp = (): void => {
+        this.#waiting.delete(waiter)
+        reject(cancellation.reason)
+      }
+      const waiter: Waiter = {
+        bytes,
+        enter: () => {
+          cancellation.removeEventListener('abort', giveUp)
+          resolve(bytes)
+        },
+      }
+      cancellation.addEventListener('abort', giveUp)
+      this.#waiting.add(waiter)
+    })
+  }
+
+  /** Once the answer has been sent. */
+  release(bytes: number): void {
+    this.#reservedBytes -= bytes
+    // When what was sent in this turn of the event loop has been written, so that it counts.
+    if (this.#waiting.size > 0) setImmediate(() => this.#admit())
   }
 
   #fits(bytes: number): boolean {
     const taken = this.unreadBytes + this.#reservedBytes
     return taken === 0 || taken + bytes <= MAX_BYTES
-  }
-
-  #turn(bytes: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.#waiting.delete(waiter)
-        reject(signal.reason as Error)
-      }
-      const waiter: Waiter = {
-        bytes,
-        enter: () => {
-          signal.removeEventListener('abort', giveUp)
-          resolve()
-        },
-      }
-      signal.addEventListener('abort', giveUp, { once: true })
-      this.#waiting.add(waiter)
-    })
   }
 
   #admit(): void {
@@ -85,4 +86,8 @@ export class ReplyRoom {
       waiter.enter()
     }
   }
+}
+
+function expectedBytes(method: string): number {
+  return EXPECTED_BYTES.get(method) ?? OTHER_EXPECTED_BYTES
 }

@@ -1,4 +1,5 @@
 // Waiting that ends in time: at an abort, or after a while. What is waited for goes on; whoever started it has to stop it.
+import type { Abortable } from './cancellation.ts'
 
 /**
  * The outcome of `work`, unless `signal` aborts first.
@@ -6,7 +7,7 @@
  */
 export async function untilAborted<T>(
   work: Promise<T>,
-  signal: AbortSignal | undefined,
+  signal: Abortable | undefined,
   reason: () => unknown = () => signal!.reason,
 ): Promise<T> {
   if (!signal) return work

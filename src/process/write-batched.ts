@@ -4,31 +4,29 @@ import type { Writable } from 'node:stream'
 type Done = (error?: Error | null) => void
 
 interface Batch {
-  chunks: Buffer[]
-  bytes: number
+  chunks: (string | Buffer)[]
   waiting: Done[]
 }
 
 /** What is longer goes as it is: copying it would cost more than it saves. */
-const COPIED_BYTES = 16 * 1024
+const COPIED_LENGTH = 16 * 1024
 
 const batches = new WeakMap<Writable, Batch>()
 
 /** Write; what is written to a stream in one turn of the event loop becomes one system call. */
-export function writeBatched(stream: Writable, data: Buffer, done?: Done): void {
-  if (data.length > COPIED_BYTES) {
+export function writeBatched(stream: Writable, data: string | Buffer, done?: Done): void {
+  if (data.length > COPIED_LENGTH) {
     flush(stream)
     stream.write(data, done)
     return
   }
   let batch = batches.get(stream)
   if (!batch) {
-    batch = { chunks: [], bytes: 0, waiting: [] }
+    batch = { chunks: [], waiting: [] }
     batches.set(stream, batch)
     process.nextTick(flush, stream)
   }
   batch.chunks.push(data)
-  batch.bytes += data.length
   if (done) batch.waiting.push(done)
 }
 
@@ -36,8 +34,15 @@ function flush(stream: Writable): void {
   const batch = batches.get(stream)
   if (!batch) return
   batches.delete(stream)
-  const { chunks, bytes, waiting } = batch
-  const data = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes)
+  const { chunks, waiting } = batch
+  const data = joined(chunks)
   if (waiting.length === 0) stream.write(data)
   else stream.write(data, (error) => waiting.forEach((done) => done(error)))
+}
+
+function joined(chunks: (string | Buffer)[]): string | Buffer {
+  if (chunks.length === 1) return chunks[0]!
+  // Calls and their answers are texts, and text is joined without being copied.
+  if (chunks.every((chunk) => typeof chunk === 'string')) return chunks.join('')
+  return Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)))
 }

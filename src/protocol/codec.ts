@@ -1,16 +1,25 @@
 // Bytes to frames and back: one JSON object a line, LF and nothing else ends it. A bad line costs itself and no other.
 import { BridgeError } from '../errors.ts'
-import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, kernelFrame } from './frames.ts'
-import { lineCost } from '../text/line-cost.ts'
+import { checkFrame } from './check-frame.ts'
+import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES } from './frames.ts'
+import { lineCost, MAX_NESTING } from '../text/line-cost.ts'
 
 const LF = 0x0a
 
 /** What lists, objects and their members take in memory besides their text, about. */
 const BYTES_PER_STRUCTURE = 64
+/** In UTF-8, of a UTF-16 code unit, at most. */
+const BYTES_PER_CHARACTER = 3
 
-/** @throws BridgeError FRAME_TOO_LARGE for what is too long, or has more structure than the sandbox's Python should make objects of. */
-export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): Buffer {
-  const bytes = Buffer.from(`${JSON.stringify(frame)}\n`)
+/**
+ * The line for a frame: its text, or its bytes where these had to be looked at.
+ * @throws BridgeError FRAME_TOO_LARGE for what is too long, or has more structure than the sandbox's Python should make objects of.
+ */
+export function encodeFrame(frame: BridgeFrame, maxBytes = MAX_FRAME_BYTES): string | Buffer {
+  const text = `${JSON.stringify(frame)}\n`
+  // So short a text can have no more structure than is allowed.
+  if (text.length <= Math.min(MAX_NESTING, maxBytes / BYTES_PER_CHARACTER)) return text
+  const bytes = Buffer.from(text)
   if (bytes.length > maxBytes) {
     throw new BridgeError('FRAME_TOO_LARGE', `The data is ${bytes.length} bytes long as JSON; the limit is ${maxBytes}`)
   }
@@ -95,8 +104,8 @@ export class FrameDecoder {
       this.#onMalformed('not JSON')
       return
     }
-    const frame = kernelFrame.safeParse(json)
-    if (frame.success) this.#onFrame(frame.data, line.length + structure * BYTES_PER_STRUCTURE)
-    else this.#onMalformed(frame.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
+    const frame = checkFrame(json)
+    if (typeof frame === 'string') this.#onMalformed(frame)
+    else this.#onFrame(frame, line.length + structure * BYTES_PER_STRUCTURE)
   }
 }

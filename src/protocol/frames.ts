@@ -1,7 +1,7 @@
 // Every frame that crosses the pipe between bridge and kernel, as docs/protocol.md describes it; that page is the authority.
-// Types first: frames the bridge sends, then schemas for frames it receives, since those come from hostile code. No bytes here: see codec.ts.
-import * as z from 'zod'
-import { boundedList, boundedRecord } from './bounded-schema.ts'
+// Types only: check-frame.ts checks what comes from the kernel, which is hostile, and codec.ts knows the bytes.
+import type * as z from 'zod'
+import type { kernelFrame } from './frame-schemas.ts'
 
 export const PROTOCOL_VERSION = 1
 
@@ -56,78 +56,10 @@ export type BridgeFrame = RunFrame | ReplyFrame
 
 // ---------------------------------------------------------------- kernel to bridge
 
-const cell = z.int().nonnegative()
-/** No value has more forms than this. Each key is a check of its own: half a million of them take as long to check as to parse. */
-const MAX_BUNDLE_KEYS = 100
-const mimeBundle = boundedRecord(z.unknown(), MAX_BUNDLE_KEYS, 'MIME types')
-
-const readyFrame = z.object({
-  type: z.literal('ready'),
-  protocol: z.int(),
-  python: z.string().max(100),
-  platform: z.string().max(100),
-})
-
-const outputFrame = z.object({
-  type: z.literal('output'),
-  cell,
-  stream: z.enum(['stdout', 'stderr']),
-  text: z.string(),
-})
-
-const displayFrame = z.object({ type: z.literal('display'), cell, data: mimeBundle })
-
-const callFrame = z.object({
-  type: z.literal('call'),
-  id: z.int().positive(),
-  cell,
-  method: z.string().max(100),
-  // Each method parses its own params; see proxy/.
-  params: z.unknown(),
-})
-
-const cancelFrame = z.object({ type: z.literal('cancel'), id: z.int().positive() })
-
-const progressFrame = z.object({
-  type: z.literal('progress'),
-  cell,
-  done: z.number(),
-  total: z.number().optional(),
-  message: z.string().optional(),
-})
-
-const doneFrame = z.object({
-  type: z.literal('done'),
-  cell,
-  status: z.enum(['ok', 'error', 'interrupted']),
-  value: mimeBundle.optional(),
-  error: z
-    .object({
-      name: z.string(),
-      message: z.string(),
-      traceback: z.string(),
-      values: z.string().optional(),
-      hint: z.string().optional(),
-      search: z.string().optional(),
-    })
-    .optional(),
-  notes: boundedList(z.string(), 100).optional(),
-})
-
-export const kernelFrame = z.discriminatedUnion('type', [
-  readyFrame,
-  outputFrame,
-  displayFrame,
-  callFrame,
-  cancelFrame,
-  progressFrame,
-  doneFrame,
-])
-
 export type KernelFrame = z.infer<typeof kernelFrame>
-export type ReadyFrame = z.infer<typeof readyFrame>
-export type CallFrame = z.infer<typeof callFrame>
-export type ProgressFrame = z.infer<typeof progressFrame>
-export type DoneFrame = z.infer<typeof doneFrame>
+export type ReadyFrame = Extract<KernelFrame, { type: 'ready' }>
+export type CallFrame = Extract<KernelFrame, { type: 'call' }>
+export type ProgressFrame = Extract<KernelFrame, { type: 'progress' }>
+export type DoneFrame = Extract<KernelFrame, { type: 'done' }>
 /** MIME type to content: text and JSON as they are, binary types as base64. */
 export type MimeBundle = Record<string, unknown>

@@ -44,6 +44,18 @@ describe('the summary', () => {
     expect(encode(capabilitySummary({ servers: [], savedTools: [], facts: FACTS })).length).toBeLessThanOrEqual(350)
   })
 
+  it('shows a hundred of many servers, those that can be reached first', () => {
+    const many = Array.from({ length: 250 }, (_, index) => {
+      return { name: `s${index}`, alias: `s${index}`, isUnavailable: index < 200 }
+    })
+    const shown = capabilitySummary({ servers: many, savedTools: [], facts: FACTS })
+    const lines = shown.split('\n').filter((line) => line.startsWith('- '))
+    expect(lines).toHaveLength(101)
+    expect([lines[0], lines[49], lines[50]]).toEqual(['- mcp_s200', '- mcp_s249', '- mcp_s0: unavailable'])
+    expect(lines.at(-1)).toBe('- and 150 more: runtime.discovered_servers()')
+    expect(shown).toContain('Servers (250):')
+  })
+
   it('tells limits, what is kept, how to see the rest of an output, and how to show an image', () => {
     for (const said of [
       '30 s a cell',

@@ -67,19 +67,28 @@ export function summarisedServers(catalog: Catalog, scope: Scope): SummarisedSer
 }
 
 const MAX_SAVED_SHOWN = 20
+/** A search finds the tools of the others as well. */
+const MAX_SERVERS_SHOWN = 100
 /** Of the words about all servers together, in characters; the fewer servers, the more of each. */
 const MAX_WORDS = 2000
 const MIN_PHRASE = 40
 
 function serverLines(servers: readonly SummarisedServer[]): string {
   const limit = Math.max(MIN_PHRASE, Math.floor(MAX_WORDS / servers.length))
-  const lines = servers.map(({ name, alias, description = '', roots = [], isUnavailable }) => {
-    const variable = `mcp_${alias}${alias === name ? '' : ` (${name})`}`
-    if (isUnavailable) return `- ${variable}: unavailable`
-    const folders = roots.length === 0 ? [] : [`serves ${roots.join(', ')}`]
-    const words = [...(description === '' ? [] : [oneLine(description, limit)]), ...folders].join('; ')
-    return `- ${variable}${words === '' ? '' : `: ${words}`}`
-  })
+  const isCut = servers.length > MAX_SERVERS_SHOWN
+  const inOrder = isCut
+    ? servers.toSorted((a, b) => Number(a.isUnavailable ?? false) - Number(b.isUnavailable ?? false))
+    : servers
+  const lines = inOrder
+    .slice(0, MAX_SERVERS_SHOWN)
+    .map(({ name, alias, description = '', roots = [], isUnavailable }) => {
+      const variable = `mcp_${alias}${alias === name ? '' : ` (${name})`}`
+      if (isUnavailable) return `- ${variable}: unavailable`
+      const folders = roots.length === 0 ? [] : [`serves ${roots.join(', ')}`]
+      const words = [...(description === '' ? [] : [oneLine(description, limit)]), ...folders].join('; ')
+      return `- ${variable}${words === '' ? '' : `: ${words}`}`
+    })
+  if (isCut) lines.push(`- and ${servers.length - MAX_SERVERS_SHOWN} more: runtime.discovered_servers()`)
   return lines.join('\n')
 }
 

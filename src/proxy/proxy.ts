@@ -2,12 +2,14 @@
 import * as z from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
-import { boundedList, boundedRecord } from '../protocol/bounded-schema.ts'
+import type { Cancellation } from '../process/cancellation.ts'
+import { boundedList } from '../protocol/bounded-schema.ts'
 import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
-import { type CallContext, method } from './methods/method.ts'
+import { checkToolCall } from './methods/check-tool-call.ts'
+import { type CellContext, method } from './methods/method.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { registryMethods } from './methods/registry-methods.ts'
@@ -20,6 +22,7 @@ import { RepeatedErrors } from './repeated-errors.ts'
 import { forPerson } from './person-hint.ts'
 import { unsearchedNote } from './unsearched-note.ts'
 import { sessionMethods } from './methods/session-methods.ts'
+import { workflowMethods } from './methods/workflow-methods.ts'
 import { resultForSandbox } from './tool-result.ts'
 import { withUser } from './user/with-user.ts'
 
@@ -30,45 +33,44 @@ const MAX_AT_ONCE = 50
 
 const brokenServers = new BrokenServers()
 const repeatedErrors = new RepeatedErrors()
-/** Of one call. Whatever has more is data, and data goes into a list or a dict. */
-const MAX_ARGUMENTS = 1_000
 /** That one search can name. */
 const MAX_SERVERS = 1_000
 
+/** The method that every tool call of a cell is: no zod, no AbortSignal, and nothing waited for that is known already. */
+function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
+  const { server, tool, args, kwargs, raw } = checkToolCall(params)
+  const { catalog, upstreams, scope, session, onUpstreamProgress } = context
+  const serverName = allowedServer(server, catalog, scope)
+  return withUser(serverName, context, cancellation, async function callFoundTool() {
+    const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
+    if (found.method) {
+      return callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
+    }
+    let bound: Record<string, unknown>
+    try {
+      bound = catalog.bind(found, args, kwargs)
+    } catch {
+      const { signal } = cancellation
+      bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
+    }
+    const call = { kind: 'tool', server: serverName, name: found.name, args: bound } as const
+    const result = await observed(context, call, ({ meta, onProgress: tell }) => {
+      const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
+      if (onUpstreamProgress) {
+        options.onProgress = ({ progress, ...rest }) => {
+          onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
+          tell?.({ done: progress, ...rest })
+        }
+      }
+      return upstreams.callTool(serverName, found.name, bound, options)
+    })
+    catalog.learn(serverName, found.name, result)
+    return resultForSandbox(serverName, found.name, result, raw)
+  })
+}
+
 const methods = {
-  call_tool: method(
-    z.object({
-      server: name,
-      tool: name,
-      args: boundedList(z.unknown(), MAX_ARGUMENTS).default([]),
-      kwargs: boundedRecord(z.unknown(), MAX_ARGUMENTS, 'named arguments').default({}),
-      raw: z.boolean().default(false),
-    }),
-    function callTool({ server, tool, args, kwargs, raw }, context) {
-      const { catalog, upstreams, scope, session, signal, onUpstreamProgress } = context
-      const serverName = allowedServer(server, catalog, scope)
-      return withUser(serverName, context, async function callFoundTool() {
-        const found = await catalog.findTool(serverName, tool, signal)
-        if (found.method) return callServerMethod(found, args, kwargs, raw, context)
-        const bound = await repeatedErrors.shortened(session, found, () =>
-          catalog.bindCall(found, args, kwargs, signal),
-        )
-        const call = { kind: 'tool', server: serverName, name: found.name, args: bound } as const
-        const result = await observed(context, call, ({ meta, onProgress: tell }) => {
-          const onProgress: CallOptions['onProgress'] =
-            onUpstreamProgress &&
-            (({ progress, ...rest }) => {
-              onUpstreamProgress({ name: `${serverName}.${found.name}`, done: progress, ...rest })
-              tell?.({ done: progress, ...rest })
-            })
-          const options = { signal, ...(onProgress && { onProgress }), ...(meta && { meta }) }
-          return upstreams.callTool(serverName, found.name, bound, options)
-        })
-        catalog.learn(serverName, found.name, result)
-        return resultForSandbox(serverName, found.name, result, raw)
-      })
-    },
-  ),
+  call_tool: callTool,
 
   discovered_servers: method(z.object({}), (_, { catalog, scope }) => [
     ...catalog
@@ -83,7 +85,7 @@ const methods = {
   list_tools: method(z.object({ server: name }), ({ server }, context) => {
     const { catalog, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    return withUser(serverName, context, () => catalog.docs(serverName, {}, signal))
+    return withUser(serverName, context, signal, () => catalog.docs(serverName, {}, signal))
   }),
 
   query_tool_docs: method(
@@ -92,7 +94,7 @@ const methods = {
       const { catalog, scope, signal } = context
       const serverName = allowedServer(server, catalog, scope)
       const options = { ...(tools && { tools }), detail: wanted }
-      return withUser(serverName, context, () => catalog.docs(serverName, options, signal))
+      return withUser(serverName, context, signal, () => catalog.docs(serverName, options, signal))
     },
   ),
 
@@ -120,7 +122,7 @@ const methods = {
   describe_server: method(z.object({ server: name }), async ({ server }, context) => {
     const { catalog, upstreams, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    const tools = await withUser(serverName, context, () => catalog.tools(serverName, signal))
+    const tools = await withUser(serverName, context, signal, () => catalog.tools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
     const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport
@@ -156,6 +158,7 @@ const methods = {
   ...registryMethods,
   ...savedToolMethods,
   ...sessionMethods,
+  ...workflowMethods,
 }
 
 /**
@@ -163,20 +166,26 @@ const methods = {
  * @throws BridgeError PROXY_* for what the cell asked wrongly, UPSTREAM_* or TOOL_FAILED for what became of it
  */
 export function serveCalls(
-  context: Omit<CallContext, 'signal'>,
-): (call: { method: string; params: unknown }, signal: AbortSignal) => Promise<unknown> {
-  return async function serveCall(call, signal) {
+  context: CellContext,
+): (call: { method: string; params: unknown }, cancellation: Cancellation) => unknown {
+  return function serveCall(call, cancellation) {
     const handler = Object.hasOwn(methods, call.method) ? methods[call.method as keyof typeof methods] : undefined
     if (!handler) {
       const known = Object.keys(methods).join(', ')
       const hint = `Methods: ${known}`
       throw new BridgeError('PROXY_METHOD_UNKNOWN', `Unknown method '${call.method}'`, { hint })
     }
-    try {
-      return await handler(call.params ?? {}, { ...context, signal })
-    } catch (error) {
-      throw context.forPerson ? forPerson(error) : error
-    }
+    const answer = () => handler(call.params ?? {}, context, cancellation)
+    return context.forPerson ? answerPerson(answer) : answer()
+  }
+}
+
+/** @throws what a person in a terminal should read */
+async function answerPerson(answer: () => unknown): Promise<unknown> {
+  try {
+    return await answer()
+  } catch (error) {
+    throw forPerson(error)
   }
 }
 

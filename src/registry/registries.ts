@@ -2,6 +2,7 @@
 // A copy is brought up to date when it is old; a registry that fails is left alone for a while, and its copy is used.
 import path from 'node:path'
 import * as z from 'zod'
+import { OFFICIAL_REGISTRY } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { JsonRecord } from '../storage/json-record.ts'
@@ -10,9 +11,6 @@ import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
 import { type IndexLine, parseIndexLine, RegistryCopy } from './registry-copy.ts'
 import type { ServerJson } from './server-json.ts'
-
-/** The official registry: the only one whose names are known to be their owners'. */
-export const OFFICIAL_REGISTRY = 'https://registry.modelcontextprotocol.io'
 
 /** How old a copy may be before the registry is asked what has changed. */
 const FRESH_MS = 6 * 60 * 60_000

@@ -43,12 +43,18 @@ export interface Syscall {
 }
 
 /** Allowed whatever their arguments are. */
-export const ALLOWED_SYSCALLS: readonly Syscall[] = TABLE.trim()
-  .split(/\s+/)
-  .map((entry) => {
-    const [name = '', x64, arm64] = entry.split(':')
-    return { name, x64: number(x64), arm64: number(arm64) }
-  })
+export const ALLOWED_SYSCALLS: readonly Syscall[] = parseSyscalls(TABLE)
+
+/** A table of `name:x86_64:aarch64`, with `-` where a call is missing. */
+export function parseSyscalls(table: string): Syscall[] {
+  return table
+    .trim()
+    .split(/\s+/)
+    .map((entry) => {
+      const [name = '', x64, arm64] = entry.split(':')
+      return { name, x64: number(x64), arm64: number(arm64) }
+    })
+}
 
 /** What one argument has to be. Only its lower half is looked at: the kernel reads no more of these. */
 export type ArgumentTest = { argument: number } & (

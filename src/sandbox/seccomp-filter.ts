@@ -33,19 +33,48 @@ type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, 
  * sandbox's memory; else what cannot be counted from inside is refused as well.
  */
 export function seccompFilter(arch: FilterArch, countedMemory: boolean): Buffer {
-  const program: Instruction[] = [
+  return assemble([
+    ...opening(arch),
+    ...ranges(ALLOWED_SYSCALLS, arch).flatMap(allowRange),
+    ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, arch, countedMemory)),
+    [JUMP_EQUAL, 0, 1, MISSING_SYSCALL[arch]!],
+    [RETURN, 0, 0, fail(ENOSYS)],
+    [RETURN, 0, 0, fail(EPERM)],
+  ])
+}
+
+/** A filter that refuses these calls, and ruled ones unless their tests pass; all others are allowed. */
+export function refusingFilter(
+  arch: FilterArch,
+  { refused, ruled: rules }: { refused: readonly Syscall[]; ruled: readonly RuledSyscall[] },
+): Buffer {
+  return assemble([
+    ...opening(arch),
+    ...ranges(refused, arch).flatMap(([first, last]): Instruction[] => [
+      [JUMP_AT_LEAST, 0, 2, first],
+      [JUMP_GREATER, 1, 0, last],
+      [RETURN, 0, 0, fail(EPERM)],
+    ]),
+    ...rules.flatMap((syscall) => ruled(syscall, arch, false)),
+    [JUMP_EQUAL, 0, 1, MISSING_SYSCALL[arch]!],
+    [RETURN, 0, 0, fail(ENOSYS)],
+    [RETURN, 0, 0, ALLOW],
+  ])
+}
+
+/** Loads the number of the call. What is not of this architecture is killed. */
+function opening(arch: FilterArch): Instruction[] {
+  return [
     [LOAD, 0, 0, ARCH_AT],
     [JUMP_EQUAL, 1, 0, AUDIT_ARCH[arch]],
     [RETURN, 0, 0, KILL_PROCESS],
     [LOAD, 0, 0, NUMBER_AT],
     [JUMP_AT_LEAST, 0, 1, X32_SYSCALL_BIT],
     [RETURN, 0, 0, KILL_PROCESS],
-    ...ranges(ALLOWED_SYSCALLS, arch).flatMap(allowRange),
-    ...RULED_SYSCALLS.flatMap((syscall) => ruled(syscall, arch, countedMemory)),
-    [JUMP_EQUAL, 0, 1, MISSING_SYSCALL[arch]!],
-    [RETURN, 0, 0, fail(ENOSYS)],
-    [RETURN, 0, 0, fail(EPERM)],
   ]
+}
+
+function assemble(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)
   program.forEach(([code, whenTrue, whenFalse, value], index) => {
     bytes.writeUInt16LE(code, index * 8)

@@ -14,6 +14,9 @@ const INTERRUPT = Buffer.from([0x03])
 const DRAIN_MS = 1000
 /** How long a sandbox may take to end by itself after its stdin was closed. */
 const QUIET_END_MS = 3000
+/** How long removal is tried for, and how often: an engine can only remove what it has finished making. */
+const REMOVE_MS = 15_000
+const REMOVE_AGAIN_MS = 500
 
 /** What is known when the process has ended. */
 export interface ProcessEnd {
@@ -111,7 +114,10 @@ export class StdioProcess implements Sandbox {
     if (this.#remove) {
       const hasEnded = this.exited.then(() => true)
       if (await withTimeout(hasEnded, QUIET_END_MS, () => false)) return
-      await this.#remove().catch(() => {})
+      for (const start = performance.now(); performance.now() - start < REMOVE_MS;) {
+        await this.#remove().catch(() => {})
+        if (await withTimeout(hasEnded, REMOVE_AGAIN_MS, () => false)) return
+      }
     }
     this.#kill()
     await this.exited

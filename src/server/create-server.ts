@@ -37,6 +37,7 @@ import {
   SERVER_INSTRUCTIONS,
 } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
+import type { ExposedWorkflows } from '../workflows/exposure.ts'
 
 const CAPABILITIES_RESOURCE = {
   uri: 'resource://mcp-server-code-execution-mode/capabilities',
@@ -64,9 +65,13 @@ export interface ServerParts {
 
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
+  const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts.settings) : undefined
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
-    { capabilities: { tools: {}, resources: {} }, instructions: SERVER_INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: {}, ...(exposed && { prompts: {} }) },
+      instructions: SERVER_INSTRUCTIONS,
+    },
   )
 
   /** In the modern era each request says what its client can do, in the older one the handshake did. */
@@ -91,16 +96,28 @@ export function createServer(parts: ServerParts): Server {
     }
   }
 
-  server.setRequestHandler('tools/list', () => {
+  server.setRequestHandler('tools/list', async () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    return { tools: [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL] }
+    const own = byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL
+    return { tools: exposed ? [own, ...(await (await exposed()).tools())] : [own] }
   })
+
+  if (exposed) {
+    server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
+    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
+      const text = await (await exposed()).prompt(name, args)
+      if (text !== undefined) return { messages: [{ role: 'user', content: { type: 'text', text } }] }
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${shortName(name)}'`)
+    })
+  }
 
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
 
   async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
-    if (name !== RUN_PYTHON_TOOL.name) {
+    const isRunPython = name === RUN_PYTHON_TOOL.name
+    const isExposed = !isRunPython && parts.settings.expose.includes(name)
+    if (!isRunPython && !isExposed) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `Unknown tool '${shortName(name)}'; the only one is run_python`,
@@ -116,7 +133,13 @@ export function createServer(parts: ServerParts): Server {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
-    if (!state) run.start(runPython(parts, args, run, quirks, runRequest(server, context)))
+    if (!state) {
+      const origin = runRequest(server, context)
+      const running = isExposed
+        ? runExposed(parts, name, args, run, quirks, origin)
+        : runPython(parts, args, run, quirks, origin)
+      run.start(running)
+    }
     run.answer(mcpReq.inputResponses)
     const onAbort = () => run.cancel()
     mcpReq.signal.addEventListener('abort', onAbort, { once: true })
@@ -159,6 +182,36 @@ export function createServer(parts: ServerParts): Server {
   })
 
   return server
+}
+
+/** The workflows that MCP_BRIDGE_EXPOSE names, loaded at the first need. */
+function exposedWorkflows({ expose, stateDir }: Settings): () => Promise<ExposedWorkflows> {
+  let loading: Promise<ExposedWorkflows> | undefined
+  return () =>
+    (loading ??= import('../workflows/exposure.ts').then((module) => new module.ExposedWorkflows(expose, stateDir)))
+}
+
+/** A workflow as a tool: the cell that calls it. */
+async function runExposed(
+  parts: ServerParts,
+  name: string,
+  args: unknown,
+  run: OpenRun,
+  quirks: ClientQuirks,
+  origin: RunRequest,
+): Promise<CallToolResult> {
+  let code: string | undefined
+  try {
+    code = await (await exposedWorkflows(parts.settings)()).cell(name, args)
+  } catch (error) {
+    return { ...renderFailure(error, limitsOf(parts, quirks)) }
+  }
+  if (code !== undefined)
+    return runPython(parts, { code, timeout: parts.settings.maxTimeoutMs / 1000 }, run, quirks, origin)
+  const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
+    hint: 'Keep one with runtime.save_workflow(name, func).',
+  })
+  return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */

@@ -117,7 +117,8 @@ export class CellRun {
       },
       onDisplay: (data) => this.#display(data),
       onProgress: (progress) => onProgress?.(progress),
-      onCall: this.#toolCalls.watch(onCall),
+      onCall,
+      onCallBegin: (call) => this.#toolCalls.begin(call),
     }
   }
 

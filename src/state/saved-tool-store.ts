@@ -6,11 +6,13 @@ import { didYouMean } from '../text/did-you-mean.ts'
 import { parseJson } from '../text/json.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
+import { skillText } from './skill-text.ts'
 import { VersionedFolders } from './versioned-folders.ts'
 
 const MAX_TOOLS = 500
 const MAX_VERSIONS = 100
 const FILE = 'tool.json'
+const SKILL_FILE = 'SKILL.md'
 
 const record = savedToolContent.extend({ createdAt: z.string() })
 
@@ -101,7 +103,10 @@ export class SavedToolStore {
     }
     await check()
     const kept = { ...content, createdAt: new Date().toISOString() }
-    const version = await this.#folders.add(content.name, { [FILE]: `${JSON.stringify(kept, undefined, 2)}\n` })
+    const version = await this.#folders.add(content.name, {
+      [FILE]: `${JSON.stringify(kept, undefined, 2)}\n`,
+      ...(content.workflow && { [SKILL_FILE]: skillText(content, content.workflow) }),
+    })
     return { ...kept, version }
   }
 
@@ -137,7 +142,7 @@ export function parseSavedTool(value: unknown): SavedToolContent {
 }
 
 function isSame(tool: SavedTool, content: SavedToolContent): boolean {
-  const essence = ({ name, source, imports, servers, signature, description, isAsync }: SavedToolContent) =>
-    JSON.stringify([name, source, imports, servers, signature, description, isAsync])
+  const essence = ({ name, source, imports, servers, signature, description, isAsync, ...rest }: SavedToolContent) =>
+    JSON.stringify([name, source, imports, servers, signature, description, isAsync, rest.workflow])
   return essence(tool) === essence(content)
 }

@@ -18,6 +18,42 @@ const line = z
   .max(500)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'has a control character')
 
+/** What makes a function a workflow: how it is called from outside of a cell, and what it called when it was saved. */
+const workflow = z.object({
+  /** `weekly-report`, where the function is `weekly_report`. */
+  title: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must have lower-case letters, digits and - only, and start with a letter'),
+  parameters: boundedList(
+    z.object({
+      name: pythonName,
+      /** As it is annotated in Python. */
+      type: line,
+      required: z.boolean().default(false),
+      default: z.json().optional(),
+    }),
+    50,
+  ).default([]),
+  /** What MCP_BRIDGE_PACKAGES was. */
+  packages: boundedList(line, 100).default([]),
+  /** The tools that its source names. Those that the server did not have then have no hash. */
+  uses: boundedList(
+    z.object({
+      server: z.string().min(1).max(1_000),
+      tool: z.string().min(1).max(1_000),
+      /** Of the tool's schemas. */
+      hash: z.string().max(64).optional(),
+      readOnly: z.boolean().default(false),
+      destructive: z.boolean().default(true),
+      idempotent: z.boolean().default(false),
+      openWorld: z.boolean().default(true),
+    }),
+    200,
+  ).default([]),
+})
+
+export type WorkflowDetails = z.infer<typeof workflow>
+
 /** What a tool is made of. Exported files hold these, so a field is only ever added. */
 export const savedToolContent = z.object({
   name: z
@@ -36,6 +72,7 @@ export const savedToolContent = z.object({
   signature: line,
   description: z.string().max(20_000).default(''),
   isAsync: z.boolean(),
+  workflow: workflow.optional(),
 })
 
 export type SavedToolContent = z.infer<typeof savedToolContent>
@@ -50,8 +87,9 @@ export interface SavedTool extends SavedToolContent {
 export const SAVED_TOOLS_MODULE = 'user_tools'
 
 /** The one line to show and to paste: it imports the tool and calls it. */
-export function savedToolLine({ name, signature, description, isAsync }: SavedToolContent): string {
-  const comment = ['saved', firstSentence(description, 72)].filter(Boolean).join('; ')
+export function savedToolLine({ name, signature, description, isAsync, ...tool }: SavedToolContent): string {
+  const comment = [tool.workflow ? 'workflow' : 'saved', firstSentence(description, 72)].filter(Boolean).join('; ')
+  if (tool.workflow) return `await workflows.${name}${oneLine(signature, 300)}  # ${comment}`
   return `from ${SAVED_TOOLS_MODULE} import ${name}; ${isAsync ? 'await ' : ''}${name}${oneLine(signature, 300)}  # ${comment}`
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineCost, MAX_NESTING, MAX_STRUCTURE } from './line-cost.ts'
+import { JsonCost, lineCost, MAX_NESTING, MAX_STRUCTURE } from './line-cost.ts'
 
 const why = (line: string) => lineCost(Buffer.from(line)).tooCostly
 
@@ -57,5 +57,25 @@ describe('lineCost', () => {
   it('comes to an end with what is no JSON', () => {
     for (const line of ['', '"', '"\\', `"${'x'.repeat(63)}\\`, `"${'x'.repeat(64)}\\"`, ']'.repeat(2_000), '\\"['])
       expect(why(line)).toBeUndefined()
+  })
+})
+
+describe('JsonCost', () => {
+  it('comes to the same however a text is cut', () => {
+    const piece = fc.constantFrom('"', '\\', '[', '{', ',', 'x'.repeat(70), '\\\\')
+    const texts = fc.array(fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')))
+    fc.assert(
+      fc.property(texts, fc.array(fc.integer({ min: 1, max: 90 })), (strings, sizes) => {
+        const bytes = Buffer.from(JSON.stringify({ strings, end: [1, 2] }))
+        const cost = new JsonCost()
+        let at = 0
+        for (const size of sizes) {
+          cost.push(bytes, at, Math.min(bytes.length, at + size))
+          at = Math.min(bytes.length, at + size)
+        }
+        cost.push(bytes, at)
+        expect(cost.structure).toBe(lineCost(bytes).structure)
+      }),
+    )
   })
 })

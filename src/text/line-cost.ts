@@ -35,42 +35,88 @@ export interface LineCost {
 
 /** Linear in the line's length, and never looks beyond what is too much. */
 export function lineCost(line: Buffer): LineCost {
-  let structure = 0
-  let nesting = 0
-  for (let at = 0; at < line.length; at += 1) {
-    const kind = KINDS[line[at]!]!
-    if (kind === 0) continue
-    if (kind === BEGINS_STRING) {
-      at = endOfString(line, at + 1)
-      continue
+  const cost = new JsonCost()
+  const tooCostly = cost.push(line)
+  return { structure: cost.structure, ...(tooCostly !== undefined && { tooCostly }) }
+}
+
+/** The same for what comes in pieces: they may be cut anywhere, also in the middle of a string. */
+export class JsonCost {
+  /** Structural characters, as far as they were counted. */
+  structure = 0
+  #nesting = 0
+  #isInString = false
+  #isEscaped = false
+
+  /** @returns why all of it so far costs too much; undefined when it does not */
+  push(bytes: Buffer, start = 0, end = bytes.length): string | undefined {
+    if (start >= end) return undefined
+    let { structure } = this
+    let nesting = this.#nesting
+    let at = start
+    if (this.#isInString) at = this.#skipString(bytes, start + (this.#isEscaped ? 1 : 0), end) + 1
+    for (; at < end; at += 1) {
+      const kind = KINDS[bytes[at]!]!
+      if (kind === 0) continue
+      if (kind === BEGINS_STRING) {
+        at = this.#skipString(bytes, at + 1, end)
+        continue
+      }
+      structure += 1
+      if (kind === OPENS) nesting += 1
+      else if (kind === CLOSES) nesting -= 1
+      if (structure > MAX_STRUCTURE || nesting > MAX_NESTING) break
     }
-    structure += 1
-    if (structure > MAX_STRUCTURE)
-      return { structure, tooCostly: `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings` }
-    if (kind === OPENS) nesting += 1
-    else if (kind === CLOSES) nesting -= 1
-    if (nesting > MAX_NESTING) return { structure, tooCostly: `lists and objects nested more than ${MAX_NESTING} deep` }
+    this.structure = structure
+    this.#nesting = nesting
+    if (structure > MAX_STRUCTURE) return `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
+    if (nesting > MAX_NESTING) return `lists and objects nested more than ${MAX_NESTING} deep`
+    return undefined
   }
-  return { structure }
+
+  /** A string of JSON does not go on in the next line. */
+  endLine(): void {
+    this.#isInString = false
+  }
+
+  /** Go on with another text. */
+  reset(): void {
+    this.structure = 0
+    this.#nesting = 0
+    this.endLine()
+  }
+
+  /** @returns the position of the closing quote of the string that goes on at `start`, or the end */
+  #skipString(bytes: Buffer, start: number, end: number): number {
+    const quote = endOfString(bytes, start, end)
+    this.#isInString = quote >= end
+    this.#isEscaped = this.#isInString && backslashesBefore(bytes, end, start) % 2 === 1
+    return quote
+  }
 }
 
 /** Bytes of a string that are looked at one by one. Most strings end within them; for the others the search for the next quote is a native one. */
 const NEAR_BYTES = 64
 
-/** Where the string ends that begins at `start`: the position of its closing quote, or the line's length. */
-function endOfString(line: Buffer, start: number): number {
+/** Where the string ends that begins at `start`: the position of its closing quote, or the end or more. */
+function endOfString(bytes: Buffer, start: number, end: number): number {
   let at = start
-  while (at < line.length) {
-    for (const end = Math.min(at + NEAR_BYTES, line.length); at < end; at += 1) {
-      if (line[at] === QUOTE) return at
-      if (line[at] === BACKSLASH) at += 1
+  while (at < end) {
+    for (const near = Math.min(at + NEAR_BYTES, end); at < near; at += 1) {
+      if (bytes[at] === QUOTE) return at
+      if (bytes[at] === BACKSLASH) at += 1
     }
-    const quote = line.indexOf(QUOTE, at)
-    if (quote === -1) return line.length
-    let backslashes = 0
-    while (quote - backslashes > at && line[quote - backslashes - 1] === BACKSLASH) backslashes += 1
-    if (backslashes % 2 === 0) return quote
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote === -1 || quote >= end) return end
+    if (backslashesBefore(bytes, quote, at) % 2 === 0) return quote
     at = quote + 1
   }
-  return line.length
+  return end
+}
+
+/** How many stand right before `end`, of those from `start` on. */
+function backslashesBefore(bytes: Buffer, end: number, start: number): number {
+  let at = end
+  while (at > start && bytes[at - 1] === BACKSLASH) at -= 1
+  return end - at
 }

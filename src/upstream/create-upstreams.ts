@@ -6,12 +6,14 @@ import type { ClientCredentials, RemoteServer, ServerDefinition, StdioServer } f
 import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
+import type { Abortable } from '../process/cancellation.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Callers } from './lifecycle/callers.ts'
 import { ManagedUpstream } from './lifecycle/managed-upstream.ts'
 import { getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
+import type { JailPlace } from './stdio/jail/open-jail.ts'
 import type { UpstreamRequests } from './connection/requests.ts'
 import type { Upstreams, UpstreamTool } from './upstream.ts'
 import { createClientCredentialsAuth } from './auth/client-credentials.ts'
@@ -49,6 +51,8 @@ export interface UpstreamsOptions {
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
   negotiatedTransportsFile?: string
+  /** Where jailed servers have their homes, and what no jail shows. Missing means that no server can be jailed. */
+  jail?: Omit<JailPlace, 'onRefused'>
   /** Dial link-local and metadata addresses of remote servers, too. */
   allowLinkLocal?: boolean
   /** Where proxy settings are read from; the bridge's own environment when missing. */
@@ -69,6 +73,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const resolveTransport = options.resolveTransport ?? (({ transport }) => transport)
   const now = options.now ?? (() => performance.now())
   const maxProcesses = options.maxProcesses ?? MAX_PROCESSES
+
+  const jailPlace = (): JailPlace => {
+    if (!options.jail) throw new BridgeError('UPSTREAM_JAIL_UNAVAILABLE', 'This process makes no jails')
+    return {
+      ...options.jail,
+      onRefused: (server, host, reason) =>
+        options.log.warning('A jailed server was refused a connection', { server, host, reason }),
+    }
+  }
 
   // Kept over connections: a token serves the next one, too, and what does not work is not tried for ever.
   const credentialsAuths = new Map<string, AuthProvider>()
@@ -115,6 +128,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         return store && createStoredAuth({ name: definition.name, server, store, redact })
       },
       negotiatedTransports,
+      jailPlace,
       now,
       random: options.random ?? Math.random,
       log: options.log,
@@ -152,9 +166,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
   redefine(options.definitions)
 
-  const find = (server: string, signal?: AbortSignal): ManagedUpstream => {
-    // The calls of a cell share its signal, and there may be hundreds of them: that is no leak to warn of.
-    if (signal) setMaxListeners(0, signal)
+  const find = (server: string, signal?: Abortable): ManagedUpstream => {
+    // Calls may share a signal, and there may be hundreds of them: that is no leak to warn of.
+    if (signal instanceof AbortSignal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream
     throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Unknown server '${server}'`)
@@ -175,10 +189,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     redact: (server, text) => find(server).redact(text),
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),
-    callTool: async (server, tool, args, callOptions) => {
-      const result = await find(server, callOptions?.signal).callTool(tool, args, callOptions)
-      signInCounts.delete(server)
-      return result
+    callTool: (server, tool, args, callOptions) => {
+      const upstream = find(server, callOptions?.signal)
+      const called = upstream.callTool(tool, args, callOptions)
+      if (upstream.isProcess) return called
+      return called.then((result) => {
+        signInCounts.delete(server)
+        return result
+      })
     },
     listResources: (server, signal) => use(server, signal, (connection) => listResources(connection, signal)),
     readResource: (server, uri, signal, meta) =>

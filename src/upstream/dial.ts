@@ -2,6 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { StdioServer } from '../config/server-definition.ts'
 import type { MessageObserver } from './connection/message-tap.ts'
+import type { Jail } from './stdio/jail/open-jail.ts'
 import { StdioTransport, type ProcessExit, type OutputMark } from './stdio/stdio-transport.ts'
 
 /** `http` is Streamable HTTP, `sse` the older HTTP+SSE. */
@@ -10,6 +11,8 @@ export type Via = 'stdio' | 'http' | 'sse'
 export interface Link {
   via: Via
   transport: Transport
+  /** Writes a message without the promise that `transport.send` makes; missing where there is no pipe to write to. */
+  write?: StdioTransport['write']
   /** Sees its messages before all others. */
   observer?: MessageObserver
   /** How the process ended, once it has. */
@@ -26,12 +29,14 @@ export interface Link {
   release?: () => void
 }
 
-/** @param cwd where a server without a `cwd` of its own is started */
-export function dialProcess(server: StdioServer, cwd: string | undefined): Link {
-  const transport = new StdioTransport(server, cwd)
+/** @param cwd where a server without a `cwd` of its own is started. @param jail in which it is */
+export function dialProcess(server: StdioServer, cwd: string | undefined, jail?: Jail): Link {
+  const transport = new StdioTransport(server, cwd, jail?.launch)
   return {
+    ...(jail && { release: jail.release }),
     via: 'stdio',
     transport,
+    write: (message, onError) => transport.write(message, onError),
     exit: () => transport.exit,
     endedFor: () => transport.endedFor,
     said: () => transport.said,

@@ -1,5 +1,6 @@
 // What the rest of the bridge sees of the MCP client side. Only this folder imports the MCP client package.
 import type { ServerDefinition } from '../config/server-definition.ts'
+import type { Abortable } from '../process/cancellation.ts'
 import type { BridgeError } from '../errors.ts'
 
 /** A tool as its server lists it. Nothing but `name` is certain: servers send broken schemas, and one of them must not cost the others. */
@@ -56,7 +57,7 @@ export interface GottenPrompt {
 }
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: Abortable
   onProgress?: (progress: { progress: number; total?: number; message?: string }) => void
   /** For `params._meta`. */
   meta?: Meta

@@ -149,6 +149,14 @@ describe('in a terminal', () => {
     expect(screen).toContain('6 servers with 6 tools. 3 failed. Why: sandbridge servers locked')
   })
 
+  it('lists the files that define servers with a head, colours and what to do next', async () => {
+    const screen = await shown(['servers', '--sources'], project)
+    expect(screen).toMatch(/CLIENT.* +.*SERVERS.* +.*FILE/)
+    expect(screen).toMatch(/claude-code.*<33m1 server, not trusted/)
+    expect(screen).toContain('2 files with 7 servers. 1 file not trusted. Allow: sandbridge trust')
+    expect((await run(['servers', '--sources'], project)).stdout).not.toMatch(/CLIENT|Allow:/)
+  })
+
   it('shows a line for each server that is indexed, and the whole time', async () => {
     const screen = await shown(['index', 'good', 'locked'])
     expect(screen).toContain('good    starting')

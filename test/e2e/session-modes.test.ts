@@ -60,6 +60,39 @@ describe('MCP_BRIDGE_SESSION=fresh', () => {
 /** Never ends, whatever interrupts it: its sandbox has to be ended. */
 const STUBBORN = 'while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass'
 
+describe('a NameError of a variable that an earlier cell has set', () => {
+  const CAUGHT = 'try: table\nexcept NameError as error: print(error)'
+
+  it.each([
+    ['a reset', 'runtime.reset()', {}, /the session was reset, and variables of earlier cells are gone/],
+    ['a cell that had to be ended', STUBBORN, { timeout: 0.5 }, /the sandbox of earlier cells was lost/],
+    ['a process that ended itself', 'import os; os._exit(3)', {}, /the sandbox of earlier cells was lost/],
+  ])('says so after %s, caught or not, and in a function', async (_what, lose, args, why) => {
+    const bridge = await startBridge()
+    await bridge.run('table = [1]')
+    await bridge.run(lose, args)
+    expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
+      new RegExp(`NameError: name 'table' is not defined.*${why.source}`, 's'),
+    )
+    expect(await bridge.run(CAUGHT)).toMatch(why)
+    expect(await bridge.run('table = [1, 2]\nlen(table)')).toBe('2')
+  })
+
+  it('says so after the session was idle for too long', async () => {
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1' } })
+    await bridge.run('table = [1]')
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    const answer = await bridge.run(CAUGHT)
+    expect(answer).toMatch(/name 'table' is not defined.*the session was idle for 1 s and ended/)
+  })
+
+  it('says so where each cell has a sandbox of its own', async () => {
+    const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
+    await bridge.run('table = [1]')
+    expect(await bridge.run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has a sandbox of its own/)
+  })
+})
+
 describe('MCP_BRIDGE_CHECKPOINT=1', () => {
   const CHECKPOINT = { MCP_BRIDGE_CHECKPOINT: '1' }
 

@@ -114,4 +114,16 @@ it('servers --sources names the servers of each file, and says which are the sam
     expect.stringMatching(/^same {2}is the same as same of \/.*\.json$/),
     'taken  is called taken@claude-code here: the name is taken',
   ])
+  const { files } = JSON.parse((await run('servers', '--sources', '--json')).stdout) as { files: object[] }
+  expect(files).toMatchObject([
+    { client: 'mcps', serverCount: 2, trusted: true, servers: [{ name: 'same' }, { name: 'taken' }] },
+    {
+      file,
+      trusted: false,
+      servers: [
+        { definedAs: 'same', name: 'same', isSameAsEarlier: true },
+        { definedAs: 'taken', name: 'taken@claude-code' },
+      ],
+    },
+  ])
 })

@@ -1,11 +1,12 @@
-// Frames are written down three times: in docs/protocol.md, in src/protocol/frames.ts and in python/sandbridge_kernel/frame_types.py.
+// Frames are written down three times: in docs/protocol.md, in src/protocol (frames.ts and frame-schemas.ts) and in python/sandbridge_kernel/frame_types.py.
 // Each is read here as a map from field to type; a field that differs in one of them fails. The same for the methods and their params.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
 import { expect, it } from 'vitest'
-import { kernelFrame } from '../../src/protocol/frames.ts'
-import type { CallContext } from '../../src/proxy/methods/method.ts'
+import { kernelFrame } from '../../src/protocol/frame-schemas.ts'
+import { Cancellation } from '../../src/process/cancellation.ts'
+import type { CellContext } from '../../src/proxy/methods/method.ts'
 import { serveCalls } from '../../src/proxy/proxy.ts'
 import { runPython, whyNoPython } from '../support/plain-python.ts'
 
@@ -168,9 +169,7 @@ it('docs/protocol.md and the types of the Python kernel agree on all frames', (c
 it('docs/protocol.md lists the methods that the proxy serves, with their params', async () => {
   const entries = section('Methods').matchAll(/^- \*\*`(\w+)`\*\*:(.*(?:\n  .*)*)/gm)
   const methods = Object.fromEntries([...entries].map(([, name, text]) => [name!, paramsOf(text!)]))
-  const unknown = await serveCalls({} as CallContext)({ method: '?', params: {} }, new AbortController().signal).catch(
-    (error: unknown) => error,
-  )
+  const unknown = await problemOf('?', {})
   const served = (unknown as { hint: string }).hint.replace('Methods: ', '').split(', ')
   expect(Object.keys(methods).toSorted()).toEqual(served.toSorted())
   for (const name of served) {
@@ -194,10 +193,17 @@ async function askedParams(method: string): Promise<{ asked: string[]; needed: s
   const asked = new Set<string>()
   const note = (key: string | symbol) => void (typeof key === 'string' && asked.add(key))
   const params = new Proxy({}, { get: (_, key) => note(key), has: (_, key) => (note(key), false) })
-  const problem = await Promise.resolve()
-    .then(() => serveCalls({} as CallContext)({ method, params }, new AbortController().signal))
-    .catch((error: unknown) => error)
+  const problem = await problemOf(method, params)
   const { code, message } = problem as { code?: string; message?: string }
   const needed = code === 'PROXY_ARGUMENTS_INVALID' ? [...(message ?? '').matchAll(/(?:^|; )(\w+): /g)] : []
   return { asked: [...asked].toSorted(), needed: needed.map((match) => match[1]!).filter((name) => asked.has(name)) }
+}
+
+/** What a call without any context throws. */
+async function problemOf(method: string, params: unknown): Promise<unknown> {
+  try {
+    return await serveCalls({} as CellContext)({ method, params }, new Cancellation())
+  } catch (error) {
+    return error
+  }
 }

@@ -42,8 +42,12 @@ export class HttpClient {
     }
   }
 
-  async run(code: string, args: Record<string, unknown> = {}): Promise<string> {
-    return (await this.call({ code, ...args })).text
+  async run(
+    code: string,
+    args: Record<string, unknown> = {},
+    options: Parameters<Client['callTool']>[1] = {},
+  ): Promise<string> {
+    return (await this.call({ code, ...args }, options)).text
   }
 }
 

@@ -377,6 +377,27 @@ describe('failures', () => {
     }
   })
 
+  test.each(['json', 'event'])('60 MB of brackets fail their own call, unparsed (%s)', async (how) => {
+    const block = '['.repeat(1_000_000)
+    const server = await rawRemote(async ({ id, args, response }) => {
+      if (args.text === 'small') return json(response, result(id, 'small'))
+      const isEvent = args.text === 'event'
+      response.writeHead(200, { 'content-type': isEvent ? 'text/event-stream' : 'application/json' })
+      response.write(`${isEvent ? 'data: ' : ''}{"jsonrpc":"2.0","id":${id},"result":`)
+      for (let i = 0; i < 60 && !response.destroyed; i += 1) {
+        await new Promise<void>((resolve) => response.write(block, () => resolve()))
+      }
+      response.end('\n\n')
+    })
+    const upstreams = open([remote('r', server.url)])
+    await expect(echo(upstreams, how)).rejects.toMatchObject({
+      code: 'FRAME_TOO_LARGE',
+      message:
+        "Server 'r' answered the call of 'echo' with a message with lists and objects more than 1000 deep in each other",
+    })
+    expect(textOf(await echo(upstreams, 'small'))).toBe('small')
+  })
+
   test('a server that was restarted is initialized again, and the call made once', async () => {
     const calls: string[] = []
     const server = await rawRemote(({ id, args, response }) => {

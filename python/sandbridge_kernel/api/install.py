@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from . import compat, environment, memories, runtime
 from .errors import ServerNotFoundAttribute, ServerNotFoundModule
-from .saved_tools import UserTools
+from .saved_tools import PROVIDED, UserTools
 from .servers import ServerProxy, registry
+from .workflows import Workflows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -52,6 +53,7 @@ def install_modules() -> None:
     package.__dict__.update(runtime=runtime, servers=servers)
     sys.modules.update({"mcp": package, "mcp.runtime": runtime, "mcp.servers": servers})
     sys.modules["user_tools"] = UserTools("user_tools", "The functions that runtime.save_tool has kept.")
+    PROVIDED["workflows"] = Workflows()
     sys.meta_path.insert(0, _Finder())
 
 
@@ -60,7 +62,7 @@ def install_servers(namespace: dict[str, Any], servers: list[VisibleServer] | No
 
     While the list stays the same, so do the names: what a cell has assigned to one of them is its own.
     """
-    for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime)):
+    for name, value in (("mcp", sys.modules["mcp"]), ("runtime", runtime), *PROVIDED.items()):
         namespace.setdefault(name, value)
     if compat.is_on():
         for name in memories.__all__:

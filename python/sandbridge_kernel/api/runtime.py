@@ -40,6 +40,7 @@ from .registry import find_servers, request_server
 from .saved_tools import delete_tool, list_saved_tools, save_tool, show_tool
 from .servers import registry
 from .session_info import packages, reset, session
+from .workflows import save_workflow, workflows
 
 __name__ = "mcp.runtime"  # what a cell imports, and what help() and tracebacks should call it
 
@@ -83,11 +84,13 @@ __all__ = [
     "save_artifact",
     "save_memory",
     "save_tool",
+    "save_workflow",
     "search_tool_docs",
     "search_tool_docs_sync",
     "session",
     "show_tool",
     "update_memory",
+    "workflows",
 ]
 
 

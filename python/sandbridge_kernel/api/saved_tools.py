@@ -49,6 +49,11 @@ class ShownTool(SavedTool):
 def save_tool(func: Callable[..., Any], description: str | None = None) -> SavedTool:
     """Keep a function for later sessions: `from user_tools import name`. It takes its imports along; it is loaded in a fresh
     sandbox before it is kept. `description` replaces its docstring in searches."""
+    return SavedTool(bridge.ask_sync("save_tool", tool=describe_tool(func, description)))
+
+
+def describe_tool(func: Callable[..., Any], description: str | None) -> dict[str, Any]:
+    """What is kept of a function."""
     if description is not None and not isinstance(description, str):
         raise ArgumentsError(f"description is a str, not {type(description).__name__}")
     try:
@@ -57,7 +62,7 @@ def save_tool(func: Callable[..., Any], description: str | None = None) -> Saved
         raise MCPError(f"It cannot be saved: {reason}", code="STATE_REFUSED") from None
     if description is not None:
         tool["description"] = description
-    return SavedTool(bridge.ask_sync("save_tool", tool=tool))
+    return tool
 
 
 def list_saved_tools() -> SavedTools:
@@ -93,7 +98,12 @@ def _provided(name: str, value: object) -> bool | dict[str, str]:
 
 
 def _given() -> dict[str, Any]:
-    return {"mcp": sys.modules["mcp"], "runtime": sys.modules["mcp.runtime"], "mcp_servers": registry}
+    runtime = sys.modules["mcp.runtime"]
+    return {"mcp": sys.modules["mcp"], "runtime": runtime, "mcp_servers": registry, "workflows": PROVIDED["workflows"]}
+
+
+# What else every session has; `install` adds to it, which imports this module.
+PROVIDED: dict[str, Any] = {"workflows": None}
 
 
 # ---- loading

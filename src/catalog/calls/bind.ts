@@ -9,6 +9,7 @@ import { toolLine } from './tool-doc.ts'
 import { violation } from '../signature/violation.ts'
 
 const MAX_PROBLEMS = 6
+const finders = new WeakMap<Signature, ReturnType<typeof finderOf>>()
 
 /** Stands for an argument whose value the source of a cell does not tell: it can be any. */
 export const UNKNOWN = Symbol('unknown')
@@ -38,7 +39,8 @@ export function bindArguments(
     used.add(parameter)
     bound.set(parameter.trueName, args[index])
   }
-  const find = finderOf(signature)
+  let find = finders.get(signature)
+  if (find === undefined) finders.set(signature, (find = finderOf(signature)))
   for (const [name, value] of Object.entries(kwargs)) {
     if (problems.length > MAX_PROBLEMS) break
     const parameter = find(name)

@@ -35,6 +35,13 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
   return bounded(withParsedText(parsed(text)))
 }
 
+/** Is the value one text that is no JSON? */
+export function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
+  if (isError === true || structuredContent != null || !Array.isArray(content) || content.length !== 1) return false
+  const [block] = content
+  return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
+}
+
 /** Does it promise no more than a text in a `result`? What that text holds has to be observed. */
 export function isTextBox(outputSchema: unknown): boolean {
   if (!isRecord(outputSchema)) return false

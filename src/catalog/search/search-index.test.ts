@@ -167,6 +167,21 @@ test('word vectors find what shares no word', () => {
   expect(withVectors.search('louder', 1)[0]?.item).toBe('music')
 })
 
+test.each([
+  ['invoices', 2],
+  ['invoicing', 2],
+  ['volumes', 0],
+  ['louder', 1],
+  ['invoke', undefined],
+])('the vector of %j is that of the form that is known', (word, row) => {
+  const vectors = new WordVectors({
+    words: ['volume', 'louder', 'invoiced'],
+    values: new Int8Array([7, 1, 7, 0, 0, 7]),
+    dimensions: 2,
+  })
+  expect(vectors.row(word)).toBe(row)
+})
+
 test('likeness from elsewhere is added to the score of words', () => {
   const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
   expect(index.search('zzzz', 1, undefined, likeness)[0]?.item).toBe('files.read_file')

@@ -142,7 +142,7 @@ export class SearchIndex<T> {
       const best: Best = { weights: new Float64Array(count), documents: [] }
       for (const way of concept.ways) this.#collect(way, best)
       const own = concept.own === undefined ? 0 : this.#postings.frequency(concept.own)
-      const rarity = this.#rarity(Math.max(own, best.documents.length / 3))
+      const rarity = this.#rarity(Math.max(own, best.documents.length))
       total += rarity
       for (const id of best.documents) {
         const strength = Math.min(1, best.weights[id]!)

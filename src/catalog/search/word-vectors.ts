@@ -1,4 +1,5 @@
 // What words mean, as far as it can be told without a sentence around them: one short vector a word, made ahead of time (see NOTICE). Pure.
+import { stem } from './tokenize.ts'
 
 /** A list of words, the commonest first, and a vector for each. */
 export interface WordVectorData {
@@ -11,17 +12,24 @@ export interface WordVectorData {
 /** How fast a word loses weight in a text as it gets more common (Arora, Liang, Ma, 2017). */
 const COMMON = 0.001
 const DIGIT_NINE = 57
+/** A few milliseconds' worth. */
+const STEMS_AT_ONCE = 2_000
 
 export class WordVectors {
   readonly dimensions: number
   readonly #values: Int8Array
   readonly #rows = new Map<string, number>()
+  /** Of each stem, the commonest word that has it; of the words so far. */
+  readonly #rowsOfStems = new Map<string, number>()
+  readonly #words: readonly string[]
+  #stemmedCount = 0
   /** Makes each row one of length 1. */
   readonly #scales: Float32Array
   readonly #rankFactor: number
 
   constructor({ words, values, dimensions }: WordVectorData) {
     this.dimensions = dimensions
+    this.#words = words
     this.#values = values
     this.#scales = new Float32Array(words.length)
     this.#rankFactor = Math.log(words.length)
@@ -33,11 +41,25 @@ export class WordVectors {
     }
   }
 
-  /** The row of a word, or of what it is the plural of; undefined when it is not known. */
+  /** The row of a word, else of its singular or plural, else of another form of it; undefined when none is known. */
   row(word: string): number | undefined {
     const row = this.#rows.get(word)
     if (row !== undefined || word.length < 4 || word.charCodeAt(0) <= DIGIT_NINE) return row
-    return word.endsWith('s') ? this.#rows.get(word.slice(0, -1)) : this.#rows.get(`${word}s`)
+    const other = word.endsWith('s') ? word.slice(0, -1) : `${word}s`
+    const found = this.#rows.get(other)
+    if (found !== undefined) return found
+    while (this.stemAhead());
+    return this.#rowsOfStems.get(stem(word))
+  }
+
+  /** Do a part of what the first unknown word waits for. @returns whether there is more to do */
+  stemAhead(): boolean {
+    const end = Math.min(this.#words.length, this.#stemmedCount + STEMS_AT_ONCE)
+    for (; this.#stemmedCount < end; this.#stemmedCount += 1) {
+      const root = stem(this.#words[this.#stemmedCount]!)
+      if (!this.#rowsOfStems.has(root)) this.#rowsOfStems.set(root, this.#stemmedCount)
+    }
+    return end < this.#words.length
   }
 
   /** How alike two words are, from -1 to 1. */

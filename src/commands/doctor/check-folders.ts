@@ -4,7 +4,7 @@ import path from 'node:path'
 import { recordFolder } from '../../audit/other-files.ts'
 import { verifyRecord } from '../../audit/verify-record.ts'
 import type { Settings } from '../../config/settings.ts'
-import { packageRoot } from '../../storage/package-root.ts'
+import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import { count } from '../../text/count.ts'
 import type { Finding } from './finding.ts'
 
@@ -57,7 +57,7 @@ export async function checkRecord({ stateDir }: Settings): Promise<Finding[]> {
 
 /** A clock that is behind makes tokens look valid that are not, and the record's order wrong. */
 export async function checkClock(now = Date.now()): Promise<Finding[]> {
-  const { mtimeMs } = await stat(path.join(packageRoot(), 'package.json'))
+  const { mtimeMs } = await stat(path.join(PACKAGE_ROOT, 'package.json'))
   if (now >= mtimeMs - 86_400_000) return []
   const message = `The clock says ${new Date(now).toISOString()}, which is before this version was installed.`
   return [{ check: 'clock', level: 'warning', message, advice: 'Set the clock of this machine.' }]

@@ -3,6 +3,8 @@
 import type { ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
 import { isRecord } from '../../text/json.ts'
+import { translate } from '../placeholders.ts'
+import type { ServerEntry } from '../server-entry.ts'
 import type { Reader } from './reader.ts'
 import { entriesOf, inAppData, inProject } from './reader.ts'
 
@@ -23,8 +25,17 @@ export const vscode: Reader = {
     return entriesOf(valueAt(home, 'servers'), { env: true, folders: true, inputs }, (raw) => ({
       ...raw,
       inputs: home['inputs'],
+      ...sandboxOf(raw, home['sandbox']),
     }))
   },
+}
+
+/** Only with `sandboxEnabled`; what a server does not say itself is said for all of them beside `servers`. */
+function sandboxOf(raw: ConfigObject, shared: unknown): Pick<ServerEntry, 'sandbox' | 'sandboxEnabled'> {
+  if (raw['sandboxEnabled'] === undefined) return { sandbox: undefined }
+  const own = raw['sandbox']
+  const common = translate(shared, { env: true, folders: true })
+  return { sandbox: isRecord(own) && isRecord(common) ? { ...common, ...own } : (own ?? common) }
 }
 
 function inputDefaults(home: ConfigObject): Record<string, string> {

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { BridgeError } from '../../errors.ts'
+import type { Cancellation } from '../../process/cancellation.ts'
 import type { Origin } from '../../events/event.ts'
 import type { EventStream } from '../../events/event-stream.ts'
 import type { UpstreamProgress } from '../../cell/upstream-progress.ts'
@@ -49,12 +50,12 @@ interface AddedServersAccess {
   add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
 
-export interface CallContext extends ProxyOptions {
+/** What all calls of one cell are served with. */
+export interface CellContext extends ProxyOptions {
   events: EventStream
   /** The cell. */
   origin: Origin
   scope: Scope
-  signal: AbortSignal
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
   session: Session
@@ -69,15 +70,19 @@ export interface CallContext extends ProxyOptions {
   onUpstreamProgress: ((progress: UpstreamProgress) => void) | undefined
 }
 
-export type Handler = (params: unknown, context: CallContext) => unknown
+export interface CallContext extends CellContext {
+  signal: AbortSignal
+}
+
+export type Handler = (params: unknown, context: CellContext, cancellation: Cancellation) => unknown
 
 export function method<T>(schema: z.ZodType<T>, handle: (params: T, context: CallContext) => unknown): Handler {
-  return function parseAndHandle(params, context) {
+  return (params, context, { signal }) => {
     const parsed = schema.safeParse(params)
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`)
       throw new BridgeError('PROXY_ARGUMENTS_INVALID', problems.join('; '))
     }
-    return handle(parsed.data, context)
+    return handle(parsed.data, { ...context, signal })
   }
 }

@@ -71,7 +71,8 @@ function brokenNote(broken: BrokenTool[]): string {
   return `Not searched, because they cannot be loaded: ${all} (saved tools). See print(runtime.list_saved_tools())`
 }
 
-function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
+/** What a cell is told of a saved tool. */
+export function shown({ name: toolName, version: number, description, signature, createdAt, ...tool }: SavedTool) {
   const line = savedToolLine({ name: toolName, description, signature, ...tool })
   return { name: toolName, version: number, description, signature, createdAt, line }
 }

@@ -1,7 +1,8 @@
 // This file verifies who is asked what a server asks: the client of the cell that calls it, and nobody when that could be either of two; and that
 // whoever is asked can see which server it is.
 import { beforeEach, expect, it } from 'vitest'
-import { Callers } from '../../upstream/lifecycle/callers.ts'
+import { Cancellation } from '../../process/cancellation.ts'
+import { callerOf, Callers } from '../../upstream/lifecycle/callers.ts'
 import { type Asker, type Question, Questions } from './questions.ts'
 
 class FakeAsker implements Asker {
@@ -49,15 +50,22 @@ function callersOf(server: string): Callers {
 }
 
 /** A call of a server, which may be given up. */
-function call<T>(questions: Questions, server: string, who: Who, work: () => Promise<T>, givenUp = false): Promise<T> {
-  return questions.during(server, who, async () => {
-    const leave = callersOf(server).enter()
-    try {
-      return await work()
-    } finally {
-      leave(givenUp)
-    }
-  })
+async function call<T>(
+  questions: Questions,
+  server: string,
+  who: Who,
+  work: () => Promise<T>,
+  givenUp = false,
+): Promise<T> {
+  const cancellation = new Cancellation()
+  const over = questions.enter(server, who, cancellation)
+  const leave = callersOf(server).enter(callerOf(cancellation))
+  try {
+    return await work()
+  } finally {
+    leave(givenUp)
+    over()
+  }
 }
 
 interface Who {

@@ -8,7 +8,8 @@ import type { Log } from '../../log.ts'
 import { cleanWords } from '../../text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
 import { cleanForm } from './clean-form.ts'
-import { type Caller, type Callers, currentCaller } from '../../upstream/lifecycle/callers.ts'
+import type { Abortable } from '../../process/cancellation.ts'
+import { type Caller, type Callers, setCaller } from '../../upstream/lifecycle/callers.ts'
 
 export type QuestionMethod = 'roots/list' | 'elicitation/create' | 'sampling/createMessage'
 
@@ -36,7 +37,7 @@ interface OpenCall {
 
 export class Questions {
   /** For each server, the calls of cells that are open to it, the latest last. */
-  readonly #calls = new Map<string, OpenCall[]>()
+  readonly #calls = new Map<string, Set<OpenCall>>()
   /** What any client has said it can answer; what servers are told that we can. */
   readonly #offered = new Set<QuestionMethod>()
   /** What stands for a session where servers are called. */
@@ -54,23 +55,24 @@ export class Questions {
     for (const method of methods) this.#offered.add(method)
   }
 
-  /** Calls a server on behalf of a cell; what the server asks meanwhile goes to that cell's client. */
-  async during<T>(
+  /**
+   * A server is about to be called on behalf of a cell; what it asks meanwhile goes to that cell's client.
+   * @param work the signal that the server will be called with
+   * @returns what to call when that is over; a second time does nothing
+   */
+  enter(
     server: string,
     { asker, session, origin }: { asker: Asker | undefined; session: object; origin?: Origin | undefined },
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const caller = this.#callers.get(session) ?? {}
-    this.#callers.set(session, caller)
-    const calls = this.#calls.get(server) ?? []
+    work: Abortable,
+  ): () => void {
+    let caller = this.#callers.get(session)
+    if (!caller) this.#callers.set(session, (caller = {}))
+    setCaller(work, caller)
+    let calls = this.#calls.get(server)
+    if (!calls) this.#calls.set(server, (calls = new Set()))
     const call: OpenCall = { asker, caller, origin }
-    calls.push(call)
-    this.#calls.set(server, calls)
-    try {
-      return await currentCaller.run(caller, work)
-    } finally {
-      calls.splice(calls.indexOf(call), 1)
-    }
+    calls.add(call)
+    return () => void calls.delete(call)
   }
 
   /**
@@ -168,7 +170,7 @@ export class Questions {
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'
-    const calls = (this.#calls.get(server) ?? []).filter(({ caller }) => caller === sole)
+    const calls = [...(this.#calls.get(server) ?? [])].filter(({ caller }) => caller === sole)
     const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
     if (askers.length === 0) return "no active cell's client supports this request"
     const able = askers.findLast(({ asker }) => asker.canAnswer(question))

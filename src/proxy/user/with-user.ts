@@ -2,6 +2,7 @@
 // when it can show one (URL elicitation, MCP 2025-11-25), and the work is tried once more. Otherwise its error stays what it is: it says what to do.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
+import { type Abortable, signalOf } from '../../process/cancellation.ts'
 import type { Asker, Question } from './questions.ts'
 import type { RequiredPage } from '../../upstream/connection/required-pages.ts'
 import type { CallContext } from '../methods/method.ts'
@@ -9,25 +10,42 @@ import type { CallContext } from '../methods/method.ts'
 /** How long a user may take to sign in. The cell's own limit stands still meanwhile. */
 const SIGN_IN_MS = 5 * 60_000
 
-type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'signal' | 'origin'>
+type Context = Pick<CallContext, 'upstreams' | 'questions' | 'asker' | 'session' | 'origin'>
 
 /** For each cell and server, the offer that is open, or that was declined: hundreds of calls make one offer, and no is no. */
 const offers = new WeakMap<Asker, Map<string, Promise<boolean>>>()
 
 /** What the server asks meanwhile goes to the cell's client, too. @throws what `work` throws */
-export async function withUser<T>(server: string, context: Context, work: () => Promise<T>): Promise<T> {
+export async function withUser<T>(
+  server: string,
+  context: Context,
+  work: Abortable,
+  ask: () => Promise<T> | T,
+): Promise<T> {
   const { questions, asker } = context
+  let leave = questions.enter(server, context, work)
   try {
-    return await questions.during(server, context, work)
+    return await ask()
   } catch (error) {
-    if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context))) throw error
-    return await questions.during(server, context, work)
+    // While the user is busy there is no call of the server's that a question could be for.
+    leave()
+    if (!asker || !BridgeError.isInstance(error) || !(await isSettled(server, error, asker, context, work))) throw error
+    leave = questions.enter(server, context, work)
+    return await ask()
+  } finally {
+    leave()
   }
 }
 
-function isSettled(server: string, error: BridgeError, asker: Asker, context: Context): Promise<boolean> | boolean {
+function isSettled(
+  server: string,
+  error: BridgeError,
+  asker: Asker,
+  context: Context,
+  work: Abortable,
+): Promise<boolean> | boolean {
   const canOffer = asker.canAnswer(linkQuestion('', ''))
-  if (!canOffer || context.signal.aborted) return false
+  if (!canOffer || work.aborted) return false
   if (error.code !== 'UPSTREAM_LINK_REQUIRED' && error.code !== 'UPSTREAM_AUTH_REQUIRED') return false
   if (error.code === 'UPSTREAM_AUTH_REQUIRED' && !context.upstreams.canSignIn(server)) return false
   const ofCell = offers.get(asker) ?? new Map<string, Promise<boolean>>()
@@ -36,8 +54,8 @@ function isSettled(server: string, error: BridgeError, asker: Asker, context: Co
   if (earlier) return earlier
   const steps =
     error.code === 'UPSTREAM_AUTH_REQUIRED'
-      ? signIn(server, error, asker, context)
-      : openPages(server, error, asker, context)
+      ? signIn(server, error, asker, context, signalOf(work))
+      : openPages(server, error, asker, context, signalOf(work))
   const offer = steps.then(
     () => {
       ofCell.delete(server)
@@ -49,16 +67,16 @@ function isSettled(server: string, error: BridgeError, asker: Asker, context: Co
   return offer
 }
 
-async function openPages(server: string, error: BridgeError, asker: Asker, context: Context) {
-  const { upstreams, signal } = context
+async function openPages(server: string, error: BridgeError, asker: Asker, context: Context, signal: AbortSignal) {
+  const { upstreams } = context
   const { pages } = error.data as { pages: RequiredPage[] }
   for (const { url, message } of pages) await show(server, url, message, asker, context, signal)
   const finished = pages.flatMap(({ id }) => (id === undefined ? [] : [upstreams.pageFinished(server, id, signal)]))
   await asker.hold(Promise.all(finished))
 }
 
-async function signIn(server: string, error: BridgeError, asker: Asker, context: Context) {
-  const { upstreams, signal } = context
+async function signIn(server: string, error: BridgeError, asker: Asker, context: Context, signal: AbortSignal) {
+  const { upstreams } = context
   const scope = (error.data as { scope?: string } | undefined)?.scope
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SIGN_IN_MS)])
   const showPage = (url: URL): Promise<void> =>

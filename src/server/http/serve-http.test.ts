@@ -1,4 +1,5 @@
 // This file verifies who is let in, and what one client can take up. Sandboxes are not needed for that.
+import { spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http'
@@ -247,6 +248,21 @@ describe('one client cannot take up everything', () => {
       }
     },
   )
+
+  it('two hundred clients with the token may come at the same moment', async () => {
+    const { port } = await serve()
+    const request = `PUT /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
+    const clients = `
+      const { connect } = require('node:net')
+      for (let i = 0; i < 200; i += 1) {
+        const socket = connect(${port}, '127.0.0.1', () => setTimeout(() => socket.write(${JSON.stringify(request)}), 100))
+        const tell = (answer) => { process.stdout.write(answer + ' '); socket.destroy() }
+        socket.on('data', (answer) => tell(answer.subarray(9, 12))).on('error', tell).on('end', () => tell('closed'))
+      }`
+    const child = spawn(process.execPath, ['-e', clients])
+    const answers = (await text(child.stdout)).trim().split(' ')
+    expect(answers).toEqual(Array.from({ length: 200 }, () => '405'))
+  })
 
   it('strangers with 560 connections keep nobody with the token out', async () => {
     const { port, status, send } = await serve()

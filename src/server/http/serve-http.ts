@@ -33,6 +33,9 @@ export const HTTP_LIMITS = {
   /** Connections that have not shown the token yet, and how long each may take. */
   strangers: 64,
   strangerMs: 10_000,
+  /** As many may come at the same moment: each has this long to show the token before it counts as one of `strangers`. */
+  newcomers: 512,
+  newcomerMs: 2_000,
   /** For a request to arrive in full. */
   requestMs: 30_000,
   /** For a client to take some of its answer, or an idle stream's sign of life. Those come every 15 s. */

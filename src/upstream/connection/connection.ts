@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client'
 import { BridgeError } from '../../errors.ts'
+import { type Abortable, signalOf } from '../../process/cancellation.ts'
 import type { Link } from '../dial.ts'
 import type { DirectCalls } from './direct-calls.ts'
 import { isSessionLost, REMOTE_HINT, requestFailure, type Circumstances, type Failure } from '../failures/failures.ts'
@@ -117,7 +118,7 @@ export class Connection {
   }
 
   /** @throws BridgeError */
-  async callTool(tool: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
+  async callTool(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const route = options.onProgress && this.#parts.progress.add(options.onProgress)
     const levels = this.era === 'modern' && this.capabilities.logging ? { [LOG_LEVEL_KEY]: LOG_LEVEL } : undefined
     const meta = (route || levels || options.meta) && {
@@ -125,17 +126,30 @@ export class Connection {
       ...levels,
       ...(route && { progressToken: route.token }),
     }
-    const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) }
+    const params = { name, arguments: args, ...(meta && { _meta: meta }) }
+    const request = this.#begin(options.signal, name)
     try {
-      return await this.#guard(`the call of '${tool}'`, options.signal, tool, () => this.#call(params, options))
+      let result: LooseResult
+      try {
+        result = await this.#sendCall(params, options.signal)
+      } catch (error) {
+        if (!this.#isCalledOtherwise(error)) throw error
+        // Some tools want to be called in a way that only the server's tool list tells.
+        await this.listTools(options.signal && signalOf(options.signal))
+        result = await this.#sendCall(params, options.signal)
+      }
+      return this.era === 'modern' && isTaskHandle(result) ? await this.#taskEnd(result, options) : result
+    } catch (error) {
+      throw request.failed(error, `the call of '${name}'`)
     } finally {
+      request.end()
       route?.remove()
     }
   }
 
   /** @throws BridgeError */
   async listTools(signal?: AbortSignal): Promise<ToolList> {
-    const list = await this.#guard('the listing of its tools', signal, undefined, () =>
+    const list = await this.#guard('the listing of its tools', signal, () =>
       readToolList(this.#parts.about().server, (cursor) =>
         this.#request('tools/list', cursor === undefined ? {} : { cursor }, requestOptions(LIST_TIMEOUT_MS, signal)),
       ),
@@ -158,19 +172,19 @@ export class Connection {
   /** Any other request. @param what the request in words, for errors. @throws BridgeError */
   ask(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(NO_TIMEOUT_MS, signal)
-    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
+    return this.#guard(what, signal, () => this.#request(method, params, options))
   }
 
   /** As `ask`, for one page of a list: within a time limit. @throws BridgeError */
   list(what: string, method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
     const options = requestOptions(LIST_TIMEOUT_MS, signal)
-    return this.#guard(what, signal, undefined, () => this.#request(method, params, options))
+    return this.#guard(what, signal, () => this.#request(method, params, options))
   }
 
   /** Asks whether the other side is still there. The modern era has no such question. @throws BridgeError */
   async ping(): Promise<void> {
     if (this.era === 'modern') return
-    await this.#guard('a ping', undefined, undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
+    await this.#guard('a ping', undefined, () => this.#request('ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
   /** Servers of the legacy era are told once what to log; the others with every call. Never rejects. */
@@ -199,43 +213,39 @@ export class Connection {
     link.release?.()
   }
 
-  /** Some tools want to be called in a way that only the server's tool list tells: it is read when the server objects. */
-  async #call(params: ToolCall, options: CallOptions): Promise<LooseResult> {
-    const sent = requestOptions(NO_TIMEOUT_MS, options.signal)
-    const result = await this.#send(params, sent).catch(async (error: { code?: unknown }) => {
-      const mayHelp =
-        (error.code === HEADER_MISMATCH && this.era === 'modern') ||
-        (error.code === METHOD_NOT_FOUND && this.#runsTasks)
-      if (!mayHelp) throw error
-      await this.listTools(options.signal)
-      return this.#send(params, sent)
-    })
-    return this.era === 'modern' && isTaskHandle(result) ? this.#taskEnd(result, options) : result
+  #isCalledOtherwise(error: unknown): boolean {
+    const { code } = error as { code?: unknown }
+    return (code === HEADER_MISMATCH && this.era === 'modern') || (code === METHOD_NOT_FOUND && this.#runsTasks)
   }
 
   /** A server of the modern era may answer any call with a task. */
   #taskEnd(handle: LooseResult, options: CallOptions): Promise<LooseResult> {
     const { requests } = this.#parts
     const { server } = this
+    const { signal, onProgress } = options
     return awaitTask(handle, {
-      ...options,
+      ...(signal && { signal: signalOf(signal) }),
+      ...(onProgress && { onProgress }),
       server,
-      request: (method, body, signal) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, signal)),
-      answer: (method, body, signal) => answerRequest(requests, server, { method, params: body }, signal),
+      request: (method, body, abort) => this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, abort)),
+      answer: (method, body, abort) => answerRequest(requests, server, { method, params: body }, abort),
     })
   }
 
-  async #send(params: ToolCall, options: RequestOptions): Promise<LooseResult> {
+  #sendCall(params: ToolCall, signal: Abortable | undefined): Promise<LooseResult> {
     const { name } = params
     if (this.#taskTools.has(name) && this.#runsTasks) {
-      const { signal, ...rest } = options
       const request = (method: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<LooseResult> =>
-        this.#requestOfTask(method, body, { ...rest, ...(abort && { signal: abort }) })
-      return runAsTask(request, this.#parts.about().server, params, signal)
+        this.#requestOfTask(method, body, requestOptions(NO_TIMEOUT_MS, abort))
+      return runAsTask(request, this.#parts.about().server, params, signal && signalOf(signal))
     }
+    const { direct } = this.#parts
     const definition = this.#withHeaders.get(name)
-    if (definition) return this.#callWithHeaders(params, definition, options)
-    return this.#parts.direct?.call(params, options.signal) ?? this.#request('tools/call', params, options)
+    if (direct && !definition) return direct.call(params, signal)
+    const options = requestOptions(NO_TIMEOUT_MS, signal && signalOf(signal))
+    return definition
+      ? this.#callWithHeaders(params, definition, options)
+      : this.#request('tools/call', params, options)
   }
 
   get #runsTasks(): boolean {
@@ -269,28 +279,42 @@ export class Connection {
   }
 
   /** Turns what a request throws into a BridgeError. */
-  async #guard<T>(
-    what: string,
-    signal: AbortSignal | undefined,
-    tool: string | undefined,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    this.#openCount += 1
-    const start = this.#parts.callStart()
+  async #guard<T>(what: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const request = this.#begin(signal)
     try {
       return await work()
     } catch (error) {
-      const about = this.#parts.about(start)
-      if (signal?.aborted) throw new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
-      const failure = requestFailure(error, what, about, tool)
-      if (failure.sessionLost) this.#sessionLost = true
-      this.#failures.set(failure.error, failure)
-      throw failure.error
+      throw request.failed(error, what)
     } finally {
-      this.#openCount -= 1
-      if (this.#openCount === 0) this.#onIdle?.()
+      request.end()
     }
   }
+
+  /** A request begins. @param tool the tool that it calls, when it calls one */
+  #begin(signal: Abortable | undefined, tool?: string): OpenRequest {
+    this.#openCount += 1
+    const start = this.#parts.callStart()
+    return {
+      failed: (error, what) => {
+        const about = this.#parts.about(start)
+        if (signal?.aborted) return new BridgeError('CANCELLED', `${what} on server '${about.server}' was cancelled`)
+        const failure = requestFailure(error, what, about, tool)
+        if (failure.sessionLost) this.#sessionLost = true
+        this.#failures.set(failure.error, failure)
+        return failure.error
+      },
+      end: () => {
+        this.#openCount -= 1
+        if (this.#openCount === 0) this.#onIdle?.()
+      },
+    }
+  }
+}
+
+interface OpenRequest {
+  /** The error in our own words. @param what the request in words */
+  failed: (error: unknown, what: string) => BridgeError
+  end: () => void
 }
 
 function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {

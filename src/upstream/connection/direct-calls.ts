@@ -1,6 +1,8 @@
 // Tool calls over the pipe of a server of the legacy era, past the client package: its care for each request takes as long as the rest of a call does
 // here, and a cell may make thousands. Everything else that is said to a server goes through the package.
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import type { Abortable } from '../../process/cancellation.ts'
+import type { StdioTransport } from '../stdio/stdio-transport.ts'
 import type { MessageObserver } from './message-tap.ts'
 import { isRecord, type LooseResult, type Sdk } from './sdk.ts'
 
@@ -15,18 +17,18 @@ interface OpenCall {
 export class DirectCalls implements MessageObserver {
   readonly name = 'direct calls'
   readonly #sdk: Sdk
-  readonly #transport: Transport
+  readonly #write: StdioTransport['write']
   readonly #open = new Map<number, OpenCall>()
   #lastId = FIRST_ID
 
-  /** @param transport what calls are written to, past the other observers */
-  constructor(sdk: Sdk, transport: Transport) {
+  /** @param write writes to the pipe, past the other observers */
+  constructor(sdk: Sdk, write: StdioTransport['write']) {
     this.#sdk = sdk
-    this.#transport = transport
+    this.#write = write
   }
 
   /** `tools/call`. @throws what the package's own requests throw */
-  call(params: Record<string, unknown>, signal?: AbortSignal): Promise<LooseResult> {
+  call(params: Record<string, unknown>, signal?: Abortable): Promise<LooseResult> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason)
@@ -44,7 +46,7 @@ export class DirectCalls implements MessageObserver {
       const onAbort = (): void => {
         const reason = String(signal!.reason)
         const cancelled = { method: 'notifications/cancelled', params: { requestId: id, reason } }
-        this.#transport.send({ jsonrpc: '2.0', ...cancelled }).catch(() => {})
+        this.#write({ jsonrpc: '2.0', ...cancelled }, () => {})
         fail(signal!.reason)
       }
       const succeed = (result: unknown): void => {
@@ -54,7 +56,7 @@ export class DirectCalls implements MessageObserver {
       }
       this.#open.set(id, { succeed, fail })
       signal?.addEventListener('abort', onAbort, { once: true })
-      this.#transport.send({ jsonrpc: '2.0', id, method: 'tools/call', params }).catch(fail)
+      this.#write({ jsonrpc: '2.0', id, method: 'tools/call', params }, fail)
     })
   }
 

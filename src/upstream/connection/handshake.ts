@@ -60,7 +60,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   const isModern = options.era !== 'legacy'
   const instructions = boundInstructions()
   const progress = routeProgress()
-  const direct = link.via === 'stdio' && !isModern ? new DirectCalls(sdk, link.transport) : undefined
+  const direct = link.write && !isModern ? new DirectCalls(sdk, link.write) : undefined
   const tap = new MessageTap(link.transport, [
     ...(link.observer ? [link.observer] : []),
     ...(direct ? [direct] : []),

@@ -11,7 +11,8 @@ export const TASKS_EXTENSION = { 'io.modelcontextprotocol/tasks': {} }
 /** JSON-RPC code for a task that ended without a result, where the server gives none. */
 const TASK_ENDED = -32_000
 
-export interface TaskOptions extends CallOptions {
+export interface TaskOptions extends Pick<CallOptions, 'onProgress'> {
+  signal?: AbortSignal
   server: string
   /** Sends a request, and throws what that throws. */
   request: (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>

@@ -1,7 +1,7 @@
 // Says in words why a start or a call failed. Every text that an upstream wrote is redacted here before it enters an error.
 // No error made here carries its cause: Node's and the MCP package's own errors quote commands, URLs and what the server wrote.
 import { BridgeError, messageOf, type BridgeErrorOptions, type ErrorCode } from '../../errors.ts'
-import { BodyTooLongError } from '../remote/bounded-body.ts'
+import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ANSWER_LOST } from '../remote/http-streams.ts'
 import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { plainText } from '../../text/terminal-text.ts'
@@ -125,7 +125,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     }
   }
   if (isTimeout(error)) return { ...fail('UPSTREAM_TIMEOUT', `did not answer ${what} in time`), isOutage: remote }
-  if (error instanceof BodyTooLongError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
+  if (error instanceof BodyRefusedError) return fail('FRAME_TOO_LARGE', `answered ${what} with ${error.message}`)
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
     return fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}: ${wordsOf(error, about)}`)

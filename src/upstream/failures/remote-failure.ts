@@ -1,5 +1,5 @@
 // Why a remote server could not be used, in words for the user. Nothing here quotes a URL, a header or a body.
-import { BodyTooLongError } from '../remote/bounded-body.ts'
+import { BodyRefusedError } from '../remote/bounded-body.ts'
 import { ADDRESS_REFUSED } from '../remote/address-guard.ts'
 
 /** An answer of the server's, or of something before it, that no MCP client can work with. */
@@ -43,7 +43,7 @@ function parseRetryAfter(value: string | null, now: number): number | undefined 
 /** Words for what is at the bottom of a failed request, or undefined when nothing is known of it. */
 export function remoteReason(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
-    if (cause instanceof RemoteFailure || cause instanceof BodyTooLongError) return cause.message
+    if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
     const words = WORDS[codeOf(cause)]
     if (words !== undefined) return words
     if (cause.message.startsWith('the proxy ')) return cause.message

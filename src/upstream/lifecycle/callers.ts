@@ -1,12 +1,23 @@
 // On whose behalf a server is called. Sessions share it, and what a server asks, logs or writes to stderr does not say which call that is for:
 // it belongs to a caller only while no other one has the server at work.
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Abortable, Cancellation } from '../../process/cancellation.ts'
 
 /** Stands for a session. Kept when its call was given up, so it must not hold the session itself. */
 export type Caller = object
 
-/** For whom servers are asked whatever they are asked in the course of some work. */
-export const currentCaller = new AsyncLocalStorage<Caller>()
+// Not an AsyncLocalStorage: in Node 20 and 22 each promise of the process costs twice as much from the first use of one on.
+const bySignal = new WeakMap<Abortable, Caller>()
+
+/** Whatever servers are asked for with this signal is asked on behalf of that caller. */
+export function setCaller(work: Abortable, caller: Caller | undefined): void {
+  if (work instanceof Cancellation) work.caller = caller
+  else if (caller) bySignal.set(work, caller)
+}
+
+export function callerOf(work: Abortable | undefined): Caller | undefined {
+  if (work === undefined || work instanceof Cancellation) return work?.caller
+  return bySignal.get(work) ?? Cancellation.behind(work)?.caller
+}
 
 /** The callers of one server. Work on no one's behalf, such as reading its list of tools, holds nothing of a session and is not counted. */
 export class Callers {
@@ -18,9 +29,8 @@ export class Callers {
   #sequence = 0
   #sharedAt = -1
 
-  /** Work begins. @returns what to call when it is over, with whether the server may still be at it */
-  enter(): (mayGoOn: boolean) => void {
-    const caller = currentCaller.getStore()
+  /** Work for a caller begins. @returns what to call when it is over, with whether the server may still be at it */
+  enter(caller: Caller | undefined): (mayGoOn: boolean) => void {
     if (!caller) return () => {}
     this.#open.set(caller, (this.#open.get(caller) ?? 0) + 1)
     this.#sequence += 1
@@ -58,6 +68,7 @@ export class Callers {
   }
 
   get #isShared(): boolean {
+    if (this.#abandoned.size === 0) return this.#open.size > 1
     return new Set([...this.#open.keys(), ...this.#abandoned]).size > 1
   }
 }

@@ -9,7 +9,8 @@ import { newId } from '../../events/new-id.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
-import { Callers } from './callers.ts'
+import { type Abortable, signalOf } from '../../process/cancellation.ts'
+import { callerOf, Callers } from './callers.ts'
 import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
 import { unexpectedExit, type Circumstances } from '../failures/failures.ts'
@@ -20,6 +21,7 @@ import { openUpstream, StartFailedError } from './open-upstream.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { createRedactor, redactEnd, redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import type { UpstreamRequests } from '../connection/requests.ts'
+import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
@@ -46,6 +48,8 @@ export interface ManagedUpstreamOptions {
   /** Authorizes requests to a server. */
   authProvider: (server: RemoteServer, redact: Redactor) => ServerAuth | undefined
   negotiatedTransports: NegotiatedTransports
+  /** Where jails are made. */
+  jailPlace: () => JailPlace
   now: () => number
   random: () => number
   log: Log
@@ -142,7 +146,7 @@ export class ManagedUpstream {
     const limit = AbortSignal.timeout(callTimeoutMs)
     const { sequence } = this.#callers
     const { count } = this.#lastLogged
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+    const signal = options.signal ? AbortSignal.any([signalOf(options.signal), limit]) : limit
     try {
       return await connection.callTool(tool, args, { ...options, signal })
     } catch (error) {
@@ -191,10 +195,10 @@ export class ManagedUpstream {
    * decides whether the server may be used again at once.
    * @throws BridgeError
    */
-  async use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+  async use<T>(signal: Abortable | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     while (this.#circuit.halfOpenProbe) await this.#orCancelled(this.#circuit.halfOpenProbe, signal)
     const leave = this.#circuit.enter()
-    const leaveCallers = this.#callers.enter()
+    const leaveCallers = this.#callers.enter(callerOf(signal))
     let mayGoOn = false
     this.#openCallCount += 1
     try {
@@ -225,7 +229,7 @@ export class ManagedUpstream {
     }
   }
 
-  async #connect(signal: AbortSignal | undefined): Promise<Connection> {
+  async #connect(signal: Abortable | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
     if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
     if (signal?.aborted) throw cancelled(name)
@@ -240,7 +244,7 @@ export class ManagedUpstream {
   }
 
   /** Waits for something that others wait for, too: an abort ends the waiting, not the work. */
-  #orCancelled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  #orCancelled<T>(shared: Promise<T>, signal: Abortable | undefined): Promise<T> {
     return untilAborted(shared, signal, () => cancelled(this.definition.name))
   }
 
@@ -286,6 +290,7 @@ export class ManagedUpstream {
       cleanListing: createListingCleaner(transport),
       cwd: this.#options.cwd,
       negotiatedTransports: this.#options.negotiatedTransports,
+      jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,

@@ -1,7 +1,9 @@
 // Opens a connection to an upstream in the way that works for it: remembered, or found out by trying. It keeps nothing of a failed attempt.
+import path from 'node:path'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import type { CallStart, Connection } from '../connection/connection.ts'
+import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import type { RemoteOptions } from '../remote/dial-remote.ts'
 import { dialProcess, type Link, type Via } from '../dial.ts'
 import { startFailure, type Circumstances, type Failure } from '../failures/failures.ts'
@@ -22,6 +24,8 @@ export interface OpenOptions
   redact: Redactor
   /** Where a server without a `cwd` of its own is started. */
   cwd: string | undefined
+  /** Where jails are made. */
+  jailPlace: () => JailPlace
   negotiatedTransports: NegotiatedTransports
   /** What the server logged last, redacted: since a point in it. */
   logged: (after?: number) => string
@@ -149,7 +153,7 @@ async function attempt(
 
 async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): Promise<Link> {
   const { transport } = options
-  if (transport.type === 'stdio') return dialProcess(transport, options.cwd)
+  if (transport.type === 'stdio') return dialLocal(options, transport)
   const { dialRemote } = await import('../remote/dial-remote.ts')
   const { allowLinkLocal, env, authProvider } = options
   return dialRemote(transport, via === 'sse' ? 'sse' : 'http', {
@@ -158,4 +162,12 @@ async function dial(options: OpenOptions, via: Via, sdk: RemoteOptions['sdk']): 
     env,
     ...(authProvider && { authProvider }),
   })
+}
+
+async function dialLocal({ definition, jailPlace, cwd }: OpenOptions, server: StdioServer): Promise<Link> {
+  const { sandbox } = server
+  if (!sandbox) return dialProcess(server, cwd)
+  const { openJail } = await import('../stdio/jail/open-jail.ts')
+  const folder = path.resolve(server.cwd ?? cwd ?? process.cwd())
+  return dialProcess(server, cwd, await openJail(definition.name, { ...server, sandbox }, folder, jailPlace()))
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { atMost, BodyTooLongError, wholeLines } from './bounded-body.ts'
+import { atMost, BodyRefusedError, wholeLines } from './bounded-body.ts'
 
 async function* from(chunks: string[]) {
   for (const chunk of chunks) yield Buffer.from(chunk)
@@ -31,9 +31,9 @@ test('a line is handed on as soon as it is whole', async () => {
 
 test('limits are exact', async () => {
   expect(await collect(atMost(from(['abc', 'd']), 4))).toEqual(['abc', 'd'])
-  await expect(collect(atMost(from(['abc', 'de']), 4))).rejects.toBeInstanceOf(BodyTooLongError)
+  await expect(collect(atMost(from(['abc', 'de']), 4))).rejects.toBeInstanceOf(BodyRefusedError)
   expect(await collect(wholeLines(from(['abc\n']), 4))).toEqual(['abc\n'])
-  await expect(collect(wholeLines(from(['ab', 'cde']), 4))).rejects.toBeInstanceOf(BodyTooLongError)
+  await expect(collect(wholeLines(from(['ab', 'cde']), 4))).rejects.toBeInstanceOf(BodyRefusedError)
 })
 
 test('the lines of one event count together, and those of several do not', async () => {
@@ -42,7 +42,7 @@ test('the lines of one event count together, and those of several do not', async
     for (const pieces of [[events], events.split('')]) {
       expect((await collect(wholeLines(from(pieces), 6))).join('')).toBe(events)
       await expect(collect(wholeLines(from([`a\n`, ...pieces]), 6 - 2 + blank.length))).rejects.toBeInstanceOf(
-        BodyTooLongError,
+        BodyRefusedError,
       )
     }
   }
@@ -57,7 +57,41 @@ test('a stream without a limit on its events gets through a limit on each, howev
       const places = [0, ...at.filter((place) => place < text.length).toSorted((a, b) => a - b), text.length]
       const pieces = places.slice(1).map((place, i) => text.slice(places[i], place))
       expect((await collect(wholeLines(from(pieces), 13))).join('')).toBe(text)
-      await expect(collect(wholeLines(from([...pieces, 'y\n'.repeat(7)]), 13))).rejects.toBeInstanceOf(BodyTooLongError)
+      await expect(collect(wholeLines(from([...pieces, 'y\n'.repeat(7)]), 13))).rejects.toBeInstanceOf(BodyRefusedError)
     }),
   )
+})
+
+const BRACKETS = '['.repeat(2_000)
+const COMMAS = ','.repeat(2 ** 21)
+
+test.each([
+  ['brackets', `{"a":${BRACKETS}`],
+  ['commas', `[${COMMAS}`],
+])('an answer and an event that are costly to parse are refused: %s', async (_what, json) => {
+  for (const size of [1_000, json.length]) {
+    const pieces = Array.from({ length: Math.ceil(json.length / size) }, (_, i) => json.slice(i * size, (i + 1) * size))
+    await expect(collect(atMost(from(pieces)))).rejects.toThrow(/^a message with (lists and objects|more than)/)
+    await expect(collect(wholeLines(from(['data: ', ...pieces, '\n\n'])))).rejects.toThrow(/^a message with /)
+  }
+})
+
+test('no field of an event hides what another one costs', async () => {
+  for (const end of ['\n', '\r', '\r\n']) {
+    const event = `id: "${end}data: ${BRACKETS}${end}${end}\n`
+    await expect(collect(wholeLines(from([event])))).rejects.toBeInstanceOf(BodyRefusedError)
+    await expect(collect(wholeLines(from(event.split(''))))).rejects.toBeInstanceOf(BodyRefusedError)
+  }
+  const spread = `${'data: [\n'.repeat(2_000)}\n`
+  await expect(collect(wholeLines(from([spread])))).rejects.toBeInstanceOf(BodyRefusedError)
+})
+
+test('brackets in strings, and those of many events, are let through', async () => {
+  const text = JSON.stringify({ text: `${'\\"'.repeat(100)}${BRACKETS}` })
+  for (const body of [text, text.split('').join('|')]) {
+    const pieces = body === text ? [text] : body.split('|')
+    expect((await collect(atMost(from(pieces)))).join('')).toBe(text)
+  }
+  const events = `data: ${text}\n\ndata: ${'['.repeat(900)}\n\n`.repeat(3)
+  expect((await collect(wholeLines(from(events.split(''))))).join('')).toBe(events)
 })

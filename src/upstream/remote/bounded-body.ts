@@ -1,28 +1,33 @@
 // Bounds on what a remote server may send: on a whole answer, and on each event of a stream, of which the event parser behind it keeps every line.
 // A stream is handed on line by line: the parser looks at an unfinished line again with every chunk, which makes a long one take quadratic time.
+// What would hold up the whole process while it is parsed is refused before that.
+import { JsonCost } from '../../text/line-cost.ts'
 
 /** As long as the longest frame to a kernel: what is longer could not be handed on anyway. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-export class BodyTooLongError extends Error {
-  constructor() {
-    super(`a message above the limit of ${MAX_BODY_BYTES} bytes`)
+/** The message says what was sent. */
+export class BodyRefusedError extends Error {
+  constructor(tooMuch: string) {
+    super(`a message ${tooMuch}`)
   }
 }
 
-/** @throws BodyTooLongError */
+/** @throws BodyRefusedError */
 export async function* atMost(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
   let size = 0
+  const cost = new JsonCost()
   for await (const chunk of source) {
     size += chunk.length
-    if (size > maxBytes) throw new BodyTooLongError()
+    if (size > maxBytes) throw tooLong()
+    refuseCostly(cost.push(chunk))
     yield chunk
   }
 }
 
-/** The same bytes, cut behind line ends only. @throws BodyTooLongError for an event that is too long */
+/** The same bytes, cut behind line ends only. @throws BodyRefusedError for an event that is too long, or too costly to parse */
 export async function* wholeLines(source: AsyncIterable<Buffer>, maxBytes = MAX_BODY_BYTES): AsyncGenerator<Buffer> {
-  const events = new EventSizes(maxBytes)
+  const events = new EventBounds(maxBytes)
   let pieces: Buffer[] = []
   for await (const chunk of source) {
     events.push(chunk)
@@ -41,36 +46,67 @@ const LF = 0x0a
 const CR = 0x0d
 
 /** A blank line ends an event (WHATWG HTML, server-sent events). Lines that end with CR alone count as one with those after them. */
-class EventSizes {
+class EventBounds {
   readonly #maxBytes: number
+  readonly #cost = new JsonCost()
   #eventBytes = 0
   #lineBytes = 0
   #lastByte = 0
+  /** The next CR of the chunk. */
+  #cr = -1
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  /** @throws BodyTooLongError */
+  /** @throws BodyRefusedError */
   push(chunk: Buffer): void {
     let start = 0
+    this.#cr = chunk.indexOf(CR)
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
       const lineBytes = this.#lineBytes + end - start
       const lastByte = end > start ? chunk[end - 1] : this.#lastByte
       const isBlank = lineBytes === 0 || (lineBytes === 1 && lastByte === CR)
       this.#add(end + 1 - start)
-      if (isBlank) this.#eventBytes = 0
+      this.#weigh(chunk, start, end)
+      this.#cost.endLine()
+      if (isBlank) {
+        this.#eventBytes = 0
+        this.#cost.reset()
+      }
       this.#lineBytes = 0
       start = end + 1
     }
     if (start === chunk.length) return
     this.#add(chunk.length - start)
+    this.#weigh(chunk, start, chunk.length)
     this.#lineBytes += chunk.length - start
     this.#lastByte = chunk.at(-1)!
   }
 
   #add(bytes: number): void {
     this.#eventBytes += bytes
-    if (this.#eventBytes > this.#maxBytes) throw new BodyTooLongError()
+    if (this.#eventBytes > this.#maxBytes) throw tooLong()
   }
+
+  /** Within a line: a CR ends one as well, and with it a string that was opened in a field that is no JSON. */
+  #weigh(chunk: Buffer, start: number, end: number): void {
+    let from = start
+    while (this.#cr >= 0 && this.#cr < end) {
+      refuseCostly(this.#cost.push(chunk, from, this.#cr))
+      this.#cost.endLine()
+      from = this.#cr + 1
+      this.#cr = chunk.indexOf(CR, from)
+    }
+    refuseCostly(this.#cost.push(chunk, from, end))
+  }
+}
+
+function tooLong(): BodyRefusedError {
+  return new BodyRefusedError(`above the limit of ${MAX_BODY_BYTES} bytes`)
+}
+
+/** @throws BodyRefusedError */
+function refuseCostly(tooCostly: string | undefined): void {
+  if (tooCostly !== undefined) throw new BodyRefusedError(`with ${tooCostly}`)
 }

@@ -2,7 +2,7 @@
 // bring its answer ends without it, and leaves the stream of a cancelled request open.
 import type { MessageObserver } from '../connection/message-tap.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
-import { BodyTooLongError } from './bounded-body.ts'
+import { BodyRefusedError } from './bounded-body.ts'
 import { remoteReason } from '../failures/remote-failure.ts'
 
 /** JSON-RPC error code that stands for an answer that was cut off; from the range that is free for implementations. */
@@ -45,7 +45,7 @@ export function settleLostRequests(takeTrouble: () => unknown): MessageObserver 
 }
 
 function lossOf(trouble: unknown): { code: number; message: string } {
-  if (trouble instanceof BodyTooLongError) return { code: MESSAGE_TOO_LONG, message: trouble.message }
+  if (trouble instanceof BodyRefusedError) return { code: MESSAGE_TOO_LONG, message: trouble.message }
   const reason = remoteReason(trouble)
   const text = 'the connection broke before the answer came'
   return { code: ANSWER_LOST, message: reason === undefined ? text : `${text}: ${reason}` }

@@ -4,9 +4,11 @@ import type { ChildProcess } from 'node:child_process'
 // Windows cannot spawn `npx`: it is a .cmd file, which needs a shell and its quoting.
 import spawn from 'cross-spawn'
 import { existsSync } from 'node:fs'
+import type { Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { passedEnvironment } from '../../config/passed-variables.ts'
 import type { StdioServer } from '../../config/server-definition.ts'
+import type { Launch } from './jail/open-jail.ts'
 import { writeBatched } from '../../process/write-batched.ts'
 import { lineCost } from '../../text/line-cost.ts'
 import { answeredId } from './answered-id.ts'
@@ -50,8 +52,8 @@ export class StdioTransport implements Transport {
   /** What the process sent that made us end it: who waited for it cannot be told. */
   endedFor: string | undefined
 
-  readonly #server: StdioServer
   readonly #cwd: string | undefined
+  readonly #launch: Launch
   readonly #stderr = createByteTail(KEPT_STDERR_BYTES)
   readonly #stray = createByteTail(KEPT_STRAY_BYTES)
   #child: ChildProcess | undefined
@@ -59,10 +61,10 @@ export class StdioTransport implements Transport {
   #closeReported = false
   readonly #closeWaiters: (() => void)[] = []
 
-  /** `cwd` is where a server without a `cwd` of its own is started. */
-  constructor(server: StdioServer, cwd?: string) {
-    this.#server = server
-    this.#cwd = server.cwd ?? cwd
+  /** `cwd` is where a server without a `cwd` of its own is started; `launch` is what is started in its place, with the server inside. */
+  constructor({ command, args, env, cwd: own }: StdioServer, cwd?: string, launch?: Launch) {
+    this.#cwd = own ?? cwd
+    this.#launch = launch ?? { command, args, env: { ...passedEnvironment(), ...env } }
   }
 
   get pid(): number | undefined {
@@ -87,14 +89,18 @@ export class StdioTransport implements Transport {
       return Promise.reject(Object.assign(new Error('its working directory does not exist'), { code: 'ENOTDIR' }))
     }
     return new Promise((resolve, reject) => {
-      const child = spawn(this.#server.command, this.#server.args, {
-        env: { ...passedEnvironment(), ...this.#server.env },
+      const { command, args, env, extraInput } = this.#launch
+      const child = spawn(command, args, {
+        env,
         cwd: this.#cwd,
         detached: process.platform !== 'win32',
         windowsHide: true,
-        stdio: 'pipe',
+        stdio: ['pipe', 'pipe', 'pipe', ...(extraInput ? (['pipe'] as const) : [])],
       })
       this.#child = child
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const extra = child.stdio[3] as Writable | null | undefined
+      extra?.on('error', () => {}).end(extraInput)
       child.once('spawn', () => {
         trackGroup(child.pid!)
         resolve()
@@ -112,14 +118,17 @@ export class StdioTransport implements Transport {
   }
 
   send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => this.write(message, reject, resolve))
+  }
+
+  /** Exactly one of the two is called, later. */
+  write(message: JSONRPCMessage, onError: (error: Error) => void, onWritten?: () => void): void {
     const stdin = this.#child?.stdin
-    if (!stdin || this.#closeReported) return Promise.reject(new Error('the server has exited'))
-    return new Promise((resolve, reject) => {
-      writeBatched(stdin, Buffer.from(`${JSON.stringify(message)}\n`), (error) => {
-        // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
-        if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => reject(error))
-        else resolve()
-      })
+    if (!stdin || this.#closeReported) return queueMicrotask(() => onError(new Error('the server has exited')))
+    writeBatched(stdin, `${JSON.stringify(message)}\n`, (error) => {
+      // A broken pipe precedes the exit and the last stderr output that explain it. Report those.
+      if (error) this.#whenClosed(AFTER_BROKEN_PIPE_MS, () => onError(error))
+      else onWritten?.()
     })
   }
 

@@ -1,23 +1,26 @@
 // `sandbridge doctor`: what can make sandboxes here and why or why not, whether a cell really runs in the one that is used, and what else is amiss.
 import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
-import type { Bridge } from '../../bridge.ts'
-import type { ServerEntry } from '../../catalog/catalog.ts'
-import { type PassedOver, probeProviders } from '../../sandbox/detect.ts'
-import type { ProviderName } from '../../sandbox/provider.ts'
-import { describeServers } from '../../config/describe-servers.ts'
-import { BridgeError, messageOf } from '../../errors.ts'
-import { settingsWithoutEffect } from '../without-effect.ts'
-import { count } from '../../text/count.ts'
-import { VERSION } from '../../version.ts'
-import { withBridge } from '../open-bridge.ts'
-import { print, printJson, printTable } from '../print.ts'
-import { shortReason, untrustedNote } from '../server-notes.ts'
-import { checkClients } from './check-clients.ts'
-import { checkClock, checkFolders, checkRecord } from './check-folders.ts'
-import { checkSandbox } from './check-sandbox.ts'
-import { checkServers } from './check-servers.ts'
-import { exitCodeOf, type Finding } from './finding.ts'
+import type { Bridge } from '../bridge.ts'
+import type { ServerEntry } from '../catalog/catalog.ts'
+import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
+import type { ProviderName } from '../sandbox/provider.ts'
+import { describeJail } from '../config/describe-jail.ts'
+import { describeServers } from '../config/describe-servers.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import { findBubblewrapJail } from '../upstream/stdio/jail/bubblewrap-jail.ts'
+import { settingsWithoutEffect } from './without-effect.ts'
+import { count } from '../text/count.ts'
+import { VERSION } from '../version.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson, printTable } from './print.ts'
+import { shortReason, untrustedNote } from './server-notes.ts'
+import { checkClients } from './doctor/check-clients.ts'
+import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkSandbox } from './doctor/check-sandbox.ts'
+import { checkServers } from './doctor/check-servers.ts'
+import { exitCodeOf, type Finding } from './doctor/finding.ts'
 
 interface DoctorOptions {
   json?: boolean
@@ -45,6 +48,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
+    const jail = await jailState(discovered.servers)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     const told = open.map(({ fix: _fix, ...finding }) => finding)
@@ -55,6 +59,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       providers,
       ...(used && { used }),
       trial,
+      jail,
       problems,
       settings: remarks,
       findings: told,
@@ -76,6 +81,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     print(serversText(catalog.servers()))
+    print(jailText(jail))
     for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
@@ -134,6 +140,26 @@ async function writeReport(file: string, about: object, { discovered }: Bridge):
   await writeFile(file, `${text}\n`, { mode: 0o600 }).catch((cause: unknown) => {
     throw new BridgeError('STATE_UNWRITABLE', `The report cannot be written to ${file}`, { cause })
   })
+}
+
+interface JailState {
+  usable: boolean
+  verdict: string
+  /** Names of the servers that run in one. */
+  servers: string[]
+}
+
+async function jailState(definitions: readonly ServerDefinition[]): Promise<JailState> {
+  const found = await findBubblewrapJail()
+  const servers = definitions.filter((one) => describeJail(one) !== undefined).map(({ name }) => name)
+  return typeof found === 'string'
+    ? { usable: false, verdict: found, servers }
+    : { usable: true, verdict: 'bubblewrap', servers }
+}
+
+function jailText({ usable, verdict, servers }: JailState): string {
+  const which = servers.length > 0 ? `jailed: ${servers.join(', ')}` : 'none is jailed'
+  return usable ? `Servers can be jailed with ${verdict}; ${which}.` : `Servers cannot be jailed: ${verdict}; ${which}.`
 }
 
 /** How many there are, and what is known of them: none has failed that was never asked. */

@@ -1,0 +1,60 @@
+// A bridge that serves over HTTP, and its clients, for measuring from outside of its process.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { bridgeEnv, CLI, makeHome, type ServerEntry } from '../test/support/bridge-process.ts'
+
+export interface MeasuredBridge {
+  child: ChildProcess
+  exited: Promise<void>
+  connect(): Promise<Client>
+  /** End it if it still runs, and remove its files. */
+  close(): Promise<void>
+}
+
+export async function openMeasuredBridge(
+  servers: Record<string, ServerEntry>,
+  env: Record<string, string> = {},
+): Promise<MeasuredBridge> {
+  const home = makeHome(servers)
+  const child = spawn(process.execPath, [CLI, 'run', '--http', '0'], {
+    env: bridgeEnv(home, { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_LOG_LEVEL: 'error', ...env }),
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const close = async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await exited
+    await rm(home, { recursive: true, force: true })
+  }
+  try {
+    const url = new URL(await addressOf(child.stderr))
+    const token = readFileSync(path.join(home, 'MCPs/.sandbridge/http-token'), 'utf8').trim()
+    const requestInit = { headers: { authorization: `Bearer ${token}` } }
+    const connect = async () => {
+      const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+      return client
+    }
+    return { child, exited, connect, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function addressOf(stderr: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  for await (const chunk of stderr) {
+    text += String(chunk)
+    const [, url] = /Serving MCP at (\S+) .*\n/.exec(text) ?? []
+    if (url) {
+      stderr.resume()
+      return url
+    }
+  }
+  throw new Error(`The bridge did not start: ${text}`)
+}

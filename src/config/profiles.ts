@@ -1,0 +1,71 @@
+// Profiles: named sets of servers. MCP_BRIDGE_PROFILE chooses one, and a bridge then has no other servers.
+import path from 'node:path'
+import * as z from 'zod'
+import { BridgeError } from '../errors.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { didYouMeanText } from '../text/did-you-mean.ts'
+import type { DiscoveredServers } from './server-definition.ts'
+
+export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+const profile = z.object({ servers: z.array(z.string().min(1).max(200)).max(1_000) })
+const profiles = z.record(z.string().regex(PROFILE_NAME), profile)
+
+export type Profile = z.infer<typeof profile>
+
+export class Profiles {
+  readonly file: string
+  readonly #record: JsonRecord<Record<string, Profile>>
+
+  constructor(stateDir: string) {
+    this.file = path.join(stateDir, '.sandbridge', 'profiles.json')
+    this.#record = new JsonRecord({
+      file: this.file,
+      empty: () => ({}),
+      parse: (json) => profiles.safeParse(json).data,
+      damaged: { record: 'The list of profiles', hint: 'Correct the file, or delete it and make the profiles again.' },
+    })
+  }
+
+  list(): Promise<Record<string, Profile>> {
+    return this.#record.read()
+  }
+
+  /** @throws BridgeError CONFIG_INVALID with the names that may be meant */
+  async get(name: string): Promise<Profile> {
+    const all = await this.list()
+    const found = Object.hasOwn(all, name) ? all[name] : undefined
+    if (found) return found
+    const names = Object.keys(all)
+    const there = names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Make it with `sandbridge profile set`.'
+    throw new BridgeError('CONFIG_INVALID', `There is no profile '${name}'`, {
+      hint: didYouMeanText(name, names) || there,
+    })
+  }
+
+  async set(name: string, servers: string[]): Promise<void> {
+    await this.#record.update((all) => void (all[name] = { servers }))
+  }
+
+  /** @throws BridgeError CONFIG_INVALID when there is none */
+  async remove(name: string): Promise<void> {
+    await this.get(name)
+    await this.#record.update((all) => void delete all[name])
+  }
+}
+
+/** Only the servers of a profile; one that is not there is told of. */
+export function onlyProfile(discovered: DiscoveredServers, { servers }: Profile, file: string): DiscoveredServers {
+  const wanted = new Set(servers)
+  const known = new Set(discovered.found.map(({ name }) => name))
+  const missing = servers.filter((name) => !known.has(name))
+  return {
+    ...discovered,
+    servers: discovered.servers.filter(({ name }) => wanted.has(name)),
+    untrusted: discovered.untrusted.filter(({ name }) => wanted.has(name)),
+    skipped: [
+      ...discovered.skipped,
+      ...missing.map((name) => ({ file, name, reason: 'is in the profile, and no file defines it' })),
+    ],
+  }
+}

@@ -1,0 +1,30 @@
+// The maskers of a bridge: one for each session, made at its first cell. Pure.
+import { type CustomPattern, customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
+import type { MaskKind } from '../config/settings.ts'
+import { BridgeError } from '../errors.ts'
+import { Masker } from './masker.ts'
+import { RECOGNISERS } from './recognisers.ts'
+
+export interface Maskers {
+  /** The same for the same session. */
+  of(session: object): Masker
+}
+
+/** @throws BridgeError CONFIG_INVALID for a custom pattern that cannot be taken */
+export function createMaskers(
+  kinds: readonly MaskKind[],
+  patterns: readonly CustomPattern[] = [],
+): Maskers | undefined {
+  if (kinds.length === 0 && patterns.length === 0) return undefined
+  if (patterns.length > MAX_PATTERNS)
+    throw new BridgeError('CONFIG_INVALID', `There are more than ${MAX_PATTERNS} mask patterns`)
+  const recognisers = [...patterns.map(customRecogniser), ...kinds.map((kind) => RECOGNISERS[kind])]
+  const bySession = new WeakMap<object, Masker>()
+  return {
+    of(session) {
+      const masker = bySession.get(session) ?? new Masker(recognisers)
+      bySession.set(session, masker)
+      return masker
+    },
+  }
+}

@@ -1,0 +1,165 @@
+// What counts as personal data, by kind: where a text may hold some, and whether it really does. Pure.
+// Every pattern is bounded and starts at something rare, so that the time taken is linear in the text, whoever wrote it.
+import { isIPv4, isIPv6 } from 'node:net'
+import type { MaskKind } from '../config/settings.ts'
+import { passesIban, passesLuhn } from './checksums.ts'
+
+/** A place in a text, and what is there. */
+export interface Match {
+  start: number
+  end: number
+  /** As tokens name it. */
+  label: string
+}
+
+/** ISO 13616: how long the numbers of a country are. */
+const IBAN_LENGTHS = new Map(
+  'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30'
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
+)
+
+export interface Recogniser {
+  label: string
+  find(text: string): Match[]
+}
+
+interface Pattern {
+  /** With the flag g. Its first group, or without one all of it, is what may be data. */
+  expression: RegExp
+  /** Nothing matches in a text without it, which is found much faster. */
+  needs?: RegExp
+  /** How many characters of a candidate count. Missing means all. */
+  check?: (candidate: string) => number
+}
+
+function byPatterns(label: string, patterns: readonly Pattern[]): Recogniser {
+  return {
+    label,
+    find: (text) =>
+      patterns.flatMap(({ expression, needs, check }) => {
+        if (needs && !needs.test(text)) return []
+        const matches: Match[] = []
+        for (const { 0: whole, 1: group, index } of text.matchAll(expression)) {
+          const candidate = group ?? whole
+          const length = check ? check(candidate) : candidate.length
+          const start = index + whole.length - candidate.length
+          if (length > 0) matches.push({ start, end: start + length, label })
+        }
+        return matches
+      }),
+  }
+}
+
+const MAX_LOCAL_CHARS = 64
+const LETTER = /[\p{L}\p{N}_]/u
+const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
+const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
+
+/** From every @ outwards: a pattern that starts at the name would read a long word once for each of its letters. */
+const email: Recogniser = {
+  label: 'EMAIL',
+  find(text) {
+    const matches: Match[] = []
+    let from = 0
+    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, from))) {
+      let start = at
+      while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
+      // Quotes and signs around an address are no part of it.
+      while (start < at && SIGNS.has(text[start]!)) start += 1
+      if (start === at) continue
+      DOMAIN.lastIndex = at + 1
+      const domain = DOMAIN.exec(text)?.[0]
+      if (domain === undefined) continue
+      from = at + 1 + domain.length
+      matches.push({ start, end: from, label: 'EMAIL' })
+    }
+    return matches
+  },
+}
+
+function isLocalPart(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)) return true
+  return SIGNS.has(text[index]!) || (code > 127 || code === 95 ? LETTER.test(text[index]!) : false)
+}
+
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
+
+/** 13 to 19 digits, alone or in groups, that pass the Luhn check. */
+const card = byPatterns('CARD', [
+  {
+    expression: /(?<![\d.])[3-6]\d{3}(?:[ -]?\d){9,15}(?!\d)/g,
+    needs: /\d{4}/,
+    check: (candidate) => (passesLuhn(digitsOf(candidate)) ? candidate.length : 0),
+  },
+])
+
+const iban = byPatterns('IBAN', [
+  {
+    expression: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/gi,
+    needs: /[A-Z]{2}\d{2}/i,
+    // What stands behind it may look like more of it: each country has one length.
+    check: (candidate) => {
+      const length = IBAN_LENGTHS.get(candidate.slice(0, 2).toUpperCase()) ?? 0
+      const plain = candidate.replaceAll(' ', '').slice(0, length).toUpperCase()
+      return length > 0 && plain.length === length && passesIban(plain) ? withBlanks(candidate, length) : 0
+    },
+  },
+])
+
+/** How many characters of a text hold so many that are no blank. */
+function withBlanks(text: string, length: number): number {
+  let seen = 0
+  let index = 0
+  for (; seen < length; index += 1) if (text[index] !== ' ') seen += 1
+  return index
+}
+
+/** International with a +, or three, three and four digits as in North America. */
+const phone = byPatterns('PHONE', [
+  { expression: /(?<![\w+])\+\d(?:[ ().\-/]{0,2}\d){7,14}(?!\d)/g, needs: /\+\d/ },
+  {
+    expression: /(?<![\w.])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\d)/g,
+    needs: /\d{3}[-. ]\d{4}/,
+  },
+])
+
+const ip = byPatterns('IP', [
+  {
+    expression: /(?<![\d.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d|\.\d)/g,
+    needs: /\d\.\d{1,3}\.\d/,
+    check: (candidate) => (isIPv4(candidate) ? candidate.length : 0),
+  },
+  {
+    expression: /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?![\w:])/gi,
+    needs: /::|[0-9a-f]:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:/i,
+    check: (candidate) => (candidate.length > 3 && isIPv6(candidate) ? candidate.length : 0),
+  },
+])
+
+/** Keys by the forms that their issuers give them, private keys, passwords in addresses and values of variables named as secrets. */
+const secret = byPatterns('SECRET', [
+  {
+    expression: /\b(?:gh[opusr]|npm|glpat|[srp]k|hf|dop_v1|shpat|xox[abeoprs]|github_pat)[-_][A-Za-z0-9_-]{16,255}/g,
+    needs: /[-_][A-Za-z0-9_-]{16}/,
+  },
+  { expression: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, needs: /AKIA|ASIA/ },
+  { expression: /\bAIza[A-Za-z0-9_-]{35}/g, needs: /AIza/ },
+  {
+    expression: /\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}/g,
+    needs: /eyJ[A-Za-z0-9_-]{10,2000}\./,
+  },
+  {
+    expression: /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{0,10000}(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/g,
+    needs: /PRIVATE KEY-/,
+  },
+  { expression: /:\/\/[^\s:/@]{0,64}:([^\s:/@]{3,128})(?=@)/g, needs: /:\/\// },
+  {
+    expression: /\b(?:password|passwd|secret|token|api_?key|access_?key)["']?\s?[:=]\s?["']?([^\s"',;}]{8,200})/gi,
+    needs: /passw(?:or)?d|secret|token|key/i,
+  },
+  { expression: /\bBearer ([A-Za-z0-9._~+/-]{16,2000})/g, needs: /Bearer / },
+])
+
+export const RECOGNISERS: Record<MaskKind, Recogniser> = { email, phone, card, iban, ip, secret }

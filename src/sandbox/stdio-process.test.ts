@@ -1,0 +1,44 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { StdioProcess } from './stdio-process.ts'
+
+/** As `docker run` does, it waits for its container to be made and then for it to be gone, whatever becomes of its input. */
+const CLIENT = `
+  const { existsSync } = require('node:fs')
+  let wasThere = false
+  setInterval(() => {
+    const isThere = existsSync(process.argv[1])
+    if (wasThere && !isThere) process.exit(0)
+    wasThere = isThere
+  }, 20)`
+
+it(
+  'a container that is still being made when its sandbox is ended is removed as well',
+  { timeout: 30_000 },
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-engine-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const container = path.join(folder, 'container')
+    const sandbox = new StdioProcess({
+      id: 'x',
+      provider: 'docker',
+      command: process.execPath,
+      args: ['-e', CLIENT, container],
+      explain: () => ({ reason: 'exited', detail: '' }),
+      remove: () => Promise.resolve(rmSync(container, { force: true })),
+    })
+    // What an engine's daemon has begun it carries through, also when its client is gone.
+    const made = new Promise<void>((resolve) =>
+      setTimeout(() => {
+        writeFileSync(container, '')
+        resolve()
+      }, 5_000),
+    )
+    await sandbox.dispose()
+    await made
+    expect(existsSync(container)).toBe(false)
+    expect((await sandbox.exited).reason).toBe('disposed')
+  },
+)

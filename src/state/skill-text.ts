@@ -1,0 +1,40 @@
+// A workflow as an Agent Skill: the SKILL.md that tells a model, or a person, what it does and how it is run. Pure.
+import { oneLine, paragraphs } from '../text/one-line.ts'
+import type { SavedToolContent, WorkflowDetails } from './saved-tool.ts'
+
+/** Of the Agent Skills format. */
+const MAX_DESCRIPTION_CHARS = 1_024
+
+export function skillText(
+  { name, signature, description }: SavedToolContent,
+  { title, parameters, uses, packages }: WorkflowDetails,
+): string {
+  const about = oneLine(description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${title}.`
+  const options = parameters.map((one) => ` --${one.name.replaceAll('_', '-')} VALUE`).join('')
+  const parts = [
+    `---\nname: ${title}\ndescription: ${JSON.stringify(about)}\n---`,
+    `# ${title}`,
+    paragraphs(description, 20_000) || about,
+    `In a cell of \`run_python\`:\n\n\`\`\`python\nawait workflows.${name}${oneLine(signature, 300)}\n\`\`\``,
+    `In a terminal, without a model:\n\n\`\`\`console\nsandbridge run-workflow ${title}${options}\n\`\`\``,
+    ...listed(
+      'Parameters',
+      parameters.map(
+        ({ name: own, type, required }) => `\`${own}\`${type && `: \`${type}\``}${required ? ', required' : ''}`,
+      ),
+    ),
+    ...listed(
+      'Tools that it calls',
+      uses.map(({ server, tool }) => `${oneLine(server, 200)}: \`${oneLine(tool, 200)}\``),
+    ),
+    ...listed(
+      'Packages',
+      packages.map((one) => `\`${one}\``),
+    ),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function listed(title: string, items: string[]): string[] {
+  return items.length === 0 ? [] : [`## ${title}\n\n${items.map((item) => `- ${item}`).join('\n')}`]
+}

@@ -1,0 +1,43 @@
+// What runs in a jail before the server where its network is filtered: it listens where HTTP_PROXY leads, hands every connection to the proxy's
+// socket, and starts the server with its own stdin, stdout and stderr. It is Node, which is there because the bridge runs on it. Pure.
+
+const PORT = 3128
+
+/** CommonJS for `node -e`: the jail may hide the files of the bridge. Arguments: the socket, the command and its arguments. */
+const SOURCE = `
+const net = require('node:net')
+const { spawn } = require('node:child_process')
+const { signals } = require('node:os').constants
+const [socketPath, command, ...args] = process.argv.slice(1)
+const relay = net.createServer({ allowHalfOpen: true }, (inner) => {
+  const outer = net.connect({ path: socketPath, allowHalfOpen: true })
+  const end = () => { inner.destroy(); outer.destroy() }
+  inner.on('error', end).pipe(outer)
+  outer.on('error', end).pipe(inner)
+})
+relay.listen(${PORT}, '127.0.0.1', () => {
+  const child = spawn(command, args, { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => { console.error(command + ': ' + error.code); process.exit(127) })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + signals[signal]))
+})
+`
+
+/** A command that starts another one behind the relay. */
+export function behindRelay(node: string, socketPath: string, command: readonly string[]): string[] {
+  return [node, '-e', SOURCE, '--', socketPath, ...command]
+}
+
+/** Variables that lead programs to the relay. @param hasLocal loopback is reached through it, too, and not inside the jail */
+export function proxyVariables(hasLocal: boolean): Record<string, string> {
+  const url = `http://127.0.0.1:${PORT}`
+  const names =
+    'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy npm_config_proxy npm_config_https_proxy'
+  const none = hasLocal ? '' : 'localhost,127.0.0.1,::1'
+  return {
+    ...Object.fromEntries(names.split(' ').map((name) => [name, url])),
+    NO_PROXY: none,
+    no_proxy: none,
+    NODE_USE_ENV_PROXY: '1',
+  }
+}

@@ -1,0 +1,172 @@
+// What a jailed server sees of this machine: which folders, read-only or not, and what of them is hidden. It looks at the disk and changes nothing.
+import { realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { ServerSandbox, StdioServer } from '../../../config/server-definition.ts'
+import { BridgeError } from '../../../errors.ts'
+import { findCommand, foldersOfProgram } from './find-program.ts'
+import { OBEYED_FILES, PROGRAM_PLACES, SECRET_PLACES } from './private-places.ts'
+
+export interface ViewRequest {
+  /** With its placeholders filled in. */
+  server: StdioServer
+  sandbox: ServerSandbox
+  /** Where it runs. */
+  cwd: string
+  home: string
+  /** PATH. */
+  searchPath: string
+  /** Where the bridge keeps what is the user's. */
+  stateDir: string
+  /** Other folders and files of the bridge, and config files with other servers' secrets. */
+  hidden: readonly string[]
+  /** Files that it must be able to read whatever else is hidden, such as certificates. */
+  files: readonly string[]
+}
+
+/** Something that is put in place, in this order. `source` is free of links. */
+export interface Mount {
+  kind: 'read' | 'write' | 'hide-folder' | 'hide-file'
+  source: string
+  target: string
+}
+
+/** Of the root, what no jail shows: other users' files, temporary files, and where sockets lie. */
+export const HIDDEN_ROOTS: ReadonlySet<string> = new Set(
+  'proc dev sys run tmp var home root mnt media boot lost+found Users Volumes'.split(' '),
+)
+
+export interface View {
+  /** The full path of the program. */
+  command: string
+  mounts: Mount[]
+}
+
+interface Place {
+  real: string
+  isFolder: boolean
+}
+
+/** @throws BridgeError CONFIG_INVALID for a sandbox that opens too much; NodeJS.ErrnoException when the command is not there */
+export async function viewFor(request: ViewRequest): Promise<View> {
+  const { server, sandbox, cwd, home, searchPath } = request
+  const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = sandbox.filesystem ?? {}
+  const command = await findCommand(server.command, cwd, searchPath)
+  await refuseTooMuch([...allowRead, ...allowWrite], request)
+  const named = [
+    cwd,
+    ...(await foldersOfProgram(command, searchPath)),
+    ...PROGRAM_PLACES.map((place) => path.join(home, place)),
+    ...namedFolders(server.args, cwd),
+    ...request.files,
+  ].filter((folder) => !holds(folder, home) && folder !== path.join(home, '.local'))
+  const secrets = await placesOf([...SECRET_PLACES.map((place) => path.join(home, place)), ...request.hidden])
+  const own = await placesOf([request.stateDir])
+  const denied = await placesOf(denyRead)
+  const asked = await placesOf([...allowRead, ...allowWrite])
+  const unwritable = await placesOf(denyWrite)
+
+  // Where a definition only happens to lead is no wish to see a secret. Servers may lie in the state folder.
+  const implied = (await mountsOf('read', named)).filter(
+    ({ source }) => !isIn(secrets, source) && !own.some(({ real }) => real === source),
+  )
+  const written = (await mountsOf('write', allowWrite)).filter(({ source }) => !isIn(unwritable, source))
+  const opened = [...implied, ...(await mountsOf('read', allowRead)), ...written].filter(
+    ({ source }) => !isIn(denied, source),
+  )
+  const obeyed = allowWrite.flatMap((folder) => OBEYED_FILES.map((file) => path.join(folder, file)))
+  const guarded = (await mountsOf('read', [...denyWrite, ...obeyed])).filter(({ source }) =>
+    written.some((mount) => holds(mount.source, source)),
+  )
+  const shut = [...secrets, ...own].filter(({ real }) => !asked.some((place) => place.real === real))
+  return { command, mounts: inOrder([...opened, ...guarded, ...hidesOf([...denied, ...shut], opened, home)]) }
+}
+
+/** Whether a folder is another one, or holds it. */
+function holds(outer: string, inner: string): boolean {
+  const relative = path.relative(outer, inner)
+  return relative === '' || (relative !== '..' && !relative.startsWith('../') && !path.isAbsolute(relative))
+}
+
+async function refuseTooMuch(folders: readonly string[], { home, stateDir, hidden }: ViewRequest): Promise<void> {
+  const realHome = await realpath(home).catch(() => home)
+  for (const { real } of await placesOf(folders)) {
+    const what = holds(real, realHome)
+      ? 'holds your whole home folder'
+      : (await placesOf([stateDir, ...hidden])).some((own) => own.isFolder && holds(real, own.real))
+        ? 'holds the files of this bridge'
+        : undefined
+    if (what === undefined) continue
+    throw new BridgeError('CONFIG_INVALID', `The sandbox of this server opens ${real}, which ${what}.`, {
+      hint: 'Name the folders that the server needs in allowWrite and allowRead. ${workspaceFolder} is where the bridge runs.',
+    })
+  }
+}
+
+/** What arguments name: the folder, or for a script the project that it belongs to. */
+function namedFolders(args: readonly string[], cwd: string): string[] {
+  return args.flatMap((argument) => {
+    const text = argument.startsWith('-') ? (/=(.+)$/s.exec(argument)?.[1] ?? '') : argument
+    if (!text.includes('/') || text.includes('://') || text.includes('\0')) return []
+    const file = path.resolve(cwd, text)
+    const modules = file.indexOf('/node_modules/')
+    return modules > 0 ? [file, file.slice(0, modules + '/node_modules'.length)] : [file, ...projectOf(file)]
+  })
+}
+
+/** A script is started from its project, whose other files it imports: `…/build/index.js`, `…/src/server.py`. */
+function projectOf(file: string): string[] {
+  if (!/\.(?:[cm]?[jt]s|py)$/.test(file)) return []
+  const folder = path.dirname(file)
+  return /^(?:build|dist|src|lib|bin|out)$/.test(path.basename(folder)) ? [path.dirname(folder)] : [folder]
+}
+
+async function mountsOf(kind: 'read' | 'write', named: readonly string[]): Promise<Mount[]> {
+  const mounts: Mount[] = []
+  for (const target of new Set(named)) {
+    const real = await realpath(target).catch(() => undefined)
+    if (real === undefined) continue
+    mounts.push({ kind, source: real, target: real })
+    if (real !== path.resolve(target)) mounts.push({ kind, source: real, target: path.resolve(target) })
+  }
+  return mounts
+}
+
+async function placesOf(named: readonly string[]): Promise<Place[]> {
+  const places: Place[] = []
+  for (const one of named) {
+    const real = await realpath(one).catch(() => undefined)
+    if (real !== undefined) places.push({ real, isFolder: (await stat(real)).isDirectory() })
+  }
+  return places
+}
+
+/** A place is hidden wherever a folder that holds it is shown. Of the home folder nothing is that was not opened. */
+function hidesOf(places: readonly Place[], opened: readonly Mount[], home: string): Mount[] {
+  return places.flatMap(({ real, isFolder }) => {
+    const [, first = ''] = real.split('/')
+    const root: Mount[] =
+      HIDDEN_ROOTS.has(first) || holds(home, real) ? [] : [{ kind: 'read', source: '/', target: '/' }]
+    return [...root, ...opened]
+      .filter(({ source }) => holds(source, real) && source !== real)
+      .map(({ source, target }) => ({
+        kind: isFolder ? ('hide-folder' as const) : ('hide-file' as const),
+        source: real,
+        target: path.join(target, path.relative(source, real)),
+      }))
+  })
+}
+
+const isIn = (places: readonly Place[], file: string): boolean => places.some(({ real }) => holds(real, file))
+
+const STRENGTH: Record<Mount['kind'], number> = { read: 0, write: 1, 'hide-folder': 3, 'hide-file': 3 }
+
+/** Outer folders first, so that what is said of a folder inside another holds there. Nothing is put in place twice. */
+function inOrder(mounts: readonly Mount[]): Mount[] {
+  const depth = (target: string): number => target.split('/').length
+  const byTarget = new Map<string, Mount>()
+  for (const mount of mounts) {
+    const other = byTarget.get(mount.target)
+    if (!other || STRENGTH[mount.kind] >= STRENGTH[other.kind]) byTarget.set(mount.target, mount)
+  }
+  return [...byTarget.values()].toSorted((a, b) => depth(a.target) - depth(b.target))
+}

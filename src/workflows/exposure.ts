@@ -1,0 +1,113 @@
+// Workflows as tools and prompts of their own, for clients that have no use for `run_python`. What a client is told that a tool may do is derived from
+// the tools that the workflow calls; where that is not known, the worst is assumed.
+import { BridgeError } from '../errors.ts'
+import type { SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
+import { SavedToolStore } from '../state/saved-tool-store.ts'
+import { oneLine, paragraphs } from '../text/one-line.ts'
+import { inputSchemaOf } from './parameters.ts'
+import { codeFor, functionName, type Workflow } from './workflow-cell.ts'
+
+const MAX_DESCRIPTION_CHARS = 2_000
+
+export interface ToolAnnotations {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+export interface ExposedTool {
+  name: string
+  description: string
+  inputSchema: ReturnType<typeof inputSchemaOf>
+  annotations: ToolAnnotations
+}
+
+interface ExposedPrompt {
+  name: string
+  description: string
+  arguments: { name: string; description: string; required: boolean }[]
+}
+
+export class ExposedWorkflows {
+  readonly #names: readonly string[]
+  readonly #store: SavedToolStore
+
+  /** @param names as MCP_BRIDGE_EXPOSE has them; those that are no workflow are left out */
+  constructor(names: readonly string[], stateDir: string) {
+    this.#names = names
+    this.#store = new SavedToolStore(stateDir)
+  }
+
+  async tools(): Promise<ExposedTool[]> {
+    return (await this.#all()).map((workflow) => ({
+      name: workflow.workflow.title,
+      description:
+        paragraphs(workflow.description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${workflow.workflow.title}.`,
+      inputSchema: inputSchemaOf(workflow.workflow.parameters),
+      annotations: annotationsOf(workflow, workflow.workflow),
+    }))
+  }
+
+  async prompts(): Promise<ExposedPrompt[]> {
+    return (await this.#all()).map(({ description, workflow: { title, parameters } }) => ({
+      name: title,
+      description: oneLine(description, MAX_DESCRIPTION_CHARS),
+      arguments: parameters.map(({ name, type, required }) => ({ name, description: type, required })),
+    }))
+  }
+
+  /** What a prompt says with these arguments; undefined for an unknown one. */
+  async prompt(name: string, args: Record<string, string>): Promise<string | undefined> {
+    const workflow = await this.#find(name)
+    if (!workflow) return undefined
+    const given = Object.entries(args).map(([key, text]) => `\n- ${oneLine(key, 100)}: ${text.slice(0, 10_000)}`)
+    const values = given.length > 0 ? ` with these arguments:${given.join('')}` : ''
+    return `Run this with run_python, and show its result: await workflows.${workflow.name}${oneLine(workflow.signature, 300)}${values}`
+  }
+
+  /** The cell that runs a workflow with a client's arguments; undefined for an unknown one. @throws BridgeError TOOL_ARGUMENTS_INVALID */
+  async cell(name: string, args: unknown): Promise<string | undefined> {
+    const workflow = await this.#find(name)
+    if (!workflow) return undefined
+    const given = (args ?? {}) as Record<string, unknown>
+    const { parameters, title } = workflow.workflow
+    const surplus = Object.keys(given).find((key) => !parameters.some((one) => one.name === key))
+    const missing = parameters.find((one) => one.required && !Object.hasOwn(given, one.name))
+    if (surplus === undefined && !missing) return codeFor(workflow, given)
+    const problem = missing ? `needs '${missing.name}'` : `has no parameter '${oneLine(surplus, 100)}'`
+    const names = parameters.map((one) => one.name).join(', ')
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, { hint: `Parameters: ${names || 'none'}.` })
+  }
+
+  async #all(): Promise<Workflow[]> {
+    const found = await Promise.all(this.#names.map((name) => this.#find(name)))
+    return found.flatMap((workflow) => workflow ?? [])
+  }
+
+  async #find(name: string): Promise<Workflow | undefined> {
+    if (!this.#names.includes(name)) return undefined
+    const tool = await this.#store.find(functionName(name)).catch(() => undefined)
+    return tool?.workflow ? { ...tool, workflow: tool.workflow } : undefined
+  }
+}
+
+/** Ways to reach tools that do not show in a list of calls. */
+const INDIRECT =
+  /\b(runtime|mcp|mcp_servers|workflows|user_tools|getattr|globals|locals|vars|eval|exec|compile|importlib|sys|__\w+__)\b/
+
+/** @param tool whose source is looked through for calls that `uses` cannot know of */
+export function annotationsOf(
+  { source, imports, servers }: SavedToolContent,
+  { uses }: WorkflowDetails,
+): ToolAnnotations {
+  const passesServer = servers.some(({ variable }) => new RegExp(`\\b${variable}\\b(?!\\.[A-Za-z_])`).test(source))
+  const isOpen = passesServer || INDIRECT.test(source) || imports.some((line) => INDIRECT.test(line))
+  const readOnlyHint = !isOpen && uses.every((use) => use.readOnly)
+  return {
+    readOnlyHint,
+    destructiveHint: !readOnlyHint && (isOpen || uses.some((use) => use.destructive)),
+    idempotentHint: !isOpen && uses.every((use) => use.idempotent),
+    openWorldHint: isOpen || uses.some((use) => use.openWorld),
+  }
+}

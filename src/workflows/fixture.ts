@@ -1,0 +1,85 @@
+// The replies that a run of a workflow got, kept as its fixture: the workflow can be run against them without calling anything.
+import path from 'node:path'
+import * as z from 'zod'
+import { BridgeError } from '../errors.ts'
+import { makePrivateFolder } from '../storage/private-folder.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { replaceFile } from '../storage/replace-file.ts'
+import { sortedJson } from '../text/sorted-json.ts'
+import type { ToolResult, Upstreams } from '../upstream/upstream.ts'
+import { type ToolCall, tappedUpstreams } from './tapped-upstreams.ts'
+
+const MAX_FIXTURE_CHARS = 16 << 20
+
+const recorded = z.object({
+  version: z.int(),
+  args: z.record(z.string(), z.unknown()),
+  calls: z.array(
+    z.object({ server: z.string(), tool: z.string(), args: z.record(z.string(), z.unknown()), result: z.unknown() }),
+  ),
+})
+
+export type Fixture = z.infer<typeof recorded>
+
+export class FixtureFile {
+  readonly #file: string
+  readonly #record: JsonRecord<Fixture | undefined>
+
+  constructor(stateDir: string, workflow: string) {
+    this.#file = path.join(stateDir, '.sandbridge', 'workflows', workflow, 'replies.json')
+    this.#record = new JsonRecord<Fixture | undefined>({
+      file: this.#file,
+      empty: () => undefined,
+      parse: (json) => recorded.safeParse(json).data,
+      damaged: 'empty',
+    })
+  }
+
+  read(): Promise<Fixture | undefined> {
+    return this.#record.read()
+  }
+
+  /** @throws BridgeError STATE_REFUSED for one that is too large */
+  async write(fixture: Fixture): Promise<void> {
+    const text = JSON.stringify(fixture)
+    if (text.length > MAX_FIXTURE_CHARS) {
+      throw new BridgeError('STATE_REFUSED', `The replies of this run are larger than ${MAX_FIXTURE_CHARS >> 20} MiB`, {
+        hint: 'Record a run with smaller arguments.',
+      })
+    }
+    await makePrivateFolder(path.dirname(this.#file))
+    await replaceFile(this.#file, text)
+  }
+}
+
+/** Notes every reply in `calls`. */
+export function recording(upstreams: Upstreams, calls: Fixture['calls']): Upstreams {
+  return tappedUpstreams(upstreams, async (call, send) => {
+    const result = await send()
+    calls.push({ ...call, result })
+    return result
+  })
+}
+
+/** Answers from the fixture and calls nothing. What was called several times is answered in the order of then. */
+export function replaying(upstreams: Upstreams, { calls }: Fixture): Upstreams {
+  const left = new Map<string, unknown[]>()
+  for (const { result, ...call } of calls) left.set(keyOf(call), [...(left.get(keyOf(call)) ?? []), result])
+  return tappedUpstreams(upstreams, (call) => {
+    const results = left.get(keyOf(call)) ?? []
+    // The last one stands for all that come after it.
+    const result = results.length > 1 ? results.shift() : results[0]
+    if (result !== undefined) return Promise.resolve(result as ToolResult)
+    throw new BridgeError(
+      'STATE_NOT_FOUND',
+      `No reply of ${call.server}.${call.tool} was recorded for these arguments`,
+      {
+        hint: 'Record the replies again: sandbridge run-workflow NAME --record',
+      },
+    )
+  })
+}
+
+export function keyOf({ server, tool, args }: ToolCall): string {
+  return sortedJson([server, tool, args])
+}

@@ -1,0 +1,121 @@
+// What a run of a workflow has done to the world so far: each call of a tool that is not known to be read-only, before it is made and after it was
+// answered. A run that is resumed gets those answers again, and makes none of these calls twice.
+import { appendFile, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import * as z from 'zod'
+import type { Catalog } from '../catalog/catalog.ts'
+import { BridgeError } from '../errors.ts'
+import { makePrivateFolder } from '../storage/private-folder.ts'
+import { parseJson } from '../text/json.ts'
+import { sortedJson } from '../text/sorted-json.ts'
+import type { ToolResult, Upstreams } from '../upstream/upstream.ts'
+import { keyOf } from './fixture.ts'
+import { tappedUpstreams } from './tapped-upstreams.ts'
+
+const head = z.object({ version: z.int(), args: z.record(z.string(), z.unknown()), startedAt: z.string() })
+const entry = z.object({ place: z.string(), result: z.unknown().optional(), refused: z.literal(true).optional() })
+
+/** Errors of calls that a server did not carry out. */
+const NOT_MADE = new Set(['UPSTREAM_AUTH_REQUIRED', 'UPSTREAM_LINK_REQUIRED', 'TOOL_FAILED'])
+
+interface Effect {
+  /** Missing for a call that was sent and never answered. */
+  result?: unknown
+}
+
+export interface EarlierRun {
+  version: number
+  args: Record<string, unknown>
+  startedAt: string
+  /** By place. */
+  effects: Map<string, Effect>
+}
+
+export class RunJournal {
+  readonly #file: string
+
+  constructor(stateDir: string, workflow: string) {
+    this.#file = path.join(stateDir, '.sandbridge', 'workflows', workflow, 'unfinished.jsonl')
+  }
+
+  /** The run that did not end well; undefined when the last one did. A line that was cut off is left out. */
+  async earlier(): Promise<EarlierRun | undefined> {
+    const text = await readFile(this.#file, 'utf8').catch(() => '')
+    const [first = '', ...lines] = text.split('\n')
+    const about = head.safeParse(parseJson(first))
+    if (!about.success) return undefined
+    const effects = new Map<string, Effect>()
+    for (const line of lines) {
+      const { data } = entry.safeParse(parseJson(line))
+      if (data?.refused) effects.delete(data.place)
+      else if (data) effects.set(data.place, data.result === undefined ? {} : { result: data.result })
+    }
+    return { ...about.data, effects }
+  }
+
+  /** Forget the run before, unless its effects are taken over. */
+  async begin(version: number, args: Record<string, unknown>, resumed?: EarlierRun): Promise<void> {
+    if (resumed) return
+    await makePrivateFolder(path.dirname(this.#file))
+    await rm(this.#file, { force: true })
+    await this.#add({ version, args, startedAt: new Date().toISOString() })
+  }
+
+  /** The run ended well. */
+  async end(): Promise<void> {
+    await rm(this.#file, { force: true })
+  }
+
+  /** Upstreams whose effects are written down, and answered from the earlier run where it had them. */
+  watch(upstreams: Upstreams, catalog: Pick<Catalog, 'findTool'>, resumed?: EarlierRun): Upstreams {
+    const counts = new Map<string, number>()
+    return tappedUpstreams(upstreams, async (call, send) => {
+      const { definition } = await catalog.findTool(call.server, call.tool)
+      if (definition.annotations?.readOnlyHint === true) return send()
+      const key = keyOf(call)
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      const place = sortedJson([count, key])
+      const before = resumed?.effects.get(place)
+      if (before && 'result' in before) return before.result as ToolResult
+      if (before) throw unknownEffect(call.server, call.tool)
+      await this.#add({ place })
+      try {
+        const result = await send()
+        // A call that its tool refused is made again.
+        await this.#add(result.isError === true ? { place, refused: true } : { place, result })
+        return result
+      } catch (error) {
+        if (BridgeError.isInstance(error) && NOT_MADE.has(error.code)) await this.#add({ place, refused: true })
+        throw error
+      }
+    })
+  }
+
+  async #add(line: object): Promise<void> {
+    await appendFile(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600, flush: true })
+  }
+}
+
+/** A resumed run must match the one that failed: its calls are known by their arguments. @throws BridgeError STATE_REFUSED */
+export function checkResumable(
+  earlier: EarlierRun | undefined,
+  version: number,
+  args: Record<string, unknown>,
+): EarlierRun {
+  const refuse = (reason: string): BridgeError =>
+    new BridgeError('STATE_REFUSED', `There is nothing to resume: ${reason}`, { hint: 'Run it without --resume.' })
+  if (!earlier) throw refuse('the last run ended well, or there was none')
+  if (earlier.version !== version)
+    throw refuse(`the run that failed was of version ${earlier.version}, and this is ${version}`)
+  if (sortedJson(earlier.args) !== sortedJson(args)) throw refuse('the run that failed had other arguments')
+  return earlier
+}
+
+function unknownEffect(server: string, tool: string): BridgeError {
+  return new BridgeError(
+    'CANCELLED',
+    `${server}.${tool} was called in the run that failed and never answered: it may or may not have taken effect`,
+    { hint: 'Look at what it did. Then run the workflow without --resume, or make it skip this call.' },
+  )
+}

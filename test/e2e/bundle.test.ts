@@ -1,0 +1,141 @@
+// This file verifies that workflows and files travel as one bundle that is the same wherever it is made, and that a bundle which was tampered with
+// changes nothing.
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome, openTestBridge, closeTestBridge } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const SAVE = `
+def double(n: int) -> int:
+    return 2 * n
+runtime.save_tool(double)
+from user_tools import double
+async def weekly_report(week: int, title: str = "x") -> str:
+    """Writes a line."""
+    await mcp_ledger.lines()
+    return await mcp_ledger.add_line(text=f"{title} {double(week)}")
+runtime.save_workflow("weekly-report", weekly_report)
+runtime.save_artifact("report.csv", b"a,b\\n1,2\\n")`
+
+let home: string
+let bundle: string
+const at = (folder: string, ...args: string[]) =>
+  runProgram(process.execPath, [CLI, ...args], bridgeEnv(folder), { cwd: folder })
+
+beforeAll(async () => {
+  home = makeHome({ ledger: { ...fixtureServer('ledger.mjs'), env: { LEDGER: '/nonexistent/s3cret' } } })
+  bundle = path.join(home, 'bundle.sbx')
+  const bridge = await openTestBridge({ home })
+  const saved = await bridge.call({ code: SAVE })
+  expect(saved.isError, saved.text).toBe(false)
+  expect((await at(home, 'export')).stdout).toContain('It needs these servers, which are not in it: ledger')
+  return () => closeTestBridge(bridge)
+})
+
+it('is the same file again, and another zip program reads it', async () => {
+  const again = path.join(home, 'again.sbx')
+  await at(home, 'export', 'weekly-report', 'report.csv', '-o', again)
+  expect(readFileSync(again).equals(readFileSync(bundle))).toBe(true)
+  expect(readFileSync(bundle).includes('s3cret')).toBe(false)
+  const listed = await runProgram('python3', ['-m', 'zipfile', '-l', bundle], { PATH: process.env['PATH'] ?? '' })
+  for (const name of ['tools/double.json', 'tools/weekly_report.json', 'artifacts/report.csv', 'manifest.json'])
+    expect(listed.stdout).toContain(name)
+  expect((await at(home, 'export')).stderr).toContain('it exists already')
+})
+
+it('is shown first, and taken over when asked', async () => {
+  const other = makeHome()
+  const shown = await at(other, 'import', bundle, '--dry-run')
+  expect(shown.stdout).toBe(
+    'The bundle holds:\n  function double: new\n  workflow weekly-report: new\n  artifact report.csv: 8 bytes\n' +
+      'These servers are not configured here: ledger\n',
+  )
+  expect((await at(other, 'saved', '--json')).stdout).toBe('[]\n')
+  const done = await at(other, 'import', bundle, '--yes')
+  expect(done.stdout, done.stderr).toContain('double: version 1\nweekly_report: version 1\nreport.csv: version 1\n')
+  expect((await at(other, 'artifacts', 'show', 'report.csv')).stdout).toBe('a,b\n1,2\n')
+  expect((await at(other, 'import', bundle, '--dry-run')).stdout).toContain('weekly-report: the same source as yours')
+  const [listed] = JSON.parse((await at(other, 'workflows', '--json')).stdout) as { workflow: { uses: object[] } }[]
+  // What a bundle says of tools is nothing to rely on.
+  expect(listed!.workflow.uses).toMatchObject([
+    { tool: 'add_line', readOnly: false },
+    { tool: 'lines', readOnly: false },
+  ])
+})
+
+it('is a notebook, where one is wanted', async () => {
+  await at(home, 'export', 'weekly-report', '--notebook')
+  const notebook = JSON.parse(readFileSync(path.join(home, 'weekly-report.ipynb'), 'utf8')) as {
+    nbformat: number
+    cells: { source: string }[]
+  }
+  expect(notebook.nbformat).toBe(4)
+  expect(notebook.cells.map(({ source }) => source.split('\n').at(-1))).toEqual([
+    'Writes a line.',
+    '    return await mcp_ledger.add_line(text=f"{title} {double(week)}")',
+    'await weekly_report(week=..., title="x")',
+  ])
+})
+
+/** Repacks the bundle with Python's zipfile: `change` sees the entries as a list of [ZipInfo, bytes]. */
+async function tampered(name: string, change: string): Promise<string> {
+  const file = path.join(home, `${name}.sbx`)
+  const script = `
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old:
+    entries = [[zipfile.ZipInfo(i.filename), old.read(i)] for i in old.infolist()]
+def add(name, data=b"x", method=0):
+    info = zipfile.ZipInfo(name); info.compress_type = method; entries.insert(0, [info, data]); return info
+${change}
+with zipfile.ZipFile(sys.argv[2], "w") as new:
+    for info, data in entries: new.writestr(info, data, info.compress_type)
+`
+  const { code, stderr } = await runProgram('python3', ['-W', 'ignore', '-c', script, bundle, file], {
+    PATH: process.env['PATH'] ?? '',
+  })
+  expect(code, stderr).toBe(0)
+  return file
+}
+
+it.each([
+  ['a path to a parent', 'add("../../outside")', 'has an entry outside of it'],
+  ['an absolute path', 'add("/tmp/outside")', 'has an entry outside of it'],
+  ['a path of Windows', 'add("artifacts/C:\\\\x")', 'has an entry outside of it'],
+  ['a symbolic link', 'add("artifacts/link", b"/etc/passwd").external_attr = 0o120777 << 16', 'that is no plain file'],
+  ['a zip bomb', 'add("artifacts/bomb", bytes(100_000_000), 8)', 'has a compressed entry'],
+  ['an entry twice', 'add("artifacts/report.csv")', 'has two entries of one name'],
+  ['other bytes', 'entries[0][1] = b"evil"', 'another checksum than its manifest says'],
+  ['an entry too many', 'add("artifacts/more")', 'another checksum than its manifest says'],
+  ['an unknown entry', 'add("bin/run")', 'has an entry that is not known'],
+  ['an entry too few', 'del entries[0]', 'lacks an entry of its manifest'],
+  ['no manifest', 'entries.pop()', 'has no manifest.json'],
+])('with %s it is refused whole', async (name, change, problem) => {
+  const file = await tampered(name.replaceAll(' ', '-'), change)
+  const { code, stdout, stderr } = await at(home, 'import', file, '--yes')
+  expect(code).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(problem)
+  expect(stderr).toContain('Nothing was imported')
+})
+
+it.each([
+  ['cut off', (data: Buffer) => data.subarray(0, data.length - 30)],
+  ['no zip', () => Buffer.from('<html>'.repeat(100))],
+  ['with bytes before it', (data: Buffer) => Buffer.concat([Buffer.from('#!/bin/sh\n'), data])],
+  ['empty', () => Buffer.alloc(0)],
+])('a file that is %s is refused', async (name, change) => {
+  const file = path.join(home, `${name.replaceAll(' ', '-')}.bad`)
+  writeFileSync(file, change(readFileSync(bundle)))
+  expect(await at(home, 'import', file, '--yes')).toMatchObject({ code: 2, stdout: '' })
+})
+
+it('writes through no link, and over nothing', async () => {
+  const target = path.join(home, 'target')
+  mkdirSync(path.join(home, 'links'))
+  symlinkSync(target, path.join(home, 'links/out.sbx'))
+  expect((await at(home, 'export', '-o', path.join(home, 'links/out.sbx'))).code).toBe(2)
+  expect(existsSync(target)).toBe(false)
+})

@@ -1,0 +1,86 @@
+// This file verifies `sandbridge login`, `logout` and `image build` as programs call them, and that a bridge which has been refused recovers.
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+import { protectedServer } from '../upstream/authorization-server.ts'
+
+/** A folder of programs that stand before those of the machine. */
+function programs(files: Record<string, string>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
+  for (const [name, source] of Object.entries(files)) {
+    writeFileSync(path.join(folder, name), source)
+    chmodSync(path.join(folder, name), 0o755)
+  }
+  return `${folder}:${process.env['PATH']}`
+}
+
+/** A browser in which the user agrees to everything. */
+const BROWSER = `#!${process.execPath}\nfetch(process.argv[2])\n`
+const PATH_WITH_BROWSER = programs({ 'xdg-open': BROWSER, open: BROWSER })
+
+const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
+  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
+
+it('login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
+  const server = await protectedServer()
+  const home = makeHome({ r: { url: server.url } })
+  const first = await sandbridge(home, ['login', 'r', '--json'])
+  expect(JSON.parse(first.stdout)).toEqual({ server: 'r', signedIn: true })
+  expect(first.stderr).toMatch(/^Sign in to 'r' here:\nhttp:\/\/127\.0\.0\.1:\d+\/authorize\?/)
+  const again = await sandbridge(home, ['login', 'r', '--json'])
+  expect(JSON.parse(again.stdout)).toEqual({ server: 'r', signedIn: false })
+  const plain = await sandbridge(home, ['login', 'r'])
+  expect(plain).toEqual({ code: 0, stdout: "'r' needs no sign-in, or has one already.\n", stderr: '' })
+  expect((await sandbridge(home, ['logout', 'r'])).stdout).toBe("Signed out of 'r'.\n")
+  expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
+})
+
+it('image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
+  const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
+  const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
+  const env = { PATH: programs({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
+  const built = await sandbridge(makeHome(), ['image', 'build', 'slim', '--json'], env)
+  expect(JSON.parse(built.stdout)).toEqual({ engine: 'docker', image: 'localhost/sandbridge-slim:latest' })
+  expect(built.stderr).toBe('Step 1 of build\n')
+  const plain = await sandbridge(makeHome(), ['image', 'build', 'slim'], env)
+  expect(plain.stdout).toContain('Step 1 of build\n')
+  expect(plain.stdout).toContain('Use it with MCP_BRIDGE_IMAGE=localhost/sandbridge-slim:latest')
+})
+
+const CALL = 'await mcp_r.echo(text="hi")'
+
+it('a bridge that was refused many times works as soon as the user has signed in', async () => {
+  const server = await protectedServer()
+  const bridge = await startBridge({ servers: { r: { url: server.url } } })
+  for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
+  await sandbridge(bridge.home, ['login', 'r'])
+  expect(await bridge.run(CALL)).toBe("'hi'")
+  // It is signed out at the server, and in again: by the refresh token first, and by the user when that is refused.
+  server.valid.clear()
+  server.refreshTokens.clear()
+  for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
+  await sandbridge(bridge.home, ['login', 'r'])
+  expect(await bridge.run(CALL)).toBe("'hi'")
+})
+
+it('a bridge that was refused for a header works as soon as the definition has the right one, and so does the next', async () => {
+  const server = await protectedServer()
+  server.valid.add('right')
+  const withToken = (token: string) => ({ r: { url: server.url, headers: { Authorization: `Bearer ${token}` } } })
+  const bridge = await startBridge({ servers: withToken('wrong') })
+  for (let i = 0; i < 5; i += 1) expect(await bridge.run(CALL)).toContain('requires authentication (HTTP 401)')
+  const file = path.join(bridge.home, 'MCPs/servers.json')
+  const wrong = readFileSync(file, 'utf8')
+  writeFileSync(file, JSON.stringify({ mcpServers: withToken('right') }))
+  expect(await bridge.run(CALL)).toBe("'hi'")
+  writeFileSync(file, wrong)
+  expect((await sandbridge(bridge.home, ['search', 'echo'])).stdout).not.toContain('mcp_r.echo')
+  // The server itself accepts the old one now: nothing here has changed that a remembered failure could be told by.
+  server.valid.add('wrong')
+  expect((await sandbridge(bridge.home, ['index', 'r'])).stdout).toMatch(/^r +1 tool /)
+  expect((await sandbridge(bridge.home, ['exec', '-c', CALL])).stdout).toBe("'hi'\n")
+})

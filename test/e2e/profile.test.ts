@@ -1,0 +1,27 @@
+// This file verifies that a profile limits a bridge to its servers, and that a mistake in one is told and not overlooked.
+import { expect, it } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+it('a bridge has the servers of its profile, and follows its changes', async () => {
+  const server = fixtureServer('documented.mjs', 'github')
+  const home = makeHome({ github: server, jira: { ...server, env: { A: '1' } }, mail: { ...server, env: { A: '2' } } })
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
+  const names = async (profile: string) => {
+    const { stdout } = await run(['servers', '--json'], { MCP_BRIDGE_PROFILE: profile })
+    return (JSON.parse(stdout) as { servers: { name: string }[] }).servers.map(({ name }) => name)
+  }
+  expect((await run(['profile', 'set', 'work', 'github', 'jirra'])).stderr).toContain("There is no server 'jirra'")
+  expect((await run(['profile', 'set', 'work', 'github', 'jira'])).code).toBe(0)
+  expect(await names('work')).toEqual(['github', 'jira'])
+  const missing = await run(['servers'], { MCP_BRIDGE_PROFILE: 'wrk' })
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean work?') as string })
+  const bridge = await startBridge({ home, env: { MCP_BRIDGE_PROFILE: 'work' } })
+  expect(await bridge.run('list(mcp_servers), "mcp_mail" in globals()')).toBe("(['github', 'jira'], False)")
+  await run(['profile', 'set', 'work', 'mail'], { MCP_BRIDGE_PROFILE: 'work' })
+  expect(await bridge.run('list(mcp_servers)')).toBe("['mail']")
+  expect((await run(['profile', '--json'])).stdout).toContain('"mail"')
+  expect((await run(['profile', 'rm', 'work'])).stdout).toBe('Deleted the profile work.\n')
+})

@@ -1,0 +1,198 @@
+// This file verifies that work done in a cell is kept as a workflow and run again without a model: the same calls, none of them twice, and none at all
+// when the servers are no longer what they were.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type TestBridge } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+
+const SAVE = `
+async def report(week: int, title: str = "Report", dry: bool = False) -> str:
+    """Writes two lines for a week. Then counts them."""
+    print("working")
+    a = await mcp_ledger.add_line(text=f"first {title} {week}")
+    b = await mcp_ledger.add_line(text=f"second {title} {week}")
+    lines = await mcp_ledger.lines()
+    return f"{a}, {b}, {type(week).__name__}"
+runtime.save_workflow("weekly-report", report)`
+
+let home: string
+let ledger: string
+let bridge: TestBridge
+const mark = (name: string) => writeFileSync(`${ledger}.${name}`, '')
+const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
+const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+const run = (...args: string[]) => sandbridge('run-workflow', 'weekly-report', ...args)
+
+beforeEach(async () => {
+  home = makeHome()
+  ledger = path.join(home, 'ledger')
+  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
+  bridge = await startBridge({ home })
+  await bridge.run(SAVE)
+})
+
+it('is found by a search, listed, called in a later session, and has a SKILL.md', async () => {
+  const line =
+    "await workflows.weekly_report(week: int, title: str='Report', dry: bool=False) -> str  # workflow; Writes two lines for a week"
+  await bridge.run('runtime.reset()')
+  expect(await bridge.run('print(runtime.workflows())')).toBe(`${line} (version 1)`)
+  expect(await bridge.run('print(await runtime.search_tool_docs("two lines for a week", limit=1))')).toContain(line)
+  expect(await bridge.run('await workflows.weekly_report(week=47)')).toContain('added second Report 47, int')
+  expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+  const listed = JSON.parse((await sandbridge('workflows', '--json')).stdout) as { workflow: object }[]
+  expect(listed).toMatchObject([
+    {
+      name: 'weekly_report',
+      workflow: {
+        title: 'weekly-report',
+        parameters: [
+          { name: 'week', type: 'int', required: true },
+          { name: 'title', type: 'str', default: 'Report' },
+          { name: 'dry', default: false },
+        ],
+        uses: [
+          { server: 'ledger', tool: 'add_line', readOnly: false, destructive: true },
+          { server: 'ledger', tool: 'lines', readOnly: true, destructive: false },
+        ],
+      },
+    },
+  ])
+  const skill = readFileSync(path.join(home, 'MCPs/.sandbridge/tools/weekly_report/1/SKILL.md'), 'utf8')
+  expect(skill).toMatch(
+    /^---\nname: weekly-report\ndescription: "Writes two lines for a week. Then counts them."\n---\n/,
+  )
+  expect(skill).toContain('sandbridge run-workflow weekly-report --week VALUE --title VALUE --dry VALUE')
+})
+
+it('runs without a model: output on stdout, values of the right types, exit codes', async () => {
+  const done = await run('--week', '47', '--title=Q')
+  expect(done).toEqual({ code: 0, stdout: "working\n'added first Q 47, added second Q 47, int'\n", stderr: '' })
+  expect(lines()).toEqual(['first Q 47', 'second Q 47'])
+  const json = JSON.parse((await run('--week', '48', '--json')).stdout) as { status: string }
+  expect(json.status).toBe('ok')
+  for (const [args, problem] of [
+    [['--week', 'x'], '--week takes a whole number'],
+    [[], '--week is missing'],
+    [['--weak', '1'], 'Did you mean week?'],
+    [['--week', '1', '--dry', 'perhaps'], "'perhaps' is not a parameter"],
+  ] as const) {
+    const wrong = await run(...args)
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain(problem)
+  }
+  expect((await sandbridge('run-workflow', 'weekly-raport')).stderr).toContain('Did you mean weekly_report?')
+})
+
+it('shows what it would do, and checks itself against recorded replies, without a call', async () => {
+  const dry = await run('--week', '47', '--dry-run')
+  expect(dry.stdout).toContain('may call ledger.add_line, which may change something\n  may call ledger.lines\n')
+  expect((await run('--check')).stderr).toContain('is missing')
+  expect(lines()).toEqual([])
+  await run('--week', '47')
+  rmSync(ledger)
+  const checked = await run('--check')
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('added first Report 47') as string })
+  const unknown = await run('--check', '--week', '9')
+  expect(unknown.code).toBe(1)
+  expect(unknown.stdout + unknown.stderr).toContain('No reply of ledger.add_line was recorded')
+  expect(lines()).toEqual([])
+})
+
+it('tells that a tool has changed, and calls nothing when one is gone', async () => {
+  await run('--week', '47')
+  mark('changed')
+  await sandbridge('index')
+  const changed = await run('--check')
+  expect(changed).toMatchObject({ code: 3, stderr: expect.stringContaining('ledger.add_line have changed') as string })
+  mark('gone')
+  await sandbridge('index')
+  rmSync(ledger)
+  const gone = await run('--week', '48')
+  expect(gone).toMatchObject({ code: 3, stdout: '' })
+  expect(gone.stderr).toContain("Server 'ledger' has no tool 'add_line' any more.\nNothing was called.")
+  expect(lines()).toEqual([])
+})
+
+it('goes on with a run that failed and makes none of its calls twice', async () => {
+  mark('refuse')
+  const failed = await run('--week', '47')
+  expect(failed.code).toBe(1)
+  expect(failed.stderr).toContain('Go on with --resume')
+  expect(lines()).toEqual(['first Report 47'])
+  rmSync(`${ledger}.refuse`)
+  expect((await run('--week', '48', '--resume')).stderr).toContain('the run that failed had other arguments')
+  const resumed = await run('--week', '47', '--resume')
+  expect(resumed.code, resumed.stderr).toBe(0)
+  expect(lines()).toEqual(['first Report 47', 'second Report 47'])
+  expect((await run('--week', '47', '--resume')).stderr).toContain('There is nothing to resume')
+})
+
+it('does not make a call again of which nobody knows whether it took effect', async () => {
+  mark('refuse')
+  await run('--week', '47')
+  const file = path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/unfinished.jsonl')
+  // The bridge was killed before the first answer came.
+  writeFileSync(file, `${readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n')}\n`)
+  rmSync(`${ledger}.refuse`)
+  const resumed = await run('--week', '47', '--resume')
+  expect(resumed.code).toBe(1)
+  expect(resumed.stdout + resumed.stderr).toContain('it may or may not have taken effect')
+  expect(lines()).toEqual(['first Report 47'])
+})
+
+it('is kept in versions, and refused where it could not be called from outside', async () => {
+  expect(await bridge.run(SAVE)).toContain('(version 1)')
+  expect(await bridge.run(SAVE.replace('two lines', '2 lines'))).toContain('(version 2)')
+  expect(readdirSync(path.join(home, 'MCPs/.sandbridge/tools/weekly_report'))).toEqual(['1', '2'])
+  expect(await bridge.run('def f(*rest): pass\nruntime.save_workflow("f", f)')).toContain(
+    'the parameter rest has no name',
+  )
+  expect(await bridge.run('def f(): pass\nruntime.save_workflow("../f", f)')).toContain('lower-case letters')
+})
+
+it('is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so', async () => {
+  await bridge.run(`
+async def count_lines() -> int:
+    """Counts the lines."""
+    return len((await mcp_ledger.lines()).splitlines())
+runtime.save_workflow("count-lines", count_lines)
+async def sly(tool: str):
+    return await runtime.call_tool("ledger", tool)
+runtime.save_workflow("sly", sly)`)
+  const other = await startBridge({ home, env: { MCP_BRIDGE_EXPOSE: 'weekly-report,count-lines,sly,no-such' } })
+  const { tools } = await other.client.listTools()
+  expect(
+    tools.map(({ name, annotations: { readOnlyHint, destructiveHint } = {} }) => [name, readOnlyHint, destructiveHint]),
+  ).toEqual([
+    ['run_python', undefined, undefined],
+    ['weekly-report', false, true],
+    ['count-lines', true, false],
+    ['sly', false, true],
+  ])
+  expect(tools[1]!.inputSchema).toEqual({
+    type: 'object',
+    properties: {
+      week: { type: 'integer' },
+      title: { type: 'string', default: 'Report' },
+      dry: { type: 'boolean', default: false },
+    },
+    required: ['week'],
+    additionalProperties: false,
+  })
+  const call = (name: string, args: object) =>
+    other.client.callTool({ name, arguments: { ...args } }, { timeout: 120_000 })
+  expect(JSON.stringify(await call('weekly-report', { week: 3 }))).toContain('added second Report 3, int')
+  expect(await call('weekly-report', {})).toMatchObject({ isError: true })
+  expect(JSON.stringify(await call('count-lines', {}))).toContain('2')
+  expect(await call('no-such', {})).toMatchObject({ isError: true })
+  const { prompts } = await other.client.listPrompts()
+  expect(prompts.map(({ name }) => name)).toEqual(['weekly-report', 'count-lines', 'sly'])
+  const got = await other.client.getPrompt({ name: 'weekly-report', arguments: { week: '5' } })
+  expect(JSON.stringify(got.messages)).toContain('await workflows.weekly_report(week: int')
+  await expect(bridge.client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
+})

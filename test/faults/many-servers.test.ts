@@ -1,0 +1,46 @@
+// This file verifies that a bridge with a thousand configured servers starts, says what there is within bounds, and starts only what is used.
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { estimateTokens } from '../../src/text/estimate-tokens.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { descendants } from '../support/processes.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+const COUNT = 1_000
+const good = fixtureServer('raw.mjs', 'good')
+const servers = Object.fromEntries(
+  Array.from({ length: COUNT }, (_, index): [string, ServerEntry] => [
+    `server-${index}`,
+    index % 100 === 50 ? good : { command: path.resolve(`/not-there/${index}`) },
+  ]),
+)
+
+it('a thousand configured servers', { timeout: 180_000 }, async () => {
+  const bridge = await startBridge({ servers })
+  const { tools } = await bridge.client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['run_python'])
+  expect(await bridge.run('len(runtime.discovered_servers()), await mcp_server_550.echo(text="hi")')).toBe(
+    `(${COUNT}, 'hi')`,
+  )
+  if (process.platform === 'linux') {
+    const running = descendants(bridge.pid).filter(({ command }) => command.includes('raw.mjs'))
+    expect(running).toHaveLength(1)
+  }
+  const [content] = (
+    await bridge.client.readResource({ uri: 'resource://mcp-server-code-execution-mode/capabilities' })
+  ).contents
+  const summary = content && 'text' in content ? content.text : ''
+  expect(summary).toContain('- and 900 more: runtime.discovered_servers()')
+  expect(estimateTokens(summary)).toBeLessThan(3_000)
+  const found = await bridge.call({ code: 'hits = await runtime.search_tool_docs("echo a text")\nhits[0].tool' })
+  expect(found.text).toContain("'echo'")
+  expect(estimateTokens(found.text)).toBeLessThan(1_000)
+  expect(await bridge.run('await mcp_server_950.echo(text="still there")')).toBe("'still there'")
+})
+
+it('sandbridge servers lists a thousand', { timeout: 60_000 }, async () => {
+  const home = makeHome(servers)
+  const { code, stdout } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home), { cwd: home })
+  expect([code, stdout.trim().split('\n').length]).toEqual([0, COUNT])
+})
