@@ -346,6 +346,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_CHECKPOINT', meaning: 'Restore variables that can be pickled after a forced restart.' },
     false,
   ),
+  mask,
   audit: choice(
     {
       variable: 'MCP_BRIDGE_AUDIT',
@@ -370,7 +371,6 @@ export const SETTINGS = {
     true,
   ),
   metrics,
-  mask,
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },
