@@ -83,7 +83,8 @@ export class Telemetry implements Subscriber {
 
   async #sendQueue(): Promise<void> {
     const exporter = this.#traceExporter
-    while (exporter && this.#queue.length > 0 && this.#mayAsk(exporter)) {
+    if (!exporter) return
+    while (this.#queue.length > 0 && this.#mayAsk(exporter)) {
       const batch = this.#queue.slice(0, MAX_BATCH)
       const isDone = await exporter.send(tracesRequest(batch, this.#source), batch.length, this.#over.signal)
       if (!isDone) return

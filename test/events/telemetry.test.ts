@@ -21,7 +21,8 @@ const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 const pointsOf = (metrics: readonly CollectedMetric[], name: string) =>
   metrics.find((metric) => metric.name === name)?.histogram?.dataPoints ?? []
 
-describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+// Making the snapshot of the embedded sandbox can take a while.
+describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () => {
   it('sends the tree of a run in the trace of its client, and measures it', async () => {
     const collector = await startCollector()
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)

@@ -71,7 +71,7 @@ const metrics = z.strictObject({
 })
 
 type Entry = z.infer<typeof attributes>[number]
-export type CollectedSpan = Omit<z.infer<typeof span>, 'attributes'> & { attributes: Record<string, unknown> }
+type CollectedSpan = Omit<z.infer<typeof span>, 'attributes'> & { attributes: Record<string, unknown> }
 export type CollectedMetric = z.infer<typeof metric>
 
 export interface Collector {
