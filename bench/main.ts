@@ -17,9 +17,11 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
+  policy: async () => (await import('./policy.ts')).policyRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
   jail: async () => (await import('./jail.ts')).jailRows(),
-  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
+  masking: async () => (await import('./masking.ts')).maskingRows(),
+  workflows: async () => (await import('./workflows.ts')).workflowRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }
 

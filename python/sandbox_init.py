@@ -11,6 +11,7 @@ Argument: words such as pids=128, namely
   codeBytes     length of what compile_kernel.py made of them, behind it; 0 when they have to be compiled
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
+  bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
 """
 
 import _signal as signal  # its Python half is enumerations, a fifth of what this process would take
@@ -42,7 +43,8 @@ def main() -> None:
     if sys.version_info < (3, 10):
         say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
         os._exit(EXIT_PYTHON_TOO_OLD)
-    close_inherited()
+    bell = int(config.get("bell", -1))
+    close_inherited(bell)
     try:
         os.chdir("/workspace")
     except OSError:
@@ -50,15 +52,17 @@ def main() -> None:
     memory_enforced = set_limits(memory, int(config["pids"]))
     kernel = os.fork()
     if kernel == 0:
-        run_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
+        run_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])), bell)
     else:
+        if bell > 2:
+            os.close(bell)
         watch(kernel, memory, memory_enforced)
 
 
-def close_inherited() -> None:
+def close_inherited(bell: int) -> None:
     """What the bridge was started with by another program, and passed on without knowing, is not for cells."""
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2:
+        if int(name) > 2 and int(name) != bell:
             try:
                 os.close(int(name))
             except OSError:
@@ -130,7 +134,7 @@ def read_text(path: str) -> str:
 # --- the kernel's process -----------------------------------------------------------------------------------------------
 
 
-def run_kernel(sources: bytes, compiled: bytes) -> None:
+def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
     """Become the kernel: its modules come from memory, the rest from the image."""
     import json
     import marshal
@@ -187,7 +191,7 @@ def run_kernel(sources: bytes, compiled: bytes) -> None:
         sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    sys.argv = ["sandbridge"]
+    sys.argv = ["sandbridge", str(bell)] if bell > 2 else ["sandbridge"]
     module.__file__ = root + "/__main__.py"
     run(module.__file__, module.__dict__)
 

@@ -2,10 +2,15 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
+import { definitionKey } from './catalog/disk-cache.ts'
 import { Embeddings } from './catalog/embeddings.ts'
+import { FirstListings } from './catalog/first-listings.ts'
+import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { PermissionFiles } from './config/permission-files.ts'
+import { rememberRules } from './config/remember-rule.ts'
 import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
@@ -23,6 +28,13 @@ import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import type { Policy } from './policy/policy.ts'
+import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
+import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import { Permissions } from './proxy/permissions/permissions.ts'
+import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
+import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
 import { savedToolLines } from './proxy/methods/saved-tool-methods.ts'
 import { namedServers } from './proxy/named-servers.ts'
@@ -44,6 +56,7 @@ import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { KeptQuestions } from './state/kept-questions.ts'
 import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
@@ -105,6 +118,8 @@ export class Bridge {
   readonly tokenStore: TokenStore
   readonly artifacts: ArtifactStore
   readonly memories: MemoryStore
+  /** Missing when nothing is masked. */
+  readonly maskers: Maskers | undefined
   /** Missing when cells have no `/projects`. */
   readonly projects: ProjectStore | undefined
   readonly savedTools: SavedToolStore
@@ -116,6 +131,13 @@ export class Bridge {
   readonly #sessions = new Set<Session>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  /** Definitions that were read and are not in use yet. */
+  #unused: DiscoveredServers | undefined
+  readonly #permissionFiles: PermissionFiles
+  /** Missing when every call is allowed. */
+  permissions: Permissions | undefined
+  /** What servers' tools were when they were first listed. */
+  readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
 
   /**
@@ -126,17 +148,16 @@ export class Bridge {
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { ask, ownPort } = options
     const definitions = new Definitions(settings, ownPort)
-    return new Bridge(settings, log, definitions, await definitions.read(), ask)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings)
+    const policy = await files.read(discovered.found)
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
   }
 
-  private constructor(
-    settings: Settings,
-    log: Log,
-    definitions: Definitions,
-    discovered: DiscoveredServers,
-    ask: AskInput | undefined,
-  ) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
     this.#inputs = new InputAnswers(ask)
+    this.#permissionFiles = files
+    this.firstListings = new FirstListings(settings.stateDir, log)
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
@@ -147,6 +168,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
+    this.maskers = createMaskers(settings.mask)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -163,7 +185,7 @@ export class Bridge {
       tokenStore: this.tokenStore,
       clientMetadataUrl: settings.clientMetadataUrl,
       requests: (callers) => this.questions.requests(callers),
-      jail: { home: homedir(), stateDir: settings.stateDir, hidden: () => this.#privateFiles() },
+      jail: this.jailPlace,
       negotiatedTransportsFile: path.join(settings.cacheDir, 'upstreams.json'),
     })
     this.catalog = new Catalog({
@@ -183,12 +205,16 @@ export class Bridge {
       startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
+      standing: (tool) => this.permissions?.standing(tool) ?? 'allowed',
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
+      const key = this.#definitionKey(server)
+      if (key !== undefined) void this.firstListings.listed(key, tools)
     })
+    if (policy) this.#usePolicy(policy)
     this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
@@ -353,7 +379,9 @@ export class Bridge {
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
-      void this.catalog.readAhead()
+      void this.catalog.readAhead().then(() => {
+        for (const warning of this.unmatchedRules()) this.log.warning(warning)
+      })
     })
   }
 
@@ -370,13 +398,18 @@ export class Bridge {
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
+    const masker = this.maskers?.of(session)
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const trace = run ? run.trace : this.events.startTrace(undefined)
     const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
+    const over = new AbortController()
+    const stopped = new AbortController()
+    const cell = { session, asker, origin, events: this.events, stop: () => stopped.abort() }
     const context = {
+      permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
       origin,
       registries: () => this.registries(),
@@ -393,43 +426,55 @@ export class Bridge {
       facts,
       checkSavedTool: checkTool,
       scope,
-      asker,
+      asker: asker && masker ? maskedAsker(asker, masker) : asker,
       session,
       notes,
       savedArtifacts,
       uploads,
       forPerson,
-      onUpstreamProgress: request.onUpstreamProgress,
+      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
     }
-    const over = new AbortController()
-    this.#startNamed(request.code, scope, { asker, session, origin }, over.signal)
+    const code = masker ? masker.unmaskSource(request.code) : request.code
+    const serve = serveCalls(context)
+    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
+        code,
+        ...(masker && maskedListeners(request, masker)),
+        ...(this.permissions && {
+          signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
+        }),
         origin,
         run: run?.id,
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
-        onCall: serveCalls(context),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => over.abort())
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
-    const result: CellResult = {
+    const whole: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes],
+      notes: [...ran.notes, ...notes, ...(stopped.signal.aborted ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
+    const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
 
   /** Take over what has changed in the config files since they were last read. */
   async #refreshServers(): Promise<void> {
-    const discovered = await this.#definitions.readAgain()
-    if (discovered === undefined || discovered === this.discovered) return
+    const discovered = (this.#unused = (await this.#definitions.readAgain()) ?? this.#unused)
+    const isNew = discovered !== undefined && discovered !== this.discovered
+    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    if (isNew || this.#permissionFiles.hasChanged())
+      this.#usePolicy(await this.#permissionFiles.read((discovered ?? this.discovered).found))
+    this.#unused = undefined
+    if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
     this.#emitChanges(discovered.servers)
     this.discovered = discovered
@@ -437,6 +482,47 @@ export class Bridge {
     this.upstreams.redefine(discovered.servers)
     this.catalog.redefine(discovered.servers)
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #usePolicy(policy: Policy | undefined): void {
+    if (policy === undefined) this.permissions = undefined
+    else if (this.permissions) this.permissions.policy = policy
+    else this.permissions = this.#newPermissions(policy)
+  }
+
+  /** A sentence for each rule that is for no known tool. */
+  unmatchedRules(): string[] {
+    if (!this.permissions) return []
+    const known = this.catalog.servers().map(({ name, toolCount }): KnownServer => ({
+      name,
+      ...(toolCount !== undefined && { tools: this.catalog.details(name).tools.map((tool) => tool.name) }),
+    }))
+    return unmatchedRules(this.permissions.policy.rules, known)
+  }
+
+  #newPermissions(policy: Policy): Permissions {
+    const { stateDir, askTimeoutMs } = this.settings
+    const keyOf = ({ server }: CatalogTool): string => this.#definitionKey(server) ?? ''
+    return new Permissions({
+      policy,
+      definitions: () => this.discovered.servers,
+      tools: (server) => this.catalog.details(server).tools,
+      isChanged: (tool) => tool.method === undefined && this.firstListings.isChanged(keyOf(tool), tool.name),
+      refresh: async (server, signal) => {
+        if (!this.catalog.isFresh(server)) await this.upstreams.listTools(server, signal)
+        await this.firstListings.settled(this.#definitionKey(server) ?? '')
+      },
+      accept: (tool) => this.firstListings.accept(keyOf(tool), [tool.definition]),
+      remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
+      askTimeoutMs,
+      questions: new KeptQuestions(stateDir, askTimeoutMs),
+      log: this.log,
+    })
+  }
+
+  #definitionKey(server: string): string | undefined {
+    const definition = this.upstreams.definitions.find(({ name }) => name === server)
+    return definition && definitionKey(definition)
   }
 
   #emitChanges(now: readonly ServerDefinition[]): void {
@@ -503,10 +589,12 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
+    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
+      const { jailPlace: jail, log } = this
       const { stateDir } = this.settings
-      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log: this.log, answers, signal })
+      return addServer(addition, { stateDir, clientInfo: CLIENT_INFO, log, jail, answers, signal })
     },
   }
 
@@ -537,6 +625,11 @@ export class Bridge {
   }
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
+  /** Where servers are jailed, and what they never see. */
+  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
+    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  }
+
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
     return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
@@ -546,6 +639,7 @@ export class Bridge {
   async close(): Promise<void> {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
+    await this.permissions?.options.questions.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
@@ -562,6 +656,18 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
     return '[redacted]'
   }
 }
+
+interface BridgeParts {
+  settings: Settings
+  log: Log
+  definitions: Definitions
+  discovered: DiscoveredServers
+  ask: AskInput | undefined
+  files: PermissionFiles
+  policy: Policy | undefined
+}
+
+const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 /** Where placeholders of definitions get their values. */
 function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {

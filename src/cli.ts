@@ -55,8 +55,9 @@ program
 program
   .command('servers')
   .description('list the configured MCP servers, or show one in full; starts no server')
-  .argument('[name]', 'the server to show')
+  .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
+  .option('--accept', 'with diff: take the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
@@ -88,6 +89,7 @@ program
   .option('--name <name>', 'what to call it here')
   .option('--as <kind>', 'npm, pypi, oci or remote, when it comes in several forms')
   .option('--with <name...>', 'ask for these optional inputs, too')
+  .option('--no-jail', 'do not run it in a jail')
   .option('--dry-run', 'show what would run and do nothing')
   .option('-y, --yes', 'without being asked')
   .action(async (name: string | undefined, options: object) => (await import('./commands/add.ts')).add(name, options))
@@ -196,6 +198,18 @@ program
   )
 
 program
+  .command('schedule')
+  .description('print a cron, systemd or launchd entry that runs a workflow')
+  .argument('<name>')
+  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .argument('[parameters...]')
+  .allowUnknownOption()
+  .requiredOption('--print <system>', 'cron, systemd or launchd')
+  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+    (await import('./commands/schedule.ts')).schedule(name, when, words, options),
+  )
+
+program
   .command('export')
   .description('write workflows, saved functions and artifacts to a file that `import` reads')
   .argument('[names...]', 'only these, and what they import')
@@ -248,6 +262,43 @@ program
   .option('--list', 'list the trusted files')
   .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
+
+const permissions = program
+  .command('permissions')
+  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+permissions
+  .command('list', { isDefault: true })
+  .description('list the rules in force for each tool')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/permissions.ts')).listPermissions(options))
+permissions
+  .command('check')
+  .description('explain what happens to a call')
+  .argument('<tool>', 'SERVER__TOOL')
+  .argument('[arguments]', 'its arguments, a JSON object')
+  .option('--json', 'print JSON')
+  .action(async (tool: string, args: string | undefined, options: object) =>
+    (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('import')
+  .description('take over what you have decided about tools in another client')
+  .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
+  .option('-y, --yes', 'without being asked')
+  .option('--json', 'print JSON; changes nothing without --yes')
+  .action(async (client: string, options: object) =>
+    (await import('./commands/import-permissions.ts')).importPermissions(client, options),
+  )
+
+program
+  .command('approve')
+  .description('answer questions about calls, where the client cannot ask')
+  .argument('[id]', 'only this question')
+  .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
+  .option('--json', 'list the open questions as JSON')
+  .action(async (id: string | undefined, options: object) =>
+    (await import('./commands/approve.ts')).approve(id, options),
+  )
 
 program
   .command('login')

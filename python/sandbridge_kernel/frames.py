@@ -9,6 +9,7 @@ import re
 from array import array
 from itertools import accumulate
 from json import JSONDecoder, JSONEncoder
+from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, cast
 
 from .values import Record
@@ -26,11 +27,26 @@ MAX_NESTING = 1000
 
 # ASCII only, so that text with lone surrogates survives; no NaN, because JSON has none and the bridge would drop the frame.
 _OPTIONS: dict[str, Any] = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
-_encode = JSONEncoder(**_OPTIONS).encode
-_encoders: dict[
-    Callable[[Any], Any], Callable[[Any], str]
-] = {}  # one for each `default`, of which there are a few: making one costs more than encoding a call with it
-_decode = JSONDecoder(object_hook=Record).decode
+# One for each `default`, of which there are a few: making one costs more than encoding a call with it.
+_encoders: dict[Callable[[Any], Any] | None, Callable[[Any], str]] = {}
+_decoder = JSONDecoder(object_hook=Record)
+_scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
+
+
+def _encoder(default: Callable[[Any], Any] | None) -> Callable[[Any], str]:
+    """`JSONEncoder.encode` makes its C encoder anew for each value, and looks for cycles in it: as much work again."""
+    careful = JSONEncoder(default=default, **_OPTIONS).encode
+    if c_make_encoder is None:
+        return careful
+    quick = c_make_encoder(None, default, encode_basestring_ascii, None, ":", ",", False, False, False)
+
+    def encode(value: Any) -> str:
+        try:
+            return "".join(quick(value, 0))
+        except RecursionError:
+            return careful(value)  # says so when the value contains itself
+
+    return encode
 
 
 class FrameError(ValueError):
@@ -42,9 +58,10 @@ def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None
 
     Raises FrameError when it is longer than 64 MiB or has more structure than the bridge reads, and whatever json raises for values that cannot be sent.
     """
-    if default is not None and default not in _encoders:
-        _encoders[default] = JSONEncoder(default=default, **_OPTIONS).encode
-    text = (_encode if default is None else _encoders[default])(frame)
+    make = _encoders.get(default)
+    if make is None:
+        make = _encoders[default] = _encoder(default)
+    text = make(frame)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
     if len(text) > MAX_NESTING:
@@ -76,7 +93,13 @@ def decode(line: bytes) -> RunFrame | ReplyFrame:
     Raises FrameError for everything else, RecursionError for one nested too deeply.
     """
     try:
-        frame = _decode(line.decode("utf-8"))
+        text = line.decode("utf-8")
+        try:
+            frame, end = _scan(text, 0)
+        except StopIteration:
+            end = -1
+        if end != len(text):
+            frame = _decoder.decode(text)  # white space around it, or an error in words
     except ValueError as error:
         raise FrameError(f"not JSON: {error}") from None
     if not isinstance(frame, dict):

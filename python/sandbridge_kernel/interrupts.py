@@ -127,9 +127,18 @@ class Interrupts:
 ROOM = 30  # frames: about twice what any section of the kernel's needs
 
 
+_nests: dict[int, Any] = {}
+
+
 def _go_down(levels: int = ROOM) -> None:
-    if levels:
-        _go_down(levels - 1)
+    nest = _nests.get(levels)
+    if nest is None:
+        nest = int
+        for _ in range(levels):
+            nest = (nest,)
+        _nests[levels] = nest
+    # Goes as deep as the tuples are nested. Up to 3.11 the limit counts C's recursion and Python's as one.
+    isinstance(None, nest)
 
 
 def _count_frames(levels: int = ROOM) -> None:

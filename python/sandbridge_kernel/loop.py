@@ -26,6 +26,7 @@ class _Guard:
         self._channel, self._output, self._interrupts = channel, output, interrupts
 
     def before_select(self, timeout: float | None) -> float | None:
+        self._channel.send_rest()
         if timeout is None or timeout > 0:
             self._output.flush()
             if self._channel.unread:

@@ -11,6 +11,9 @@ class Port(Protocol):
     def wait(self, seconds: float | None) -> bool:
         """Block until there is something to read, or for `seconds` (None: without limit). True when there is."""
 
+    def announce(self, on: bool) -> None:
+        """Should replies be taken in while the main thread is busy, because another thread or loop waits for one?"""
+
     def read_available(self) -> bytes:
         """What has come, b"" when nothing has."""
 

@@ -28,6 +28,9 @@ class DevicePort:
             pass
         return True
 
+    def announce(self, on: bool) -> None:
+        pass  # there is one thread
+
     def read_available(self) -> bytes:
         """What has come, b"" when nothing has."""
         if not self.wait(0):

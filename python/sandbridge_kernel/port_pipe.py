@@ -1,6 +1,9 @@
 """The port of CPython: frames on two file descriptors, and a signal whenever bytes arrive.
 
-The signal (SIGIO) lets an interrupt reach a cell that computes, sleeps or waits for a process, without a thread.
+The signal (SIGIO) lets an interrupt reach a cell that computes, sleeps or waits for a process, without a thread. It costs
+more than all else that the kernel does for the reply to a call. So where a descriptor can be handed in for it, the bridge
+rings there, before and after it writes an interrupt, and replies come without a signal unless somebody else than the
+session's loop waits for one.
 Owns the descriptors; knows nothing of frames. The end of the input ends the process at once: there is no goodbye.
 """
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 class PipePort:
     CHUNK = 1 << 16  # the most bytes that one read takes
 
-    def __init__(self) -> None:
+    def __init__(self, bell: int | None = None) -> None:
         # Away from 0 and 1, which belong to the cell from now on; not inherited by the programs it starts.
         self.fd = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
         self._out = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -31,6 +34,11 @@ class PipePort:
         os.dup2(null, 0)
         os.dup2(null, 1)
         os.close(null)
+        self._bell = None
+        if bell is not None:
+            self._bell = fcntl.fcntl(bell, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(bell)
+            os.set_blocking(self._bell, False)
         self._poll = select.poll()
         self._poll.register(self.fd, select.POLLIN)
 
@@ -38,6 +46,7 @@ class PipePort:
         """From now on, take in what arrives whatever the main thread is doing."""
 
         def take_in() -> None:
+            self._hear_bell()
             if not channel.waiting:
                 try:
                     channel.pump(in_handler=True)
@@ -50,8 +59,24 @@ class PipePort:
 
         self._channel = channel
         signal.signal(signal.SIGIO, on_input)
-        fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self.fd, fcntl.F_SETFL, fcntl.fcntl(self.fd, fcntl.F_GETFL) | os.O_ASYNC)
+        for fd in (self.fd, self._bell):
+            if fd is not None:
+                fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
+        self._flags = fcntl.fcntl(self.fd, fcntl.F_GETFL)
+        fd = self.fd if self._bell is None else self._bell
+        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def _hear_bell(self) -> None:
+        if self._bell is not None:
+            try:
+                os.read(self._bell, 64)
+            except OSError:
+                pass  # it was not that, or the cell has closed it
+
+    def announce(self, on: bool) -> None:
+        """Should replies raise the signal, too? Without a bell they always do."""
+        if self._bell is not None:
+            fcntl.fcntl(self.fd, fcntl.F_SETFL, self._flags | os.O_ASYNC if on else self._flags)
 
     def nudge(self) -> None:
         """From another thread, now and then: signal again for bytes that are still unread. Python handles a signal that comes in

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .projects import Projects
 
 
-def serve_pipes() -> None:
+def serve_pipes(bell: int | None = None) -> None:
     """Serve frames on file descriptors 0 and 1. Never returns."""
     import signal
 
     from .port_pipe import PipePort
 
-    port = PipePort()
+    port = PipePort(bell)
     log = os.dup(2)
     interrupts, channel, output, capture = connect(port)
     port.watch(channel, interrupts)

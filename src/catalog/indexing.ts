@@ -114,7 +114,7 @@ export class Indexing {
 
 /** An error of a server as it is kept for its user. Only our own errors are known to hold no secrets. */
 export function serverError(error: unknown): Omit<ServerError, 'at'> {
-  if (!BridgeError.isInstance(error)) return { reason: 'Its tools could not be listed' }
+  if (!BridgeError.isInstance(error)) return { reason: 'Listing its tools failed' }
   const { message, userHint: hint, log } = error
   return { reason: oneLine(message, REASON_LIMIT), ...(hint && { hint }), ...(log && { log }) }
 }

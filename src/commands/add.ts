@@ -5,7 +5,7 @@ import { CLIENT_INFO, type Bridge } from '../bridge.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import { engineName } from '../registry/add-server.ts'
+import { engineName, jailed } from '../registry/add-server.ts'
 import { AddedServers, toolHashes } from '../registry/added-servers.ts'
 import { type Addition, planAddition } from '../registry/plan-addition.ts'
 import { definitionOf, tryServer } from '../registry/quarantine.ts'
@@ -29,18 +29,21 @@ interface AddOptions {
   with?: string[]
   yes?: boolean
   dryRun?: boolean
+  /** False with --no-jail. */
+  jail?: boolean
 }
 
 /** @throws BridgeError SERVER_REFUSED, REGISTRY_UNREADABLE, and why the server did not start */
 export async function add(name: string | undefined, options: AddOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const found = await findServer(name, options.from, await bridge.registries())
-    const addition = planAddition(found, {
+    const planned = planAddition(found, {
       name: options.name,
       as: options.as,
       wanted: options.with ?? [],
       engine: await engineName(),
     })
+    const addition = options.jail === false ? planned : await jailed(planned)
     refuseTaken(addition.name, bridge)
     showAddition(addition)
     if (options.dryRun) return
@@ -79,7 +82,11 @@ export async function update(name: string | undefined, options: { yes?: boolean;
       }
       const wanted = Object.keys(before.answers)
       const plan = { name: own, as: before.kind, wanted, engine: await engineName() }
-      const addition = planAddition(found, plan)
+      const planned = planAddition(found, plan)
+      const isJailed = bridge.discovered.found.some(
+        ({ name: one, definition: { transport } }) => one === own && transport.type === 'stdio' && transport.sandbox,
+      )
+      const addition = isJailed ? await jailed(planned) : planned
       print(`${own}: ${before.version} → ${found.server.version}`)
       showAddition(addition)
       if (options.dryRun) continue
@@ -139,6 +146,7 @@ function showAddition(addition: Addition): void {
   print(`  runs: ${commandLine(definitionOf(addition).transport)}`)
   const { entry } = addition
   const names = Object.keys('command' in entry ? entry.env : entry.headers)
+  if ('sandbox' in entry) print('  in a jail: it reaches the internet, and no files but its own')
   if (names.length > 0) print(`  sets: ${names.join(' ')}`)
   for (const { name, description, secret } of inputs)
     print(`  asks for: ${name}${secret ? ' (secret)' : ''}${description ? `: ${description}` : ''}`)
@@ -167,11 +175,11 @@ async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> 
 async function started(
   addition: Addition,
   answers: ReadonlyMap<string, string>,
-  { log }: Bridge,
+  { log, jailPlace: jail }: Bridge,
 ): Promise<UpstreamTool[]> {
   const bar = new ProgressBar(process.stderr)
   bar.waitFor(`starting ${addition.name}`)
-  return tryServer(addition, { clientInfo: CLIENT_INFO, log, answers }).finally(() => bar.clear())
+  return tryServer(addition, { clientInfo: CLIENT_INFO, log, jail, answers }).finally(() => bar.clear())
 }
 
 function showTools(tools: readonly UpstreamTool[]): void {

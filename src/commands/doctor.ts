@@ -50,6 +50,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     process.exitCode = exitCodeOf(open)
     const jail = await jailState(discovered.servers)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
+    const unmatched = bridge.unmatchedRules()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     const told = open.map(({ fix: _fix, ...finding }) => finding)
     const about = {
@@ -62,6 +63,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       jail,
       problems,
       settings: remarks,
+      permissions: unmatched,
       findings: told,
       fixed: fixed.map(({ message }) => message),
     }
@@ -80,6 +82,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     if (used) print(`Sandbox: ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
+    for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
     print(jailText(jail))
     for (const note of untrustedNote(bridge)) print(note)

@@ -1,5 +1,6 @@
 // `sandbridge run`: serves one client over stdio until it goes away, then ends everything that was started for it. With --http, many.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { PermissionFiles } from '../config/permission-files.ts'
 import { readSettings } from '../config/settings.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
@@ -14,6 +15,8 @@ export async function run({ http }: { http?: string }): Promise<void> {
     return runHttp(http)
   }
   const settings = readSettings(process.env)
+  // Who has made a mistake in the rules is told at once, and not by a bridge that seems to work.
+  await new PermissionFiles(settings).read()
   const log = createLog(settings.logLevel)
   let conversation: Promise<Conversation> | undefined
   const open = async (): Promise<Conversation> => {

@@ -55,6 +55,8 @@ describe('readSettings', () => {
       outputMode: 'compact',
       logLevel: 'info',
       load: 'lazy',
+      permissions: 'open',
+      askTimeoutMs: 300_000,
       jail: 'configured',
       mask: [],
       keychain: 'auto',

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
@@ -200,6 +201,22 @@ export const SETTINGS = {
     },
     ['lazy', 'explicit'],
     'lazy',
+  ),
+  permissions: choice(
+    {
+      variable: 'MCP_BRIDGE_PERMISSIONS',
+      meaning:
+        'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
+    },
+    PRESETS,
+    'open',
+  ),
+  askTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      meaning: 'How long the user has to answer a question about a call. No answer is a no.',
+    },
+    { default: 300, min: 5, max: 3600 },
   ),
   jail: choice(
     {

@@ -16,7 +16,7 @@ import { wireLine } from './wire-event.ts'
 /** What a bridge can be asked, by name. */
 export type LiveMethods = Record<string, (params: Record<string, unknown>) => unknown>
 
-export interface LiveServerOptions {
+interface LiveServerOptions {
   stateDir: string
   version: string
   methods: LiveMethods

@@ -1,6 +1,7 @@
 // The one way out: everything of a cell's result that the model reads, masked. Pure.
 import type { CellResult } from '../cell/cell-result.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
+import type { Artifact } from '../state/artifact-store.ts'
 import { plainText } from '../text/terminal-text.ts'
 import type { Masker } from './masker.ts'
 
@@ -28,9 +29,13 @@ export function maskResult(result: CellResult, masker: Masker): CellResult {
         search: error.search === undefined ? undefined : mask(error.search),
       },
     }),
-    ...(result.artifacts && { artifacts: artifacts.map((one) => ({ ...one, name: masker.mask(one.name) })) }),
+    ...(result.artifacts && { artifacts: artifacts.map((one) => maskArtifact(one, masker)) }),
     notes: [...result.notes.map(mask), ...(hasMedia || artifacts.length > 0 ? [NOT_LOOKED_AT] : [])],
   }
+}
+
+function maskArtifact(artifact: Artifact, masker: Masker): Artifact {
+  return { ...artifact, name: masker.mask(artifact.name), uri: masker.mask(artifact.uri) }
 }
 
 function maskBundle(bundle: MimeBundle, masker: Masker): MimeBundle {

@@ -56,22 +56,24 @@ const LETTER = /[\p{L}\p{N}_]/u
 const DOMAIN = /[\p{L}\p{N}][\p{L}\p{N}-]{0,62}(?:\.[\p{L}\p{N}][\p{L}\p{N}-]{0,62}){1,8}/uy
 const SIGNS = new Set(".!#$%&'*+/=?^`{|}~-")
 
-/** From every @ outwards: a pattern that starts at the name would read a long word once for each of its letters. */
+/** From every @, as it is or as an address of the web has it, outwards: a pattern that starts at the name would read a long word once for each of its letters. */
 const email: Recogniser = {
   label: 'EMAIL',
   find(text) {
     const matches: Match[] = []
     let from = 0
-    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, from))) {
+    for (const { 0: sign, index: at } of text.matchAll(/@|%40/g)) {
+      if (at < from) continue
+      const after = at + sign.length
       let start = at
       while (start > from && at - start < MAX_LOCAL_CHARS && isLocalPart(text, start - 1)) start -= 1
       // Quotes and signs around an address are no part of it.
       while (start < at && SIGNS.has(text[start]!)) start += 1
       if (start === at) continue
-      DOMAIN.lastIndex = at + 1
+      DOMAIN.lastIndex = after
       const domain = DOMAIN.exec(text)?.[0]
       if (domain === undefined) continue
-      from = at + 1 + domain.length
+      from = after + domain.length
       matches.push({ start, end: from, label: 'EMAIL' })
     }
     return matches

@@ -4,12 +4,13 @@ import type { Log } from '../log.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { AddedServers } from './added-servers.ts'
 import type { Addition } from './plan-addition.ts'
-import { tryServer } from './quarantine.ts'
+import { type JailPlace, tryServer } from './quarantine.ts'
 
 interface AddOptions {
   stateDir: string
   clientInfo: { name: string; version: string }
   log: Log
+  jail: JailPlace
   answers: ReadonlyMap<string, string>
   signal?: AbortSignal | undefined
 }
@@ -22,6 +23,18 @@ export async function addServer(
   const tools = await tryServer(addition, { ...options, answers })
   await new AddedServers(stateDir).save(addition, { answers, tools })
   return tools
+}
+
+/** What a server of a registry may do unless the user says more: reach the public internet, and write to its own home folder. */
+const JAIL = { network: { allowedDomains: ['*'] } }
+
+/** The same addition in a jail, where one can be made and it is no container by itself. It stays in it when it is kept. */
+export async function jailed(addition: Addition): Promise<Addition> {
+  const { entry, kind } = addition
+  if (!('command' in entry) || kind === 'oci') return addition
+  const { findBubblewrapJail } = await import('../upstream/stdio/jail/bubblewrap-jail.ts')
+  const jail = await findBubblewrapJail()
+  return typeof jail === 'string' ? addition : { ...addition, entry: { ...entry, sandbox: JAIL } }
 }
 
 /** What runs container images here. */

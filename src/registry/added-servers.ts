@@ -40,10 +40,12 @@ interface KeptTool {
 export class AddedServers {
   readonly file: string
   readonly #record: JsonRecord<z.infer<typeof document>>
+  readonly #stateDir: string
   readonly #secrets: string
 
   constructor(stateDir: string) {
     this.file = path.join(stateDir, FILE)
+    this.#stateDir = stateDir
     this.#secrets = path.join(stateDir, '.sandbridge', 'secrets')
     this.#record = new JsonRecord({
       file: this.file,
@@ -116,7 +118,10 @@ export class AddedServers {
       delete all.mcpServers[name]
       delete all.added[name]
     })
-    await rm(path.join(this.#secrets, fileName(name)), { recursive: true, force: true })
+    const { jailHome } = await import('../upstream/stdio/jail/open-jail.ts')
+    // It may have written its secrets to its own home.
+    for (const folder of [path.join(this.#secrets, fileName(name)), jailHome(name, this.#stateDir)])
+      await rm(folder, { recursive: true, force: true })
   }
 
   /** For its owner's eyes only. @returns how the entry refers to it */

@@ -23,7 +23,7 @@ export interface NeededInput {
 }
 
 export type AdditionEntry =
-  | { command: string; args: string[]; env: Record<string, string>; description?: string }
+  | { command: string; args: string[]; env: Record<string, string>; description?: string; sandbox?: object }
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string>; description?: string }
 
 export interface Addition {

@@ -7,10 +7,12 @@ import type { ServerDefinition } from '../config/server-definition.ts'
 import { toServerBody } from '../config/server-entry.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { createUpstreams } from '../upstream/create-upstreams.ts'
+import { createUpstreams, type UpstreamsOptions } from '../upstream/create-upstreams.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { asPrompt } from './added-servers.ts'
 import type { Addition } from './plan-addition.ts'
+
+export type JailPlace = NonNullable<UpstreamsOptions['jail']>
 
 /** A package is fetched first. */
 const START_TIMEOUT_MS = 300_000
@@ -20,13 +22,15 @@ interface QuarantineOptions {
   log: Log
   /** What is known of the inputs, by id: an answer of the user's. */
   answers: ReadonlyMap<string, string>
+  /** Where jails are made. */
+  jail: JailPlace
   signal?: AbortSignal | undefined
 }
 
 /** Its tools. @throws BridgeError SERVER_REFUSED when it is no server that can be configured, and why it did not start */
 export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
   const definition = definitionOf(addition)
-  const { clientInfo, log, answers, signal } = options
+  const { clientInfo, log, answers, jail, signal } = options
   const folder = await mkdtemp(path.join(tmpdir(), 'sandbridge-try-'))
   const upstreams = createUpstreams({
     definitions: [definition],
@@ -34,6 +38,7 @@ export async function tryServer(addition: Addition, options: QuarantineOptions):
     log,
     cwd: folder,
     startTimeoutMs: START_TIMEOUT_MS,
+    jail,
     resolveTransport: (one) => {
       const place = { env: process.env, home: homedir(), workspaceFolder: folder }
       return expandTransport(one, { ...place, input: (id) => answers.get(id) })

@@ -24,6 +24,8 @@ interface SandboxWords {
   pidsCount: number
   /** The kernel in the bytecode of the Python that is started, where there is one. */
   compiled: Buffer | undefined
+  /** The descriptor that `StdioProcess` rings, where it has one. */
+  bell?: number
 }
 
 export interface NativeKernel {
@@ -55,10 +57,10 @@ async function load(): Promise<NativeKernel> {
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const [init, compile] = await Promise.all([firstProcess(), readFile(path.join(KERNEL_FOLDER, COMPILE_FILE), 'utf8')])
-  const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0) }: SandboxWords) => {
+  const start = ({ id, memoryBytes, pidsCount, bell, compiled = Buffer.alloc(0) }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
-    const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}`
+    const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${bell === undefined ? '' : ` bell=${bell}`}`
     return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }
   return { sources, compileArgs: ['-I', '-B', '-c', compile], start }

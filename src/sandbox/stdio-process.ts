@@ -42,6 +42,8 @@ export interface StdioProcessOptions {
   preamble?: Buffer
   /** Content of descriptors 3, 4, … */
   extraInputs?: readonly Buffer[]
+  /** Give the process one more descriptor, behind these, that is rung for an interrupt. See python/sandbridge_kernel/port_pipe.py. */
+  bell?: boolean
   explain: (end: ProcessEnd) => Explained | Promise<Explained>
   /** Ends the sandbox from outside, for when closing its stdin does not. Without it, the process is killed at once. */
   remove?: () => Promise<void>
@@ -57,6 +59,7 @@ export class StdioProcess implements Sandbox {
   readonly exited: Promise<SandboxExit>
   readonly #child: ChildProcess
   readonly #remove: (() => Promise<void>) | undefined
+  readonly #bell: Writable | undefined
   #disposing: Promise<void> | undefined
 
   constructor(options: StdioProcessOptions) {
@@ -65,7 +68,13 @@ export class StdioProcess implements Sandbox {
     this.#remove = options.remove
     const extraInputs = options.extraInputs ?? []
     const child = spawn(options.command, options.args, {
-      stdio: ['pipe', 'pipe', 'pipe', ...extraInputs.map(() => 'pipe' as const)],
+      stdio: [
+        'pipe',
+        'pipe',
+        'pipe',
+        ...extraInputs.map(() => 'pipe' as const),
+        ...(options.bell ? ['pipe' as const] : []),
+      ],
       env: options.env ?? process.env,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       // A process group of its own: Ctrl-C in the bridge's terminal must not reach a kernel, and all of it can be killed at once.
@@ -83,10 +92,15 @@ export class StdioProcess implements Sandbox {
       const stream = child.stdio[index + 3] as Writable
       stream.on('error', () => {}).end(content)
     })
+    if (options.bell) {
+      this.#bell = child.stdio[3 + extraInputs.length] as Writable
+      this.#bell.on('error', () => {})
+    }
     if (options.preamble) this.stdin.write(options.preamble)
 
     const tail = keepTail(child.stderr)
     this.exited = whenEnded(child).then(async ({ code, signal, spawnError }) => {
+      this.#bell?.destroy()
       const stderr = spawnError ?? tail()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
       const explained: Explained = spawnError
@@ -99,7 +113,14 @@ export class StdioProcess implements Sandbox {
   }
 
   interrupt(): void {
-    if (this.stdin.writable) writeBatched(this.stdin, INTERRUPT)
+    if (!this.stdin.writable) return
+    // Before, so that a kernel that computes reads what is in the interrupt's way; and once it is there.
+    this.#ring()
+    writeBatched(this.stdin, INTERRUPT, () => this.#ring())
+  }
+
+  #ring(): void {
+    if (this.#bell?.writable) this.#bell.write(INTERRUPT)
   }
 
   dispose(): Promise<void> {
@@ -111,6 +132,7 @@ export class StdioProcess implements Sandbox {
     // Nobody reads any more, and output that nobody reads would keep the process from ending.
     this.stdout.resume()
     this.stdin.destroy()
+    this.#bell?.destroy()
     if (this.#remove) {
       const hasEnded = this.exited.then(() => true)
       if (await withTimeout(hasEnded, QUIET_END_MS, () => false)) return

@@ -7,10 +7,19 @@ import { isTextType } from '../state/content-type.ts'
 /** Enough for a person to choose from; the others are read by their address. */
 const MAX_LISTED = 200
 
+/** What the model may not read becomes tokens, and names with tokens are names again. */
+export interface ReadMasker {
+  mask(text: string): string
+  unmask(text: string): string
+}
+
 /** The newest ones first. */
-export async function listArtifactResources(artifacts: ArtifactStore): Promise<Resource[]> {
+export async function listArtifactResources(artifacts: ArtifactStore, masker?: ReadMasker): Promise<Resource[]> {
   const all = (await artifacts.list()).toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
-  return all.slice(0, MAX_LISTED).map((artifact) => ({ ...describe(artifact), uri: artifactUri(artifact.name) }))
+  return all.slice(0, MAX_LISTED).map((artifact) => {
+    const name = masker ? masker.mask(artifact.name) : artifact.name
+    return { ...describe({ ...artifact, name }), uri: artifactUri(name) }
+  })
 }
 
 /**
@@ -20,12 +29,14 @@ export async function listArtifactResources(artifacts: ArtifactStore): Promise<R
 export async function readArtifactResource(
   artifacts: ArtifactStore,
   uri: string,
+  masker?: ReadMasker,
 ): Promise<ReadResourceResult | undefined> {
-  const wanted = parseArtifactUri(uri)
+  const wanted = parseArtifactUri(masker ? masker.unmask(uri) : uri)
   if (!wanted) return undefined
-  const { artifact, data } = await artifacts.read(wanted.name, wanted.version)
+  const { artifact, data } = await artifacts.read(masker ? masker.unmask(wanted.name) : wanted.name, wanted.version)
   const { contentType: mimeType } = artifact
-  const content = isTextType(mimeType) ? { text: data.toString() } : { blob: data.toString('base64') }
+  const masked = (text: string): string => (masker ? masker.mask(text) : text)
+  const content = isTextType(mimeType) ? { text: masked(data.toString()) } : { blob: data.toString('base64') }
   return { contents: [{ uri, mimeType, ...content }] }
 }
 

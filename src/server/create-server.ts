@@ -23,7 +23,7 @@ import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
-import { listArtifactResources, readArtifactResource } from './artifact-resources.ts'
+import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
@@ -31,6 +31,7 @@ import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import {
+  marked,
   parseRunPythonArguments,
   RUN_PYTHON_TOOL,
   RUN_PYTHON_TOOL_WITH_SESSION,
@@ -99,7 +100,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/list', async () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    const own = byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL
+    const own = marked(byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, parts.settings)
     return { tools: exposed ? [own, ...(await (await exposed()).tools())] : [own] }
   })
 
@@ -155,16 +156,21 @@ export function createServer(parts: ServerParts): Server {
     return inputRequired({ inputRequests: event.questions, requestState: event.state })
   }
 
-  server.setRequestHandler('resources/list', async () => ({
-    resources: [CAPABILITIES_RESOURCE, ...(await listArtifactResources((await getConversation()).bridge.artifacts))],
-  }))
+  server.setRequestHandler('resources/list', async () => {
+    const { bridge, sessions } = await getConversation()
+    const listed = await listArtifactResources(bridge.artifacts, maskerFor(bridge, sessions))
+    return { resources: [CAPABILITIES_RESOURCE, ...listed] }
+  })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
 
   async function readKept(uri: string): Promise<ReadResourceResult | undefined> {
     const { bridge, sessions } = await getConversation()
     try {
-      return readOutputResource(sessions.readable(), uri) ?? (await readArtifactResource(bridge.artifacts, uri))
+      return (
+        readOutputResource(sessions.readable(), uri) ??
+        (await readArtifactResource(bridge.artifacts, uri, maskerFor(bridge, sessions)))
+      )
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
     }
@@ -212,6 +218,12 @@ async function runExposed(
     hint: 'Keep one with runtime.save_workflow(name, func).',
   })
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
+}
+
+/** Of the reader's session, whose tokens it knows; undefined when nothing is masked. */
+function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefined {
+  const [session] = sessions.readable()
+  return maskers?.of(session ?? {})
 }
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */

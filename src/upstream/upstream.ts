@@ -10,6 +10,8 @@ export interface UpstreamTool {
   description?: string
   inputSchema?: unknown
   outputSchema?: unknown
+  /** Something in it could not be seen, and was taken out. */
+  hidesWords?: boolean
   annotations?: {
     title?: string
     readOnlyHint?: boolean

@@ -1,5 +1,5 @@
 // This file verifies how a server of a registry becomes one of the user's: shown, tried, kept, updated and removed, and that no secret shows on the way.
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
@@ -43,18 +43,25 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   const env = { PATH: `${bin}:${process.env['PATH']}`, MCP_BRIDGE_REGISTRIES: registry.address }
   const run = (args: string[], more: Record<string, string> = {}) =>
     runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { ...env, ...more }), { cwd: home })
-  const started = () => readFileSync(path.join(home, 'started'), 'utf8').split('\n')
-  return { home, registry, env, run, started }
+  // A jailed server has a home folder of its own.
+  const jails = path.join(home, 'MCPs/.sandbridge/jail')
+  const startedIn = () =>
+    [home, ...(existsSync(jails) ? readdirSync(jails).map((name) => path.join(jails, name)) : [])]
+      .map((folder) => path.join(folder, 'started'))
+      .filter((file) => existsSync(file))
+  const started = () => readFileSync(startedIn()[0]!, 'utf8').split('\n')
+  return { home, registry, env, run, started, startedIn }
 }
 
 it('shows what would run, and runs nothing, with --dry-run', async () => {
-  const { run, home } = await setUp()
+  const { run, startedIn } = await setUp()
   const { stdout, code } = await run(['add', 'weather', '--dry-run'])
   expect(code).toBe(0)
-  expect(stdout).toContain('runs: npx -y weather-mcp@1.0.0 "${$}{HOME};$(touch x)"\n  sets: WEATHER_KEY\n')
+  expect(stdout).toContain('runs: npx -y weather-mcp@1.0.0 "${$}{HOME};$(touch x)"\n')
+  expect(stdout).toContain('  sets: WEATHER_KEY\n')
   expect(stdout).toContain('asks for: WEATHER_KEY (secret)')
   expect(stdout).toContain('Nobody has checked who published io.example/weather')
-  expect(existsSync(path.join(home, 'started'))).toBe(false)
+  expect(startedIn()).toEqual([])
 })
 
 it('starts a server, shows its tools and keeps it; a running bridge calls it in its next cell', async () => {
@@ -103,7 +110,9 @@ it('adds a server of a file, which nobody vouches for', async () => {
   const { run, home } = await setUp()
   const file = path.join(home, 'server.json')
   writeFileSync(file, JSON.stringify(weather('2.0.0')))
-  const added = await run(['add', '--from', file, '--name', 'local', '--yes'], { MCP_INPUT_LOCAL_WEATHER_KEY: SECRET })
+  const added = await run(['add', '--from', file, '--name', 'local', '--yes', '--no-jail'], {
+    MCP_INPUT_LOCAL_WEATHER_KEY: SECRET,
+  })
   expect(added.stdout, added.stderr).toContain('Added local')
   writeFileSync(file, '<html>')
   expect((await run(['add', '--from', file])).stderr).toContain('is not a server.json')
@@ -146,7 +155,7 @@ print(await weather.echo(message="from the same cell"), mcp_servers["weather"] i
 })
 
 it('a cell that asks in a loop is refused after the first no', async () => {
-  const { bridge, messages, home } = await asking([listed(weather('1.0.0', open))])
+  const { bridge, messages, startedIn } = await asking([listed(weather('1.0.0', open))])
   const code = `
 for _ in range(50):
     try:
@@ -157,7 +166,7 @@ for _ in range(50):
   expect(lines[0]).toContain('SERVER_REFUSED The server was not added: the user said no')
   expect(lines.slice(1, 50).every((line) => line.includes('is not asked again'))).toBe(true)
   expect(messages).toHaveLength(1)
-  expect(existsSync(path.join(home, 'started'))).toBe(false)
+  expect(startedIn()).toEqual([])
 })
 
 it('a cell is told that secrets are given in a terminal, and that there is no one to ask', async () => {
@@ -170,3 +179,24 @@ it('a cell is told that secrets are given in a terminal, and that there is no on
   const silent = await startBridge({ home, env })
   expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no one to ask here')
 })
+
+const canJail = process.platform === 'linux' && existsSync('/usr/bin/bwrap')
+
+it.runIf(canJail)(
+  'a package runs in a jail, when it is tried and ever after, unless the user says otherwise',
+  async () => {
+    const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
+    const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })
+    expect(stdout, stderr).toContain('in a jail: it reaches the internet, and no files but its own')
+    expect(startedIn()).toHaveLength(1)
+    expect(startedIn()[0]).toContain('/.sandbridge/jail/')
+    rmSync(startedIn()[0]!)
+    const bridge = await startBridge({ home, env })
+    expect(await bridge.run('await mcp_weather.echo(message="hello")')).toContain('hello')
+    expect(startedIn()[0]).toContain('/.sandbridge/jail/')
+    await run(['remove', 'weather', '--yes'])
+    rmSync(startedIn()[0]!)
+    await run(['add', 'weather', '--yes', '--no-jail'], { MCP_INPUT_WEATHER_UNITS: 'si' })
+    expect(startedIn()).toEqual([path.join(home, 'started')])
+  },
+)

@@ -34,7 +34,7 @@ it('login prints JSON alone on stdout, and the page to sign in at on stderr', as
   const again = await sandbridge(home, ['login', 'r', '--json'])
   expect(JSON.parse(again.stdout)).toEqual({ server: 'r', signedIn: false })
   const plain = await sandbridge(home, ['login', 'r'])
-  expect(plain).toEqual({ code: 0, stdout: "'r' needs no sign-in, or has one already.\n", stderr: '' })
+  expect(plain).toEqual({ code: 0, stdout: "'r' needs no sign-in, or is already signed in.\n", stderr: '' })
   expect((await sandbridge(home, ['logout', 'r'])).stdout).toBe("Signed out of 'r'.\n")
   expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
 })

@@ -89,7 +89,7 @@ describe('a NameError of a variable that an earlier cell has set', () => {
   it('says so where each cell has a sandbox of its own', async () => {
     const bridge = await startBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     await bridge.run('table = [1]')
-    expect(await bridge.run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has a sandbox of its own/)
+    expect(await bridge.run(CAUGHT)).toMatch(/name 'table' is not defined.*each cell has its own sandbox/)
   })
 })
 

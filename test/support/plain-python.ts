@@ -32,7 +32,8 @@ export function startPlainPython(): Sandbox {
     id: `plain-python-${count}`,
     provider: 'bubblewrap', // the nearest there is: a native Python on this machine
     command: findPython()?.executable ?? PYTHON,
-    args: ['-I', '-B', PYTHON_FOLDER],
+    args: ['-I', '-B', PYTHON_FOLDER, '3'],
+    bell: true,
     env: { PATH, HOME, LANG: 'C.UTF-8' },
     explain: ({ signal, stderr }) => ({ reason: signal === null ? 'exited' : 'killed', detail: stderr }),
   })

@@ -393,7 +393,7 @@ describe('failures', () => {
     await expect(echo(upstreams, how)).rejects.toMatchObject({
       code: 'FRAME_TOO_LARGE',
       message:
-        "Server 'r' answered the call of 'echo' with a message with lists and objects more than 1000 deep in each other",
+        "Server 'r' answered the call of 'echo' with a message with lists and objects nested more than 1000 deep",
     })
     expect(textOf(await echo(upstreams, 'small'))).toBe('small')
   })

@@ -26,9 +26,14 @@ def connect(channel: Channel, output: Output) -> None:
 
 
 async def ask(method: str, **params: object) -> Any:
+    return await ask_with(method, _given(params))
+
+
+async def ask_with(method: str, params: dict[str, Any]) -> Any:
+    """The same for params that are all there."""
     _prepare()
     try:
-        reply = await _channel.call(method, _given(params), plain)
+        reply = await _channel.call(method, params, plain)
     except (FrameError, TypeError, ValueError, RecursionError) as problem:
         raise _unsendable(problem) from None
     return _value(reply)

@@ -103,8 +103,15 @@ class ToolProxy:
         if "raw" in kwargs and not await self._takes_raw():
             kwargs = dict(kwargs)
             raw = bool(kwargs.pop("raw"))
-        params = {"server": self._proxy._server, "tool": self.__name__, "args": list(args), "kwargs": kwargs}
-        result = await bridge.ask("call_tool", **params, raw=True if raw else None)
+        params: dict[str, Any] = {
+            "server": self._proxy._server,
+            "tool": self.__name__,
+            "args": args,
+            "kwargs": kwargs,
+        }
+        if raw:
+            params["raw"] = True
+        result = await bridge.ask_with("call_tool", params)
         if own and not raw and "docs" in result:
             return docs.tool_docs(result["docs"])
         return result if raw else native(result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 from typing import TYPE_CHECKING
 
@@ -58,6 +57,8 @@ def workflows() -> WorkflowList:
 
 
 def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
+    import inspect  # takes long to load, and few cells save something
+
     found = []
     for parameter in inspect.signature(inspect.unwrap(func)).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -77,6 +78,8 @@ def _parameters(func: Callable[..., Any]) -> list[dict[str, object]]:
 
 
 def _type(annotation: object) -> str:
+    import inspect
+
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
@@ -104,7 +107,7 @@ class Workflows:
 
         async def run(*args: object, **kwargs: object) -> object:
             result = func(*args, **kwargs)
-            return await result if inspect.isawaitable(result) else result
+            return await result if hasattr(result, "__await__") else result
 
         run.__name__ = run.__qualname__ = name
         run.__doc__ = getattr(func, "__doc__", None)

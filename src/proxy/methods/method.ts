@@ -18,6 +18,7 @@ import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
 import type { Uploads } from '../../state/uploads.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
+import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
 
@@ -46,6 +47,8 @@ interface ProxyOptions {
 interface AddedServersAccess {
   /** `podman` or `docker`. */
   engine(): Promise<string>
+  /** In a jail, where one can be made. */
+  jailed(addition: Addition): Promise<Addition>
   /** Start it once, and keep it. @throws BridgeError with why it did not start */
   add(addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal): Promise<unknown>
 }
@@ -58,6 +61,8 @@ export interface CellContext extends ProxyOptions {
   scope: Scope
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
+  /** Missing when every call is allowed. */
+  permissions: CellPermissions | undefined
   session: Session
   /** What the reader of the cell's result should know, a sentence each. */
   notes: Set<string>

@@ -24,7 +24,8 @@ export async function requestServer(name: string, context: Context): Promise<Vis
   const { registries, asker, session, signal } = context
   const { planAddition } = await import('../../registry/plan-addition.ts')
   const found = await (await registries()).get(name, { signal })
-  const addition = planAddition(found, { engine: await context.addedServers.engine() })
+  const planned = planAddition(found, { engine: await context.addedServers.engine() })
+  const addition = await context.addedServers.jailed(planned)
   const known = context.catalog.resolveServer(addition.name)
   if (known !== undefined)
     throw refused(`there is a server '${known}' already`, 'Use it, or ask the user to add the other with --name.')
@@ -63,6 +64,8 @@ function madeVisible(name: string, { catalog, scope }: Context): VisibleServer {
   return server
 }
 
+const IN_JAIL = 'It would run in a jail: it reaches the internet, and no files but its own.'
+
 const MAX_COMMAND_CHARS = 1_000
 
 function questionFor(addition: Addition): Question {
@@ -72,6 +75,7 @@ function questionFor(addition: Addition): Question {
   const message = [
     `The code that is running asks to add the MCP server '${found.server.name}' ${found.server.version} from ${found.registry}.`,
     `It would run: ${oneLine(commandLine(transport), MAX_COMMAND_CHARS)}`,
+    'sandbox' in entry ? IN_JAIL : 'It would see and change what you can.',
     ...says,
     ...warnings,
     `It is kept as '${name}' until you remove it: sandbridge remove ${name}`,

@@ -28,6 +28,9 @@ export interface BubblewrapOptions {
   cacheDir?: string
 }
 
+/** Behind the system call filter, which is on descriptor 3. */
+const BELL = 4
+
 interface Found {
   bubblewrap: Bubblewrap
   folders: MountedFolder[]
@@ -64,7 +67,13 @@ export class BubblewrapProvider implements Provider {
     const { projects = false } = this.#options
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     const { memoryBytes } = limits
-    const { args, preamble } = kernel.start({ id, memoryBytes, pidsCount: this.#options.pidsCount, compiled })
+    const { args, preamble } = kernel.start({
+      id,
+      memoryBytes,
+      pidsCount: this.#options.pidsCount,
+      compiled,
+      bell: BELL,
+    })
     return new StdioProcess({
       id,
       provider: 'bubblewrap',
@@ -78,6 +87,7 @@ export class BubblewrapProvider implements Provider {
       ],
       preamble,
       extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64', false)],
+      bell: true,
       explain,
     })
   }

@@ -1,5 +1,6 @@
 """The channel over a port made of lists: how bytes become frames, and replies find those who wait."""
 
+import asyncio
 import json
 import time
 import unittest
@@ -23,6 +24,9 @@ class FakePort:
             raise EOFError("the test waits for what never comes")
         return True
 
+    def announce(self, on):
+        pass
+
     def write(self, data):
         # A few bytes at a time, as a full pipe does.
         self.bytes += bytes(data[:7])
@@ -34,6 +38,59 @@ class FakePort:
 
 def line(**frame):
     return json.dumps(frame).encode() + b"\n"
+
+
+class WholePort(FakePort):
+    """Takes whatever is written at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.writes = []
+
+    def write(self, data):
+        self.writes.append([json.loads(line) for line in bytes(data).splitlines()])
+        return len(data)
+
+
+class Calling(unittest.TestCase):
+    def setUp(self):
+        self.port, self.interrupts = WholePort(), Interrupts()
+        self.channel = Channel(self.port, self.interrupts)
+        self.channel.begin_cell(1)
+
+    def run_turn(self, work):
+        """Run until nothing is left to do in this turn of the loop, as the session's loop does before it waits."""
+
+        async def main():
+            self.interrupts.loop = asyncio.get_running_loop()
+            tasks = [asyncio.ensure_future(one) for one in work(self.channel)]
+            await asyncio.sleep(0)
+            self.channel.send_rest()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        asyncio.run(main())
+
+    def test_the_calls_of_one_turn_are_two_writes(self):
+        self.run_turn(lambda channel: [channel.call("m", {"n": n}) for n in range(500)])
+        calls = [frame for write in self.port.writes for frame in write if frame["type"] == "call"]
+        self.assertEqual([frame["params"]["n"] for frame in calls], list(range(500)))
+        self.assertEqual([len(write) for write in self.port.writes[:2]], [1, 499])
+
+    def test_whatever_else_is_sent_comes_after_the_calls_before_it(self):
+        async def call_then_tell(channel):
+            first, second = channel.call("m", {"n": 1}), channel.call("m", {"n": 2})
+            tasks = [asyncio.ensure_future(first), asyncio.ensure_future(second)]
+            await asyncio.sleep(0)
+            channel.send({"type": "cancel", "id": 2})
+            for task in tasks:
+                task.cancel()
+
+        self.run_turn(lambda channel: [call_then_tell(channel)])
+        sent = [frame for write in self.port.writes for frame in write]
+        ids = [(frame["type"], frame["id"]) for frame in sent]
+        self.assertEqual(ids[:3], [("call", 1), ("call", 2), ("cancel", 2)])
 
 
 class Reading(unittest.TestCase):

@@ -119,13 +119,18 @@ function environment(
 
 /** What npx, uvx and the server itself keep; it lasts, so that the next start downloads nothing. */
 async function privateHome(name: string, stateDir: string): Promise<string> {
-  const readable = name.replaceAll(/[^\w.-]/g, '_').slice(0, 40)
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  const folder = path.join(stateDir, '.sandbridge', 'jail', `${readable}-${hash}`)
+  const folder = jailHome(name, stateDir)
   await makePrivateFolder(path.dirname(folder))
   await makePrivateFolder(folder)
   if (process.getuid?.() === 0) await chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
   return folder
+}
+
+/** Where the home folder of a jailed server is, if it has one. */
+export function jailHome(name: string, stateDir: string): string {
+  const readable = name.replaceAll(/[^\w.-]/g, '_').slice(0, 40)
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return path.join(stateDir, '.sandbridge', 'jail', `${readable}-${hash}`)
 }
 
 async function openProxy(

@@ -1,0 +1,56 @@
+// What leaves a cell while it runs, masked: its progress, and what servers ask the client's model. Pure.
+import type { UpstreamProgress } from '../cell/upstream-progress.ts'
+import { plainText } from '../text/terminal-text.ts'
+import type { Masker } from './masker.ts'
+
+interface CellProgress {
+  message?: string | null | undefined
+}
+
+interface Listeners<P extends CellProgress> {
+  onProgress?: (progress: P) => void
+  onUpstreamProgress?: (progress: UpstreamProgress) => void
+}
+
+/** Who hears of a running cell. What it prints is not told on: a value may come in two pieces, and the result has it all. */
+export function maskedListeners<P extends CellProgress>(
+  { onProgress, onUpstreamProgress }: Listeners<P>,
+  masker: Masker,
+): { onOutput: () => void } & Listeners<P> {
+  const masked = <T extends CellProgress>(progress: T): T =>
+    typeof progress.message === 'string' ? { ...progress, message: masker.mask(plainText(progress.message)) } : progress
+  return {
+    onOutput: () => {},
+    ...(onProgress && { onProgress: (progress: P) => onProgress(masked(progress)) }),
+    ...(onUpstreamProgress && {
+      onUpstreamProgress: (progress: UpstreamProgress) => onUpstreamProgress(masked(progress)),
+    }),
+  }
+}
+
+interface AskedQuestion {
+  method: string
+  params: Record<string, unknown>
+}
+
+interface AsksModel<Q extends AskedQuestion> {
+  canAnswer(question: Q): boolean
+  ask(question: Q, signal: AbortSignal | undefined): Promise<Record<string, unknown>>
+  hold<T>(work: Promise<T>): Promise<T>
+}
+
+/** A question of a server to the client's model goes out masked, and its answer comes back whole. A person sees the values. */
+export function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker: Masker): AsksModel<Q> {
+  return {
+    canAnswer: (question) => asker.canAnswer(question),
+    hold: (work) => asker.hold(work),
+    async ask(question, signal) {
+      if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
+      // Records stay records, whatever is in them.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const params = masker.maskData(question.params) as Record<string, unknown>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return masker.unmaskData(await asker.ask({ ...question, params }, signal)) as Record<string, unknown>
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { MASK_KINDS } from '../config/settings.ts'
+import { createMaskers } from './create-maskers.ts'
+import { customRecogniser } from './custom-pattern.ts'
+
+const masker = (patterns: { name: string; pattern: string }[] = []) => createMaskers(MASK_KINDS, patterns)!.of({})
+
+describe('a masker', () => {
+  it.each([
+    ['write to alice.smith+x@mail.example.com.', 'write to [EMAIL_1].'],
+    ['<münchen@bücher.example>', '<[EMAIL_1]>'],
+    ['call +49 (30) 123-45 67 now', 'call [PHONE_1] now'],
+    ['call (415) 555-0100', 'call [PHONE_1]'],
+    ['card 4111 1111 1111 1111, 5500005555555559', 'card [CARD_1], [CARD_2]'],
+    ['to DE89 3704 0044 0532 0130 00 today', 'to [IBAN_1] today'],
+    ['gb82west12345698765432', '[IBAN_1]'],
+    ['from 93.184.216.34 and 2606:2800:220:1::1', 'from [IP_1] and [IP_2]'],
+    ['key ghp_0123456789abcdefghij0123456789abcdef', 'key [SECRET_1]'],
+    ['redis://me:hunter22@localhost/0', 'redis://me:[SECRET_1]@localhost/0'],
+    ['password = "correct horse"', 'password = "correct horse"'],
+    ['password = "correct-horse"', 'password = "[SECRET_1]"'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE\nvQIB\n-----END PRIVATE KEY-----', '[SECRET_1]'],
+  ])('masks %j', (text, masked) => expect(masker().mask(text)).toBe(masked))
+
+  it.each([
+    'card 4111 1111 1111 1112',
+    'to DE89 3704 0044 0532 0130 02',
+    'version 1.2.3 at 12:30:59 on 2024-01-02',
+    '999.1.1.1 and 1.2.3.4.5',
+    'a@b and @decorator',
+    '3.14159265358979',
+    'id 00000000-0000-4000-8000-000000000000',
+  ])('leaves %j alone', (text) => expect(masker().mask(text)).toBe(text))
+
+  it('gives a value the same token wherever it is, and puts it back', () => {
+    const one = masker()
+    const masked = one.mask('a@x.example, b@x.example, a@x.example')
+    expect(masked).toBe('[EMAIL_1], [EMAIL_2], [EMAIL_1]')
+    expect(one.unmask(masked)).toBe('a@x.example, b@x.example, a@x.example')
+    expect(one.unmaskData({ to: ['[EMAIL_2]'], '[EMAIL_1]': 1 })).toEqual({ to: ['b@x.example'], 'a@x.example': 1 })
+  })
+
+  it('does not put back what another session was given, and leaves unknown tokens alone', () => {
+    const maskers = createMaskers(['email'])!
+    const [mine, theirs] = [maskers.of({}), maskers.of({})]
+    theirs.mask('secret@theirs.example')
+    expect(mine.unmask('[EMAIL_1] [EMAIL_2] [1]')).toBe('[EMAIL_1] [EMAIL_2] [1]')
+  })
+
+  it('masks keys and numbers of data', () => {
+    expect(masker().maskData({ 'a@x.example': [4_111_111_111_111_111, 42, null, { ok: true }] })).toEqual({
+      '[EMAIL_1]': ['[CARD_1]', 42, null, { ok: true }],
+    })
+  })
+
+  it('keeps a token in source where its value could end a literal', () => {
+    const one = masker([{ name: 'odd', pattern: 'X".{3}' }])
+    one.mask('X"abc a@x.example')
+    expect(one.unmaskSource('f("[ODD_1]", "[EMAIL_1]")')).toBe('f("[ODD_1]", "a@x.example")')
+    expect(one.unmask('[ODD_1]')).toBe('X"abc')
+  })
+
+  it('masks two values that overlap as one', () => {
+    expect(masker([{ name: 'case_no', pattern: 'case-\\d{2,8}@x' }]).mask('case-123@x.example')).toBe('[EMAIL_1]')
+  })
+})
+
+describe('a custom pattern', () => {
+  it('is masked under its name', () => {
+    expect(masker([{ name: 'employee', pattern: '\\bEMP-[0-9]{6}\\b' }]).mask('by EMP-123456')).toBe('by [EMPLOYEE_1]')
+  })
+
+  it.each(['(a+)+$', '(a|a)*b', '(?=a)a', '(a)\\1', 'a+b+c+d+', '(ab){1,3}', '[', 'a{5000}', '(?<n>a)'])(
+    'is refused where it could take for ever: %s',
+    (pattern) => expect(() => customRecogniser({ name: 'x', pattern })).toThrow("The mask pattern 'x'"),
+  )
+
+  it('takes work that grows with the text and not faster', () => {
+    // 64 ways at each place: with an unbounded repetition these letters would take a number of steps that is their square.
+    const { find } = customRecogniser({ name: 'x', pattern: '\\w+!' })
+    expect(find('a'.repeat(1_000_000))).toEqual([])
+    expect(find(`${'a'.repeat(10)}!`)).toHaveLength(1)
+  })
+})
