@@ -61,6 +61,8 @@ import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
+import { readOtelSettings } from './telemetry/otel-settings.ts'
+import { startTrace } from './telemetry/start-trace.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { systemKeychain } from './upstream/auth/keychain.ts'
 import { createTokenStore, type TokenStore } from './upstream/auth/token-store.ts'
@@ -251,6 +253,7 @@ export class Bridge {
   /** The only place where observers are attached. Each is loaded when there is something for it. */
   #attachObservers(): void {
     const { settings, events, log, upstreams } = this
+    this.#attachTelemetry()
     if (settings.live) {
       events.subscribe(
         new LazySubscriber({
@@ -293,6 +296,47 @@ export class Bridge {
         }),
       )
     }
+  }
+
+  #attachTelemetry(): void {
+    const { settings, events, log, upstreams } = this
+    const { metrics } = settings
+    if (metrics) {
+      const port = new LazySubscriber({
+        name: 'metrics',
+        guards: false,
+        wakes: [],
+        onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+        load: async () => {
+          const { PrometheusPort } = await import('./telemetry/prometheus.ts')
+          const opened = new PrometheusPort()
+          await opened.listen(metrics)
+          return opened
+        },
+      })
+      events.subscribe(port)
+      port.start()
+    }
+    const otel = readOtelSettings(process.env, VERSION)
+    if (!otel) return
+    if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
+    events.subscribe(
+      new LazySubscriber({
+        name: 'telemetry',
+        guards: false,
+        wakes: ['session.started', 'run.started', 'cell.started'],
+        onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
+        load: async () => {
+          const { Telemetry } = await import('./telemetry/telemetry.ts')
+          return new Telemetry({
+            otel,
+            version: VERSION,
+            redact: (server, text) => redactFor(upstreams, server, text),
+            warn: (message, fields) => log.warning(message, fields),
+          })
+        },
+      }),
+    )
   }
 
   openSession(): Session {
@@ -361,7 +405,8 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
+    const trace = run ? run.trace : this.events.startTrace(undefined)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
     const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }

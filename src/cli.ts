@@ -358,7 +358,10 @@ program
 
 program
   .command('doctor')
-  .description('check which sandboxes work on this machine, and whether a cell runs')
+  .description('show what can isolate Python on this machine, whether a cell runs, and what is amiss')
+  .option('--deep', 'also try the walls of the sandbox, and start every server')
+  .option('--fix', 'correct what can be corrected without a loss, such as rights of files')
+  .option('--report <file>', 'write all of it to a file, without secrets, for an issue')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 

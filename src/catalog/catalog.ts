@@ -163,6 +163,11 @@ export class Catalog {
     return [...this.#records.values()].map((record) => this.#entry(record))
   }
 
+  /** The tools of a server as far as they are known. Starts nothing. */
+  knownTools(server: string): readonly CatalogTool[] {
+    return this.#record(server).tools ?? []
+  }
+
   /** What the configuration itself says of a server, in one line; may be empty. */
   configuredDescription(server: string): string {
     return this.#record(server).configuredDescription

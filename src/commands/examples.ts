@@ -48,7 +48,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
   log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
   top: ['sandbridge top', 'sandbridge top --json'],
-  doctor: ['sandbridge doctor', 'sandbridge doctor --json'],
+  doctor: ['sandbridge doctor', 'sandbridge doctor --deep', 'sandbridge doctor --fix --report doctor.json'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],
   completion: [
