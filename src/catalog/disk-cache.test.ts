@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import { definitionKey, DiskCache, type CachedServer } from './disk-cache.ts'
@@ -38,7 +38,7 @@ function server(env: Record<string, string>, name = 'github'): ServerDefinition 
   }
 }
 
-test('what was written is read again, by nobody but its owner', () => {
+it('what was written is read again, by nobody but its owner', () => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   expect(new DiskCache(folder, log).read(KEY)).toEqual(ENTRY)
@@ -47,12 +47,12 @@ test('what was written is read again, by nobody but its owner', () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700)
 })
 
-test('what was never written is not there, and that is no news', () => {
+it('what was never written is not there, and that is no news', () => {
   expect(new DiskCache(folder, log).read(KEY)).toBeUndefined()
   expect(warnings).toEqual([])
 })
 
-test.each([
+it.each([
   ['empty', ''],
   ['torn', JSON.stringify({ format: 2, ...ENTRY }).slice(0, 40)],
   ['not JSON', '\u0000\u0001garbage SECRET'],
@@ -71,7 +71,7 @@ test.each([
   expect(warnings).toHaveLength(1)
 })
 
-test('parts of the wrong kind are left out', () => {
+it('parts of the wrong kind are left out', () => {
   const cache = new DiskCache(folder, log)
   cache.write(KEY, ENTRY)
   const text = JSON.stringify({
@@ -90,7 +90,7 @@ test('parts of the wrong kind are left out', () => {
   })
 })
 
-test('two bridges that share a folder keep what the other learned', () => {
+it('two bridges that share a folder keep what the other learned', () => {
   const [one, other] = [new DiskCache(folder, log), new DiskCache(folder, log)]
   one.write(KEY, {
     ...ENTRY,
@@ -105,7 +105,7 @@ test('two bridges that share a folder keep what the other learned', () => {
   expect(Object.keys(learned).toSorted()).toEqual(['a', 'b', 'c'])
 })
 
-test('a folder that cannot be written costs a warning, once, and nothing else', () => {
+it('a folder that cannot be written costs a warning, once, and nothing else', () => {
   writeFileSync(join(folder, '..', 'file'), '')
   const cache = new DiskCache(join(folder, '..', 'file', 'cache'), log)
   cache.write(KEY, ENTRY)
@@ -114,13 +114,13 @@ test('a folder that cannot be written costs a warning, once, and nothing else', 
   expect(warnings.filter((line) => line.startsWith('The catalog cannot be saved'))).toHaveLength(1)
 })
 
-test('the key of a definition changes with what is started, and only then', () => {
+it('the key of a definition changes with what is started, and only then', () => {
   const key = definitionKey(server({ TOKEN: 'a', MODE: 'b' }))
   expect(definitionKey(server({ MODE: 'b', TOKEN: 'a' }, 'other name'))).toBe(key)
   expect(definitionKey(server({ TOKEN: 'other', MODE: 'b' }))).not.toBe(key)
 })
 
-test('no secret of a definition is in the name or the text of a file', () => {
+it('no secret of a definition is in the name or the text of a file', () => {
   const definition = server({ TOKEN: 'sk-very-secret' })
   new DiskCache(folder, log).write(definitionKey(definition), ENTRY)
   const [file] = readdirSync(folder)

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { Embeddings } from './embeddings.ts'
 
 let server: Server | undefined
@@ -45,7 +45,7 @@ async function rank(embeddings: Embeddings, query: string): Promise<string[]> {
   return likeness === undefined ? [] : ITEMS.toSorted((a, b) => likeness.get(b)! - likeness.get(a)!)
 }
 
-test('items are ranked by meaning, and their vectors asked for once', async () => {
+it('items are ranked by meaning, and their vectors asked for once', async () => {
   const requests: Request[] = []
   const url = await endpoint((request, response) => {
     requests.push(request)
@@ -58,7 +58,7 @@ test('items are ranked by meaning, and their vectors asked for once', async () =
   expect(requests.every(({ model, authorization }) => model === 'small' && authorization === 'Bearer key')).toBe(true)
 })
 
-test.each<[string, (response: ServerResponse) => void]>([
+it.each<[string, (response: ServerResponse) => void]>([
   ['an error', (response) => response.writeHead(500).end('no')],
   ['no JSON', (response) => response.end('<html>')],
   ['too few vectors', (response) => response.end('{"data": []}')],
@@ -83,7 +83,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   expect(lines[0]).not.toContain('127.0.0.1')
 })
 
-test('an endpoint that never answers costs the time limit, not the search', async () => {
+it('an endpoint that never answers costs the time limit, not the search', async () => {
   const url = await endpoint(() => {})
   expect(await rank(new Embeddings({ url, timeoutMs: 50 }), 'pet')).toEqual([])
 })

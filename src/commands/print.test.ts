@@ -1,9 +1,9 @@
-import { expect, test, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import { visible, visibleInline } from './print.ts'
 import { reportFailure } from './report-failure.ts'
 
-test.each([
+it.each([
   ['\u001b[2K', '\\u001b[2K'],
   ['\u009b1A\u0007\r', '\\u009b1A\\u0007\\u000d'],
   ['\u202eevil\u2069', '\\u202eevil\\u2069'],
@@ -14,17 +14,17 @@ test.each([
   expect(visible(text)).toBe(shown)
 })
 
-test('lines stay lines, but not in what others wrote', () => {
+it('lines stay lines, but not in what others wrote', () => {
   expect(visible('a\nb')).toBe('a\nb')
   expect(visibleInline('a\nb\tc')).toBe('a\\u000ab\\u0009c')
 })
 
-test('JSON is the same value as before', () => {
+it('JSON is the same value as before', () => {
   const value = { a: '\u202e\u007f\u{e0041}' }
   expect(JSON.parse(visible(JSON.stringify(value)))).toEqual(value)
 })
 
-test('what a server said does not steer the terminal from within an error', () => {
+it('what a server said does not steer the terminal from within an error', () => {
   let said = ''
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { describeServers } from './describe-servers.ts'
 
 const commandOf = (command: string) => {
@@ -6,7 +6,7 @@ const commandOf = (command: string) => {
   return describeServers([{ name: 's', transport, source: { client: 'test', file: '/f' } }])[0]?.command
 }
 
-test.each([
+it.each([
   ['npx', 'npx'],
   ['/usr/local/bin/github-mcp-server', 'github-mcp-server'],
   ['python3.12', 'python3.12'],
@@ -18,7 +18,7 @@ test.each([
   expect(commandOf(command)).toBe(shown)
 })
 
-test.each([
+it.each([
   'TOKEN=abc npx server',
   'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
   'sk-ant-api03-AbCdEfGhIjKlMnOp',

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createByteTail } from './byte-tail.ts'
 
-test('keeps exactly the last bytes of whatever went past', () => {
+it('keeps exactly the last bytes of whatever went past', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 40 }).map((text) => text.replace(/[^ -~]/g, '.'))), (chunks) => {
       const tail = createByteTail(50)
@@ -12,7 +12,7 @@ test('keeps exactly the last bytes of whatever went past', () => {
   )
 })
 
-test('stays exact over thousands of tiny chunks', () => {
+it('stays exact over thousands of tiny chunks', () => {
   const tail = createByteTail(1000)
   for (let i = 0; i < 5000; i += 1) tail.push(Buffer.from(String(i % 10)))
   expect(tail.text()).toBe('0123456789'.repeat(100))

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLineSplitter } from './line-splitter.ts'
 
 function split(chunks: Buffer[], maxBytes = 1000) {
@@ -15,7 +15,7 @@ function split(chunks: Buffer[], maxBytes = 1000) {
 }
 
 describe('line splitter', () => {
-  test('gives the same lines however the bytes are cut', () => {
+  it('gives the same lines however the bytes are cut', () => {
     const line = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 30 })
       .map((text) => text.replace(/[\r\n]/g, '\u2028'))
@@ -29,11 +29,11 @@ describe('line splitter', () => {
     )
   })
 
-  test('leaves out blank lines and a CR before the LF, and keeps an unfinished line back', () => {
+  it('leaves out blank lines and a CR before the LF, and keeps an unfinished line back', () => {
     expect(split([Buffer.from('\n\r\na\r\n\nb\nrest')]).lines).toEqual(['a', 'b'])
   })
 
-  test('drops a line that is too long, hands over its ends, and reads the next one', () => {
+  it('drops a line that is too long, hands over its ends, and reads the next one', () => {
     const long = `{"id":7${'x'.repeat(2000)},"end":1}`
     const bytes = Buffer.from(`before\n${long}\nafter\n`)
     const byteByByte = [...bytes].map((byte) => Buffer.from([byte]))
@@ -44,7 +44,7 @@ describe('line splitter', () => {
     }
   })
 
-  test('keeps a line of exactly the limit', () => {
+  it('keeps a line of exactly the limit', () => {
     expect(split([Buffer.from(`${'x'.repeat(10)}\n`)], 10).lines).toHaveLength(1)
     expect(split([Buffer.from(`${'x'.repeat(11)}\n`)], 10).tooLong).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { withFileLock } from './file-lock.ts'
 
 async function lockFile(): Promise<string> {
@@ -12,7 +12,7 @@ async function lockFile(): Promise<string> {
 
 const shiftTime = (file: string, ms: number) => utimes(file, new Date(Date.now() + ms), new Date(Date.now() + ms))
 
-test('one at a time, and nothing is left behind', async () => {
+it('one at a time, and nothing is left behind', async () => {
   const lock = await lockFile()
   const order: string[] = []
   const work = (name: string) => async () => {
@@ -25,13 +25,13 @@ test('one at a time, and nothing is left behind', async () => {
   expect(await readdir(path.dirname(lock))).toEqual([])
 })
 
-test('a failure gives the lock back', async () => {
+it('a failure gives the lock back', async () => {
   const lock = await lockFile()
   await expect(withFileLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await withFileLock(lock, () => Promise.resolve(1))).toBe(1)
 })
 
-test.each([
+it.each([
   ['long ago', -61_000],
   ['in the future, before the clock was set back', 3_600_000],
 ])('a lock that was left behind %s is removed', async (_when, ms) => {
@@ -42,7 +42,7 @@ test.each([
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
-test('who was taken for dead leaves the lock of its successor alone', async () => {
+it('who was taken for dead leaves the lock of its successor alone', async () => {
   const lock = await lockFile()
   let robbed: Promise<void> | undefined
   let endFirst = (): void => {}
@@ -63,7 +63,7 @@ test('who was taken for dead leaves the lock of its successor alone', async () =
   expect(await readdir(path.dirname(lock))).toEqual([])
 })
 
-test('a lock of a process that was killed is removed at once', async () => {
+it('a lock of a process that was killed is removed at once', async () => {
   const lock = await lockFile()
   await withFileLock(lock, async () => {
     const [host, , id] = (await readFile(lock, 'utf8')).split(' ')
@@ -73,7 +73,7 @@ test('a lock of a process that was killed is removed at once', async () => {
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
-test('a lock of a process on another machine is left alone while it is fresh', async () => {
+it('a lock of a process on another machine is left alone while it is fresh', async () => {
   const lock = await lockFile()
   await withFileLock(lock, () => Promise.resolve())
   await writeFile(lock, 'another-host 999999999 x')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { editDistance } from './edit-distance.ts'
 import { didYouMean, didYouMeanText } from './did-you-mean.ts'
 
@@ -12,7 +12,7 @@ const NAMES = [
   'q',
 ]
 
-test.each([
+it.each([
   ['creat_issue', ['create_issue']],
   ['createIssue', ['create_issue']],
   ['issue_create', ['create_issue']],
@@ -27,12 +27,12 @@ test.each([
   expect(didYouMean(wrong, NAMES, 1)).toEqual(expected)
 })
 
-test('the text names the nearest, or is empty', () => {
+it('the text names the nearest, or is empty', () => {
   expect(didYouMeanText('titel', ['title', 'body'])).toBe('Did you mean title?')
   expect(didYouMeanText('zzz', ['title', 'body'])).toBe('')
 })
 
-test.each([
+it.each([
   ['', '', 0],
   ['abc', 'abc', 0],
   ['abc', 'acb', 1],
@@ -45,7 +45,7 @@ test.each([
   expect(editDistance(b, a, 5)).toBe(edits)
 })
 
-test('more edits than the limit are one more than it', () => {
+it('more edits than the limit are one more than it', () => {
   expect(editDistance('abc', 'xyz', 1)).toBe(2)
   expect(editDistance('a', 'abcdef', 2)).toBe(3)
 })

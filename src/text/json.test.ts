@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { isRecord, parseJson, withoutUndefined } from './json.ts'
 
-test.each([
+it.each([
   ['{"a": [1]}', { a: [1] }],
   ['null', null],
   ['0', 0],
@@ -12,12 +12,12 @@ test.each([
   expect(parseJson(text)).toEqual(value)
 })
 
-test('isRecord holds for objects alone', () => {
+it('isRecord holds for objects alone', () => {
   expect([{}, Object.create(null), { a: 1 }].map(isRecord)).toEqual([true, true, true])
   expect([null, undefined, [], 'a', 1].map(isRecord)).toEqual([false, false, false, false, false])
 })
 
-test('withoutUndefined removes undefined fields and nothing else', () => {
+it('withoutUndefined removes undefined fields and nothing else', () => {
   const kept = withoutUndefined({ a: undefined, b: null, c: '', d: 0, inner: { e: undefined } })
   expect(Object.keys(kept)).toEqual(['b', 'c', 'd', 'inner'])
   expect(Object.keys(kept.inner)).toEqual(['e'])

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { foldName, isPythonKeyword, pythonName, pythonNames, serverAlias, serverAliases } from './python-name.ts'
 
-test.each([
+it.each([
   ['create_issue', 'create_issue'],
   ['create-issue', 'create_issue'],
   ['API-get-user', 'API_get_user'],
@@ -21,21 +21,21 @@ test.each([
   expect(pythonName(name, 'tool')).toBe(expected)
 })
 
-test('a server alias is in lower case', () => {
+it('a server alias is in lower case', () => {
   expect(serverAlias('GitHub Enterprise', 'server')).toBe('github_enterprise')
 })
 
-test('names that collide stay apart, and an identifier keeps its own name', () => {
+it('names that collide stay apart, and an identifier keeps its own name', () => {
   const names = pythonNames(['a-b', 'a.b', 'a_b', 'a b'], 'tool')
   expect(Object.fromEntries(names)).toEqual({ a_b: 'a_b', 'a b': 'a_b_2', 'a-b': 'a_b_3', 'a.b': 'a_b_4' })
 })
 
-test('a number that is taken is passed over', () => {
+it('a number that is taken is passed over', () => {
   const names = pythonNames(['x-y', 'x_y', 'x_y_2'], 'tool')
   expect(names.get('x-y')).toBe('x_y_3')
 })
 
-test('thousands of colliding names do not take for ever', () => {
+it('thousands of colliding names do not take for ever', () => {
   const names = Array.from(
     { length: 20_000 },
     (_, index) => '-'.repeat(1 + (index % 2)) + '🔥'.repeat(index % 50) + `-${index % 7}`,
@@ -43,7 +43,7 @@ test('thousands of colliding names do not take for ever', () => {
   expect(new Set(pythonNames(names, 'tool').values()).size).toBe(new Set(names).size)
 })
 
-test('whatever the names: valid, no keyword, all different, and the order of the list does not matter', () => {
+it('whatever the names: valid, no keyword, all different, and the order of the list does not matter', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 30 }), fc.nat(), (names, turn) => {
       const found = pythonNames(names, 'tool')
@@ -59,11 +59,11 @@ test('whatever the names: valid, no keyword, all different, and the order of the
   )
 })
 
-test('folding brings the spellings of a name together', () => {
+it('folding brings the spellings of a name together', () => {
   expect(new Set(['createIssue', 'create_issue', 'create-issue', 'Create Issue'].map(foldName)).size).toBe(1)
 })
 
-test('the aliases of an earlier group are as if there were no other', () => {
+it('the aliases of an earlier group are as if there were no other', () => {
   const own = ['a-b', 'a.b', '🔥', 'class']
   const projects = ['a_b_2', 'server', 'class_', 'a_b']
   const alone = serverAliases([own])

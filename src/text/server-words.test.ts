@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { cleanWords, isPlainlySeen, onOneLine } from './server-words.ts'
 
-test.each([
+it.each([
   ['colours', '\u001b[31mred\u001b[0m', 'red'],
   ['a title of the terminal', 'a\u001b]0;owned\u0007b', 'ab'],
   ['a link of the terminal', '\u001b]8;;https://evil.example\u001b\\here\u001b]8;;\u001b\\', 'here'],
@@ -18,6 +18,6 @@ test.each([
   expect(isPlainlySeen(text)).toBe(text === expected)
 })
 
-test('brings words to one line', () => {
+it('brings words to one line', () => {
   expect(onOneLine(' a\n\n b\u001b[1m\tc ')).toBe('a b c')
 })

@@ -1,7 +1,7 @@
 // Each defence of the embedded sandbox on its own: an attack that it stops, and that works when only this defence is taken out.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planMemory, underMemoryCap } from '../../src/sandbox/pyodide/command.ts'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/sandbox/pyodide/spawn-sandbox.ts'
@@ -49,13 +49,13 @@ const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
 })
 
 describe('the context', () => {
-  test('no code is made from strings', async () => {
+  it('no code is made from strings', async () => {
     const attack = javascript("'ESCAPED ' + 6 * 7")
     expect(await printed({}, attack)).not.toContain('ESCAPED')
     expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
   })
 
-  test('it holds no object of Node’s, whatever code runs in it', async () => {
+  it('it holds no object of Node’s, whatever code runs in it', async () => {
     // Any object of another realm leads to that realm's Function, and so to everything in it.
     const attack = javascript(
       `(() => {
@@ -75,7 +75,7 @@ describe('the context', () => {
     expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
   })
 
-  test('no error of Node’s gets in when the stack overflows', async () => {
+  it('no error of Node’s gets in when the stack overflows', async () => {
     const attack = javascript(
       `(() => {
         const seen = new Set()
@@ -101,7 +101,7 @@ describe('the context', () => {
     expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
   })
 
-  test('nobody inside can make Node hand out stack frames', async () => {
+  it('nobody inside can make Node hand out stack frames', async () => {
     const attack = javascript(
       "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
     )
@@ -116,7 +116,7 @@ describe('the context', () => {
 })
 
 describe('Python', () => {
-  test('it finds no way to JavaScript', async () => {
+  it('it finds no way to JavaScript', async () => {
     const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
     expect(await printed({}, attack)).toContain('ModuleNotFoundError')
     const kept: Weakening = {
@@ -145,7 +145,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
   }
   const PERMISSIONS = ['--permission', '--experimental-permission', '--allow-']
 
-  test.each([
+  it.each([
     { name: 'reads a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
     { name: 'writes a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
     { name: 'starts a program', code: "require('child_process').execFileSync('touch', [MARKER])" },
@@ -157,7 +157,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     expect(await canaries.traces(open), open).toBeDefined()
   })
 
-  test.each([
+  it.each([
     { flag: '--disallow-code-generation-from-strings', code: "console.log('ESCAPED ' + eval('6 * 7'))" },
     {
       flag: '--frozen-intrinsics',
@@ -170,7 +170,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
 
   const { heapMaxBytes, v8HeapMib } = planMemory(512 << 20)
 
-  test.each([
+  it.each([
     {
       flag: '--wasm-max-mem-pages',
       code: `try { new WebAssembly.Memory({ initial: ${heapMaxBytes / 65536 + 1} }); console.log('ESCAPED') } catch {}`,
@@ -189,7 +189,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     60_000,
   )
 
-  test('--disable-sigusr1: a signal opens no inspector', (ctx) => {
+  it('--disable-sigusr1: a signal opens no inspector', (ctx) => {
     const flag = '--disable-sigusr1'
     if (!process.allowedNodeEnvironmentFlags.has(flag)) ctx.skip(`Node ${process.version} has no ${flag}`)
     const code = "process.kill(process.pid, 'SIGUSR1'); setTimeout(() => {}, 1000)"
@@ -199,7 +199,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     expect(breach(code, open)).toContain('Debugger listening')
   })
 
-  test('it starts without the bridge’s environment', async () => {
+  it('it starts without the bridge’s environment', async () => {
     process.env['SANDBRIDGE_TEST_SECRET'] = 'ESCAPED'
     try {
       const command = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))']
@@ -214,7 +214,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
     }
   })
 
-  test('the hard cap on memory holds outside Python’s heap', (ctx) => {
+  it('the hard cap on memory holds outside Python’s heap', (ctx) => {
     if (process.platform !== 'linux') ctx.skip('the hard cap is set on Linux only')
     const code =
       "const b = []; for (let i = 0; i < 16; i++) b.push(Buffer.alloc(64 << 20, 1)); console.log('ESCAPED', b.length)"
@@ -227,7 +227,7 @@ describe('the process, assuming that code runs in it with all of Node', () => {
 })
 
 describe('the outer wall, assuming that code runs in the process with all of Node and no flag', () => {
-  test.for([
+  it.for([
     { name: 'a connection', code: "require('net').connect(PORT, '127.0.0.1').on('error', (e) => console.log(e.code))" },
     { name: 'a Unix socket', code: "require('net').connect(UNIX_SOCKET).on('error', (e) => console.log(e.code))" },
     { name: 'a signal to the host', code: "process.kill(HOST_PID, 0); console.log('ESCAPED')" },

@@ -5,7 +5,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { searchMemory } from './memory-search.ts'
 import { testCacheFolder } from './pyodide-cache.ts'
@@ -55,7 +55,7 @@ function wordsOf(machine: string): string[] {
 }
 
 describe('the memory of the embedded sandbox', () => {
-  test('holds nothing of the machine that makes the snapshot, nor of the one that uses it', async () => {
+  it('holds nothing of the machine that makes the snapshot, nor of the one that uses it', async () => {
     expect(await searchOn('maker', [])).toEqual([])
     const folders = (await readdir(cacheFolder)).filter((name) => name.startsWith('pyodide-'))
     expect(folders).toHaveLength(1)
@@ -64,7 +64,7 @@ describe('the memory of the embedded sandbox', () => {
     expect(snapshot.includes('canary-')).toBe(false)
   }, 120_000)
 
-  test.each([
+  it.each([
     [
       'each start',
       {

@@ -1,7 +1,7 @@
 // What must hold between sandboxes and after their end: nothing crosses from one to the next, nothing is left behind, a crash costs nobody else.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PyodideProvider, prepareBundle } from '../../src/sandbox/pyodide/provider.ts'
 import { childArguments, nodeFlags, planMemory } from '../../src/sandbox/pyodide/command.ts'
 import { testCacheFolder } from './pyodide-cache.ts'
@@ -13,7 +13,7 @@ const start = async (memoryBytes = 384 << 20): Promise<Victim> => sandboxVictim(
 beforeAll(() => provider.prepare())
 
 describe('two sandboxes', () => {
-  test('share no state: files, modules, random numbers', async () => {
+  it('share no state: files, modules, random numbers', async () => {
     const [first, second] = await Promise.all([start(), start()])
     await first.run(`import math\nmath.pi = 3\nopen('/workspace/mine', 'w').write('x')\nsecret = 1`)
     const there = await second.run(`import math, os\nprint(math.pi, os.listdir('/workspace'), 'secret' in globals())`)
@@ -29,7 +29,7 @@ describe('two sandboxes', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  test('one that runs out of memory or corrupts its heap ends alone', async () => {
+  it('one that runs out of memory or corrupts its heap ends alone', async () => {
     const other = await start()
     const crashes = [
       [`import ctypes\nctypes.memset(1024, 0x41, 20 << 20)`, 'the sandbox ended'],
@@ -50,7 +50,7 @@ describe('two sandboxes', () => {
 })
 
 describe('the end', () => {
-  test('dispose ends a loop that no interrupt can', async () => {
+  it('dispose ends a loop that no interrupt can', async () => {
     const sandbox = await provider.start({ memoryBytes: 384 << 20 })
     const victim = sandboxVictim(sandbox)
     const running = victim.run(
@@ -62,7 +62,7 @@ describe('the end', () => {
     expect((await sandbox.exited).signal ?? 'SIGKILL').toBe('SIGKILL')
   })
 
-  test('a bridge that is killed leaves no busy sandbox behind', async (ctx) => {
+  it('a bridge that is killed leaves no busy sandbox behind', async (ctx) => {
     if (process.platform === 'win32') ctx.skip('signals')
     const bundle = await prepareBundle({ cacheFolder: testCacheFolder() })
     const memory = planMemory(384 << 20)

@@ -1,7 +1,7 @@
 // The list of attacks as tests for one provider: each one fails in a sandbox, and works in a process that nothing protects.
 import { spawnSync } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import type { Attack } from './attack.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
@@ -41,7 +41,7 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
     }
 
     for (const attack of attacksFor(name)) {
-      test(`${attack.kind}: ${attack.name}`, async (ctx) => {
+      it(`${attack.kind}: ${attack.name}`, async (ctx) => {
         if (typeof provider === 'string') ctx.skip(provider)
         if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')
         const why = whyNoControl(attack)

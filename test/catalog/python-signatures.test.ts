@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, test, type TestContext } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { pythonName } from '../../src/text/python-name.ts'
 import { FULL, SHORT, signatureOf, signatureSource } from '../../src/catalog/signature/signature.ts'
 import { typeText } from '../../src/catalog/signature/schema-type.ts'
@@ -95,18 +95,18 @@ function sourcesFor(toolName: string, inputSchema: unknown, outputSchema: unknow
   ]
 }
 
-test('every generated schema', (ctx) => {
+it('every generated schema', (ctx) => {
   const sample = fc.sample(fc.tuple(name, schema, schema), { numRuns: 3000 })
   const sources = sample.flatMap(([toolName, input, output]) => sourcesFor(toolName, input, output))
   expect(sources.every((source) => !/[\n\r]/.test(source))).toBe(true)
   expect(parsed(sources, ctx).filter((line) => line !== 'ok')).toEqual([])
 })
 
-test('control: what is no Python is seen', (ctx) => {
+it('control: what is no Python is seen', (ctx) => {
   expect(parsed(['def f(a?: str): ...', 'def f(*, a: str) -> None: ...'], ctx)[0]).toMatch(/SyntaxError/)
 })
 
-test('every recorded tool', (ctx) => {
+it('every recorded tool', (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
   if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>

@@ -1,8 +1,8 @@
 // Guards the goals of the search over recorded tools, the same that the benchmark prints.
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { madeUpRows, recordedRows, serverName } from '../../bench/catalog/catalog-rows.ts'
 
-test('recall, tokens and empty answers meet their goals', async (ctx) => {
+it('recall, tokens and empty answers meet their goals', async (ctx) => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''
   if (file === '') ctx.skip('SANDBRIDGE_CATALOGUE does not name a file of recorded tools')
   const rows = await recordedRows(file)
@@ -10,13 +10,13 @@ test('recall, tokens and empty answers meet their goals', async (ctx) => {
   expect(rows.filter((row) => row.ok === false)).toEqual([])
 })
 
-test('recall, tokens and empty answers meet their goals over servers that the search was not written beside', async () => {
+it('recall, tokens and empty answers meet their goals over servers that the search was not written beside', async () => {
   const rows = await madeUpRows()
   expect(rows.length).toBeGreaterThan(8)
   expect(rows.filter((row) => row.ok === false)).toEqual([])
 })
 
-test.each([
+it.each([
   ['@modelcontextprotocol/server-github', 'github'],
   ['@playwright/mcp', 'playwright'],
   ['mcp-server-kubernetes', 'kubernetes'],

@@ -1,5 +1,5 @@
 // A server whose definition has a client id and secret: the bridge gets its tokens by itself, and shows the secret to nobody else.
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '../../src/config/server-definition.ts'
 import { createRedactor } from '../../src/config/secrets/redact.ts'
 import { CLIENT, protectedServer, type Protected } from './authorization-server.ts'
@@ -19,7 +19,7 @@ const failureOf = (upstreams: ReturnType<typeof open>) =>
   )
 
 describe('a server with client credentials', () => {
-  test('is used without anybody signing in, with one token for many calls', async () => {
+  it('is used without anybody signing in, with one token for many calls', async () => {
     const server = await protectedServer()
     const upstreams = bridge(server, { scope: 'read write' })
     const results = await Promise.all(Array.from({ length: 10 }, () => echo(upstreams)))
@@ -29,7 +29,7 @@ describe('a server with client credentials', () => {
     expect(upstreams.logged.join('\n')).not.toContain(CLIENT.clientSecret)
   })
 
-  test('is not said to have wrong ones while its authorization server fails', async () => {
+  it('is not said to have wrong ones while its authorization server fails', async () => {
     const server = await protectedServer()
     server.twist.tokenStatus = 500
     const upstreams = bridge(server)
@@ -41,7 +41,7 @@ describe('a server with client credentials', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  test('without a scope that a call needs says where to add it', async () => {
+  it('without a scope that a call needs says where to add it', async () => {
     const server = await protectedServer()
     server.twist.neededScope = 'reports:write'
     await expect(echo(bridge(server))).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('a server with client credentials', () => {
     expect(server.counts).toMatchObject({ client: 1, refused: 1 })
   })
 
-  test('gets a new token when the old one has expired, once for all who need it', async () => {
+  it('gets a new token when the old one has expired, once for all who need it', async () => {
     const server = await protectedServer()
     const upstreams = bridge(server)
     await echo(upstreams)
@@ -62,7 +62,7 @@ describe('a server with client credentials', () => {
     expect(server.counts.client).toBe(2)
   })
 
-  test('with a wrong secret says what to correct, and not what it was, though the server repeats it', async () => {
+  it('with a wrong secret says what to correct, and not what it was, though the server repeats it', async () => {
     const server = await protectedServer()
     const warn = vi.spyOn(console, 'warn')
     onTestFinished(() => warn.mockRestore())
@@ -82,7 +82,7 @@ describe('a server with client credentials', () => {
     }
   })
 
-  test('is not asked for tokens for ever when it honours none', async () => {
+  it('is not asked for tokens for ever when it honours none', async () => {
     const server = await protectedServer()
     server.twist.keepInvalid = true
     const upstreams = bridge(server)
@@ -90,7 +90,7 @@ describe('a server with client credentials', () => {
     expect(server.counts.client).toBeLessThanOrEqual(3)
   })
 
-  test('sends its secret to no other authorization server than its own, unless its definition names that one', async () => {
+  it('sends its secret to no other authorization server than its own, unless its definition names that one', async () => {
     const [server, other] = [await protectedServer(), await protectedServer()]
     const origin = new URL(other.url).origin
     server.twist.authorizationServer = origin
@@ -105,14 +105,14 @@ describe('a server with client credentials', () => {
     expect(other.counts.client).toBeGreaterThan(0)
   })
 
-  test('with another issuer than the one it is registered with does not get the secret', async () => {
+  it('with another issuer than the one it is registered with does not get the secret', async () => {
     const server = await protectedServer()
     const failure = await failureOf(bridge(server, { issuer: 'https://auth.example' }))
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(server.counts.client).toBe(0)
   })
 
-  test('whose authorization server is not there says so', async () => {
+  it('whose authorization server is not there says so', async () => {
     const server = await protectedServer()
     server.twist.authorizationServer = 'http://127.0.0.1:1'
     const failure = await failureOf(bridge(server, { issuer: 'http://127.0.0.1:1' }))
@@ -120,7 +120,7 @@ describe('a server with client credentials', () => {
   })
 })
 
-test('the secret is redacted in every form in which it is sent', () => {
+it('the secret is redacted in every form in which it is sent', () => {
   const redact = createRedactor({ type: 'http', url: 'https://s.example/', headers: {}, oauth: CLIENT })
   const basic = Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString('base64')
   expect(redact(`${CLIENT.clientSecret} ${basic}`)).toBe('[redacted] [redacted]')

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { type Keychain, systemKeychain } from '../../src/upstream/auth/keychain.ts'
 import { login } from '../../src/upstream/auth/login.ts'
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     })
   const saved = async () => (await store().read(url)).byIssuer['i']?.tokens?.access_token
 
-  test('a sign-in is sealed in the file, and every bridge can open it', async () => {
+  it('a sign-in is sealed in the file, and every bridge can open it', async () => {
     const server = await protectedServer()
     const { tokens } = await signIn(server.url)
     expect(await echo(server.url)).toBe('hi')
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     return textOf(await upstreams.callTool('r', 'echo', { text: 'hi' }))
   }
 
-  test('no secret is in a command line, or in the log', async () => {
+  it('no secret is in a command line, or in the log', async () => {
     await save('my-token')
     expect(await saved()).toBe('my-token')
     const secret = readFileSync(path.join(folder, 'secret'), 'utf8')
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     }
   })
 
-  test('a keychain that fails costs nothing: the file is used, and the log says so once', async () => {
+  it('a keychain that fails costs nothing: the file is used, and the log says so once', async () => {
     writeFileSync(path.join(folder, 'broken'), '')
     const tokens = createTokenStore(file, vault())
     for (let i = 0; i < 3; i += 1) {
@@ -117,7 +117,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect((await store().read(url)).byIssuer['i']).toEqual({ port: 2 })
   })
 
-  test('a sign-in that cannot be opened is as good as none, and is not lost', async () => {
+  it('a sign-in that cannot be opened is as good as none, and is not lost', async () => {
     await save('my-token')
     writeFileSync(path.join(folder, 'broken'), '')
     expect(await saved()).toBeUndefined()
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect(await saved()).toBe('another')
   })
 
-  test('a sign-in cannot be opened as that of another server', async () => {
+  it('a sign-in cannot be opened as that of another server', async () => {
     await save('my-token')
     const other = createTokenStore(file, vault())
     await other.update('https://evil.example/mcp', () => {})
@@ -141,14 +141,14 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect(await saved()).toBe('my-token')
   })
 
-  test('something else under our name is left alone', async () => {
+  it('something else under our name is left alone', async () => {
     writeFileSync(path.join(folder, 'secret'), 'a password')
     await save('my-token')
     expect(readFileSync(path.join(folder, 'secret'), 'utf8')).toBe('a password')
     expect(readFileSync(file, 'utf8')).toContain('my-token')
   })
 
-  test('without the program there is nothing to warn of', async () => {
+  it('without the program there is nothing to warn of', async () => {
     rmSync(path.join(folder, program))
     await save('my-token')
     expect(await saved()).toBe('my-token')
@@ -156,12 +156,12 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
   })
 })
 
-test('there is none on Windows, or without a session bus', () => {
+it('there is none on Windows, or without a session bus', () => {
   expect(systemKeychain({ platform: 'win32', env: {} })).toBeUndefined()
   expect(systemKeychain({ platform: 'linux', env: { XDG_RUNTIME_DIR: '/nowhere' } })).toBeUndefined()
 })
 
-test('the real keychain of this machine keeps a secret', async (ctx) => {
+it('the real keychain of this machine keeps a secret', async (ctx) => {
   const service = `sandbridge-test-${process.pid}`
   const keychain = systemKeychain({ platform: process.platform, env: process.env, service })
   const before = keychain ? await keychain.get().catch((error: Error) => error) : new Error('no session bus')

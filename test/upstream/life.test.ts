@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { expandTransport } from '../../src/config/expand.ts'
 import { rawRemote, remote } from './remote-server.ts'
@@ -18,7 +18,7 @@ async function temporaryFile(): Promise<string> {
 const named = (name: string) => ({ ...raw('good'), name })
 
 describe('idle servers', () => {
-  test('are stopped, and started again on the next use', async () => {
+  it('are stopped, and started again on the next use', async () => {
     const upstreams = open([raw('good')], { idleMs: 100 })
     const first = textOf(await upstreams.callTool('good', 'pid', {}))
     await until(() => upstreams.state('good') === 'not-started')
@@ -26,7 +26,7 @@ describe('idle servers', () => {
     expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
   })
 
-  test('with a call in flight are not idle', async () => {
+  it('with a call in flight are not idle', async () => {
     const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
     await upstreams.callTool('slow', 'progress', {})
     const abort = new AbortController()
@@ -40,7 +40,7 @@ describe('idle servers', () => {
 })
 
 describe('another list of servers', () => {
-  test('leaves a server running that is the same, and starts one that is new', async () => {
+  it('leaves a server running that is the same, and starts one that is new', async () => {
     const upstreams = open([named('a'), named('b')])
     const first = textOf(await upstreams.callTool('a', 'pid', {}))
     const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
@@ -53,7 +53,7 @@ describe('another list of servers', () => {
 })
 
 describe('the bound on processes', () => {
-  test('stops the one used longest ago', async () => {
+  it('stops the one used longest ago', async () => {
     const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })
     await upstreams.listTools('a')
     await upstreams.listTools('b')
@@ -62,7 +62,7 @@ describe('the bound on processes', () => {
     expect(['a', 'b', 'c'].map((name) => upstreams.state(name))).toEqual(['running', 'not-started', 'running'])
   })
 
-  test('refuses a start when all are in use, and does not hold it against the server', async () => {
+  it('refuses a start when all are in use, and does not hold it against the server', async () => {
     const upstreams = open([raw('slow', await temporaryFile()), named('b')], { maxProcesses: 1 })
     const abort = new AbortController()
     await upstreams.listTools('slow')
@@ -77,7 +77,7 @@ describe('the bound on processes', () => {
 })
 
 describe('limits of a definition', () => {
-  test('a call that takes longer than its server may is a timeout', async () => {
+  it('a call that takes longer than its server may is a timeout', async () => {
     const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
     await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -86,14 +86,14 @@ describe('limits of a definition', () => {
     expect(upstreams.state('slow')).toBe('running')
   })
 
-  test('a server that nobody trusted is never started', async () => {
+  it('a server that nobody trusted is never started', async () => {
     const file = await temporaryFile()
     const upstreams = open([{ ...raw('grandchild', file), trusted: false }])
     await expect(upstreams.listTools('grandchild')).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
     await expect(readFile(file)).rejects.toThrow('ENOENT')
   })
 
-  test('placeholders are filled in at the start, and what they stood for is redacted', async () => {
+  it('placeholders are filled in at the start, and what they stood for is redacted', async () => {
     const definition = raw('exit', '${SECRET}')
     const upstreams = open([definition], {
       resolveTransport: (one) =>
@@ -113,7 +113,7 @@ describe('what a server may ask for', () => {
     sample: async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }),
   }
 
-  test.each([
+  it.each([
     ['roots/list', { roots: [{ uri: 'file:///asks' }] }],
     ['elicitation/create', { action: 'accept', content: { answer: 'asks: Which one?' } }],
     ['sampling/createMessage', { role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }],
@@ -127,7 +127,7 @@ describe('what a server may ask for', () => {
     })
   })
 
-  test.each(['roots/list', 'elicitation/create', 'sampling/createMessage'])(
+  it.each(['roots/list', 'elicitation/create', 'sampling/createMessage'])(
     '%s is declined at once, with a reason, when nobody answers',
     async (method) => {
       const upstreams = open([raw('asks', method)])
@@ -137,7 +137,7 @@ describe('what a server may ask for', () => {
     },
   )
 
-  test.each(['javascript:alert(1)', 'file:///etc/passwd', 'https://bank.example@evil.example/', 7])(
+  it.each(['javascript:alert(1)', 'file:///etc/passwd', 'https://bank.example@evil.example/', 7])(
     'the user is not asked to open %s',
     async (url) => {
       const shown: unknown[] = []
@@ -153,7 +153,7 @@ describe('what a server may ask for', () => {
     },
   )
 
-  test('the user is asked to open a web page', async () => {
+  it('the user is asked to open a web page', async () => {
     const shown: unknown[] = []
     const elicit: UpstreamRequests['elicit'] = async (_server, params) => {
       shown.push(params.url)
@@ -166,7 +166,7 @@ describe('what a server may ask for', () => {
     expect(shown).toEqual([url])
   })
 
-  test('an answer that fails is the server’s to deal with', async () => {
+  it('an answer that fails is the server’s to deal with', async () => {
     const upstreams = open([raw('asks', 'elicitation/create')], {
       requests: () => ({ elicit: () => Promise.reject(new Error('the user has gone home')) }),
     })
@@ -175,13 +175,13 @@ describe('what a server may ask for', () => {
 })
 
 describe('tools that run as tasks', () => {
-  test('are started, waited for and fetched, whether their list was read or not', async () => {
+  it('are started, waited for and fetched, whether their list was read or not', async () => {
     const upstreams = open([raw('tasks', await temporaryFile())])
     expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
     expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
   })
 
-  test('fail with their own words', async () => {
+  it('fail with their own words', async () => {
     const upstreams = open([raw('tasks', await temporaryFile())])
     await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -189,7 +189,7 @@ describe('tools that run as tasks', () => {
     })
   })
 
-  test('are cancelled at the server when the call is', async () => {
+  it('are cancelled at the server when the call is', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('tasks', file)])
     await upstreams.listTools('tasks')
@@ -211,7 +211,7 @@ describe('what a server logs', () => {
     'It logged: [error] {"i":3,"token":"[redacted]"}; [error] db: {"i":4,"token":"[redacted]"}; ' +
     '[error] db: {"i":5,"token":"[redacted]"}'
 
-  test('is asked for from warnings on, in both eras', async () => {
+  it('is asked for from warnings on, in both eras', async () => {
     const upstreams = open([chatty(), raw('modern')])
     expect(textOf(await upstreams.callTool('chatty', 'level', {}))).toBe('warning')
     expect(JSON.parse(textOf(await upstreams.callTool('modern', 'meta', {})))).toMatchObject({
@@ -219,7 +219,7 @@ describe('what a server logs', () => {
     })
   })
 
-  test('is told with the end of a server, without its secrets', async () => {
+  it('is told with the end of a server, without its secrets', async () => {
     const upstreams = open([chatty()])
     await expect(upstreams.callTool('chatty', 'die', {})).rejects.toMatchObject({
       code: 'UPSTREAM_UNREACHABLE',
@@ -228,7 +228,7 @@ describe('what a server logs', () => {
     expect(upstreams.logged.join('')).not.toContain('hunter22')
   })
 
-  test('is told with a call that took too long', async () => {
+  it('is told with a call that took too long', async () => {
     const upstreams = open([{ ...chatty(), callTimeoutMs: 300 }])
     const text = "Server 'chatty' did not answer the call of 'hang' within 0.3 s"
     await expect(upstreams.callTool('chatty', 'hang', {})).rejects.toThrow(`${text}. ${last}`)
@@ -237,7 +237,7 @@ describe('what a server logs', () => {
 })
 
 describe('how a server wants to be spoken to', () => {
-  test('is remembered between runs, in a file that holds no secret', async () => {
+  it('is remembered between runs, in a file that holds no secret', async () => {
     const file = await temporaryFile()
     const server = await rawRemote()
     const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
@@ -249,7 +249,7 @@ describe('how a server wants to be spoken to', () => {
     expect(server.received[0]!.rpc).toBe('initialize')
   })
 
-  test('is found out again when the file is damaged or out of date', async () => {
+  it('is found out again when the file is damaged or out of date', async () => {
     for (const text of ['nonsense', '{"a":1}', 'null']) {
       const file = await temporaryFile()
       await writeFile(file, text)
@@ -260,7 +260,7 @@ describe('how a server wants to be spoken to', () => {
     }
   })
 
-  test('is tried anew when a remembered way no longer works', async () => {
+  it('is tried anew when a remembered way no longer works', async () => {
     const file = await temporaryFile()
     await open([raw('modern')], { negotiatedTransportsFile: file }).listTools('modern')
     await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('"modern"'))

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
 import { toServerBody } from '../../src/config/server-entry.ts'
 import { createLog } from '../../src/log.ts'
@@ -38,7 +38,7 @@ const bridge = (server: Protected, file: string) =>
 const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })
 
 describe('a server that wants OAuth', () => {
-  test('without a login, says what to run, and registers nothing', async () => {
+  it('without a login, says what to run, and registers nothing', async () => {
     const server = await protectedServer()
     const failure = await echo(bridge(server, await tokenFile())).catch((reason: unknown) => reason)
     expect(failure).toMatchObject({
@@ -48,7 +48,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
   })
 
-  test('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
+  it('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     expect(await logIn(server, file)).toEqual({ wasNeeded: true })
     for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
@@ -57,7 +57,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 
-  test('gets a fresh token when the old one has expired, once for all who need it', async () => {
+  it('gets a fresh token when the old one has expired, once for all who need it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const bridges = [bridge(server, file), bridge(server, file)]
@@ -68,7 +68,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
   })
 
-  test('wants a login again when the refresh is refused, and takes one made meanwhile', async () => {
+  it('wants a login again when the refresh is refused, and takes one made meanwhile', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -82,7 +82,7 @@ describe('a server that wants OAuth', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  test('is not said to want a login while its authorization server fails', async () => {
+  it('is not said to want a login while its authorization server fails', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -100,7 +100,7 @@ describe('a server that wants OAuth', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  test('is not refreshed for ever when it honours no token', async () => {
+  it('is not refreshed for ever when it honours no token', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -114,7 +114,7 @@ describe('a server that wants OAuth', () => {
 })
 
 describe('a login', () => {
-  test('accepts the address that a browser elsewhere ended up at', async () => {
+  it('accepts the address that a browser elsewhere ended up at', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     let paste: (address: string) => void
     const pasted = new Promise<string>((resolve) => (paste = resolve))
@@ -125,7 +125,7 @@ describe('a login', () => {
     expect(textOf(await echo(bridge(server, file)))).toBe('hi')
   })
 
-  test.each<[string, Protected['twist'], string]>([
+  it.each<[string, Protected['twist'], string]>([
     ['from another issuer', { iss: 'https://evil.example' }, 'failed'],
     ['that the user refused', { error: 'access_denied' }, 'failed'],
   ])('refuses an answer %s', async (_what, twist, text) => {
@@ -138,7 +138,7 @@ describe('a login', () => {
     expect(server.counts.code).toBe(0)
   })
 
-  test('goes on waiting when something else than the answer comes, and takes the answer', async () => {
+  it('goes on waiting when something else than the answer comes, and takes the answer', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const statuses: number[] = []
     await logIn(server, file, {
@@ -155,7 +155,7 @@ describe('a login', () => {
     expect(textOf(await echo(bridge(server, file)))).toBe('hi')
   })
 
-  test('takes no answer with another state, though it is the only one', async () => {
+  it('takes no answer with another state, though it is the only one', async () => {
     const [server, file, abort] = [await protectedServer(), await tokenFile(), new AbortController()]
     server.twist.state = 'forged'
     const outcome = logIn(server, file, {
@@ -166,7 +166,7 @@ describe('a login', () => {
     expect(server.counts).toMatchObject({ authorize: 1, code: 0 })
   })
 
-  test('tells whoever looks at the page that the sign-in was refused', async () => {
+  it('tells whoever looks at the page that the sign-in was refused', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.error = 'access_denied'
     let page = ''
@@ -177,7 +177,7 @@ describe('a login', () => {
     expect(page).toContain('refused')
   })
 
-  test('with an address pasted that is not the answer names the command to run again', async () => {
+  it('with an address pasted that is not the answer names the command to run again', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const outcome = logIn(server, file, {
       showPage: () => {},
@@ -189,7 +189,7 @@ describe('a login', () => {
     })
   })
 
-  test.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
+  it.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
     'does not send the browser to %s',
     async (page) => {
       const [server, file] = [await protectedServer(), await tokenFile()]
@@ -201,7 +201,7 @@ describe('a login', () => {
     },
   )
 
-  test('sends the browser to a page over https, and takes what it is asked for along', async () => {
+  it('sends the browser to a page over https, and takes what it is asked for along', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.page = 'https://login.example/authorize'
     const [shown, abort] = [[] as URL[], new AbortController()]
@@ -220,14 +220,14 @@ describe('a login', () => {
     })
   })
 
-  test('can be cancelled while the user thinks', async () => {
+  it('can be cancelled while the user thinks', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const abort = new AbortController()
     const outcome = logIn(server, file, { showPage: () => abort.abort(), signal: abort.signal })
     await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
   })
 
-  test('at a server that is not there says so', async () => {
+  it('at a server that is not there says so', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
   })
@@ -241,7 +241,7 @@ describe('a call for which the login lacks a scope', () => {
     hint: 'Ask the user to run `sandbridge login r` in a terminal. It requests them.',
   }
 
-  test.each([false, true])(
+  it.each([false, true])(
     'says what to run, and that login asks for the old and the new (silent: %s)',
     async (silentScope) => {
       const [server, file] = [await protectedServer(), await tokenFile()]
@@ -260,7 +260,7 @@ describe('a call for which the login lacks a scope', () => {
     },
   )
 
-  test('is refused once for each time it is made, and starts no sign-in by itself', async () => {
+  it('is refused once for each time it is made, and starts no sign-in by itself', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     server.twist.neededScope = needed
@@ -270,7 +270,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
   })
 
-  test('that different tools lack is asked for in one login, whatever is in it', async () => {
+  it('that different tools lack is asked for in one login, whatever is in it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -279,7 +279,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
   })
 
-  test('is offered to the user three times at most, when signing in does not help', async () => {
+  it('is offered to the user three times at most, when signing in does not help', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
     await logIn(server, file)
@@ -296,7 +296,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(upstreams.canSignIn('r')).toBe(true)
   })
 
-  test('over the older transport is told in the same way', async () => {
+  it('over the older transport is told in the same way', async () => {
     let events: ServerResponse
     const server = await listen(async (request, response) => {
       if (request.method === 'GET') {
@@ -332,7 +332,7 @@ describe('a client that was registered by hand', () => {
     return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
   }
 
-  test.each([true, 'not offered'] as const)(
+  it.each([true, 'not offered'] as const)(
     'is needed where nobody else is taken (%s), and the error says how',
     async (how) => {
       const { server, file } = await registered({}, how)
@@ -344,7 +344,7 @@ describe('a client that was registered by hand', () => {
     },
   )
 
-  test('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
+  it('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
     const { server, file, connect, logIn: signIn } = await registered()
     expect(await signIn()).toEqual({ wasNeeded: true })
     expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
@@ -356,13 +356,13 @@ describe('a client that was registered by hand', () => {
     expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
   })
 
-  test('wins over a document that describes us', async () => {
+  it('wins over a document that describes us', async () => {
     const { server, logIn: signIn } = await registered()
     await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
     expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
   })
 
-  test('is awaited at the address it is registered with, to the letter', async () => {
+  it('is awaited at the address it is registered with, to the letter', async () => {
     const port = await freePort()
     const redirectUri = `http://localhost:${port}/oauth/callback`
     const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
@@ -370,7 +370,7 @@ describe('a client that was registered by hand', () => {
     expect(server.asked).toMatchObject([{ redirectUri }])
   })
 
-  test('with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+  it('with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
     for (const [redirectUri, seen] of [
       ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
       ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
@@ -381,7 +381,7 @@ describe('a client that was registered by hand', () => {
     }
   })
 
-  test('says so when its port is in use', async () => {
+  it('says so when its port is in use', async () => {
     const port = Number(new URL(await listen(() => {})).port)
     const { logIn: signIn } = await registered({ ...REGISTERED, redirectUri: `http://127.0.0.1:${port}/callback` })
     await expect(signIn()).rejects.toMatchObject({
@@ -390,13 +390,13 @@ describe('a client that was registered by hand', () => {
     })
   })
 
-  test('asks for the scopes of its definition', async () => {
+  it('asks for the scopes of its definition', async () => {
     const { server, logIn: signIn } = await registered({ ...REGISTERED, scope: 'read write' })
     await signIn()
     expect(server.asked).toMatchObject([{ scope: 'read write' }])
   })
 
-  test('sends its secret to no authorization server that it was not registered with', async () => {
+  it('sends its secret to no authorization server that it was not registered with', async () => {
     const evil = await protectedServer()
     const elsewhere = new URL(evil.url).origin
     for (const issuer of [undefined, 'https://auth.example']) {
@@ -416,7 +416,7 @@ describe('a client that was registered by hand', () => {
     expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
   })
 
-  test('that is not known is refused, and its secret is in nothing that is said', async () => {
+  it('that is not known is refused, and its secret is in nothing that is said', async () => {
     const wrong = 'wrong-secret-of-the-client'
     const said: unknown[] = []
     const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
@@ -437,7 +437,7 @@ describe('a client that was registered by hand', () => {
 describe('a document that describes us', () => {
   const clientMetadataUrl = 'https://us.example/client.json'
 
-  test('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
+  it('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
@@ -451,7 +451,7 @@ describe('a document that describes us', () => {
     expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
   })
 
-  test('is used in a sign-in that a call began', async () => {
+  it('is used in a sign-in that a call began', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
@@ -460,14 +460,14 @@ describe('a document that describes us', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  test('is passed over where the authorization server does not say that it takes one', async () => {
+  it('is passed over where the authorization server does not say that it takes one', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file, { clientMetadataUrl })
     expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
     expect(server.counts).toMatchObject({ register: 1 })
   })
 
-  test('that has another address by now, or none, is no client any more', async () => {
+  it('that has another address by now, or none, is no client any more', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
@@ -482,7 +482,7 @@ describe('a document that describes us', () => {
     ])
   })
 
-  test('is awaited at the port that the definition names', async () => {
+  it('is awaited at the port that the definition names', async () => {
     const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
     server.twist.documents = true
     const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })
@@ -493,7 +493,7 @@ describe('a document that describes us', () => {
 })
 
 describe('a server that knows the older transport only', () => {
-  test.each([
+  it.each([
     ['sse', 405],
     ['sse', 404],
     ['sse', 401],
@@ -520,7 +520,7 @@ describe('a server that knows the older transport only', () => {
 })
 
 describe('the token file', () => {
-  test.each(['null', '5', '[]', '"x"'])('that holds %s is damaged, which is said, and stays as it is', async (text) => {
+  it.each(['null', '5', '[]', '"x"'])('that holds %s is damaged, which is said, and stays as it is', async (text) => {
     const file = await tokenFile()
     const store = createTokenStore(file)
     await store.update('https://s.example/mcp', () => {})
@@ -531,7 +531,7 @@ describe('the token file', () => {
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
-  test.each([
+  it.each([
     null,
     5,
     {},
@@ -559,7 +559,7 @@ describe('the token file', () => {
     expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
   })
 
-  test('survives many writers at once', async () => {
+  it('survives many writers at once', async () => {
     const file = await tokenFile()
     const stores = [createTokenStore(file), createTokenStore(file)]
     await Promise.all(
@@ -572,7 +572,7 @@ describe('the token file', () => {
     expect(Object.keys((await stores[0]!.read('https://s.example/mcp')).byIssuer)).toHaveLength(40)
   })
 
-  test('is left as it is when it is damaged', async () => {
+  it('is left as it is when it is damaged', async () => {
     const file = await tokenFile()
     const store = createTokenStore(file)
     await store.update('https://s.example/mcp', () => {})

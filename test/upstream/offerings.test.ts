@@ -1,13 +1,13 @@
 // Resources and prompts of upstreams: read whole and loosely in both protocol eras, and only where a server says that it has them.
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { open, program, published, until } from './support.ts'
 
 const FILE = join(import.meta.dirname, '../fixtures/servers/resources.mjs')
 const server = (mode: string) => program('docs', FILE, mode)
 
 describe.each(['good', 'modern'])('a %s server', (mode) => {
-  test('lists what is usable, and answers as it is', async () => {
+  it('lists what is usable, and answers as it is', async () => {
     const upstreams = open([server(mode)])
     expect(await upstreams.listResources('docs')).toEqual([{ uri: 'own://many', name: 'many' }])
     expect(await upstreams.listPrompts('docs')).toEqual([{ name: 'echo', arguments: [{ name: 'what' }, null] }])
@@ -21,7 +21,7 @@ describe.each(['good', 'modern'])('a %s server', (mode) => {
   })
 })
 
-test('a server without the capability is not asked, and has none', async () => {
+it('a server without the capability is not asked, and has none', async () => {
   const upstreams = open([server('none')])
   expect(await upstreams.listResources('docs')).toEqual([])
   expect(await upstreams.listPrompts('docs')).toEqual([])
@@ -32,7 +32,7 @@ test('a server without the capability is not asked, and has none', async () => {
   await expect(upstreams.getPrompt('docs', { name: 'echo', arguments: {} })).rejects.toThrow(/has no prompts/)
 })
 
-test('a list that fails says so, and one without an end is cut', async () => {
+it('a list that fails says so, and one without an end is cut', async () => {
   await expect(open([server('broken')]).listResources('docs')).rejects.toMatchObject({
     code: 'TOOL_FAILED',
     message: expect.stringContaining('refused the listing of its resources') as string,
@@ -40,7 +40,7 @@ test('a list that fails says so, and one without an end is cut', async () => {
   expect(await open([server('endless')]).listResources('docs')).toHaveLength(50)
 })
 
-test('a server that says that they changed is heard, a few times at most', async () => {
+it('a server that says that they changed is heard, a few times at most', async () => {
   const upstreams = open([server('grows')])
   const heard: string[] = []
   upstreams.onOfferings((name) => heard.push(name))
@@ -52,7 +52,7 @@ test('a server that says that they changed is heard, a few times at most', async
   expect(await upstreams.listResources('docs')).toContainEqual({ uri: 'own://new', name: 'new' })
 })
 
-test('a list that is not answered can be given up', async () => {
+it('a list that is not answered can be given up', async () => {
   const upstreams = open([server('silent')])
   await upstreams.listTools('docs')
   const abort = new AbortController()
@@ -62,7 +62,7 @@ test('a list that is not answered can be given up', async () => {
   expect(upstreams.state('docs')).toBe('running')
 })
 
-test('everything: resources, templates and prompts', async () => {
+it('everything: resources, templates and prompts', async () => {
   const upstreams = open([published('everything')])
   const resources = await upstreams.listResources('everything')
   expect(resources.filter(({ uri }) => uri !== undefined).length).toBeGreaterThan(5)

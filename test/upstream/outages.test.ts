@@ -1,5 +1,5 @@
 // What counts as an outage of a remote server, how long it has consequences, and that no call is made twice.
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Call, json, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until, type TestUpstreams } from './support.ts'
 
@@ -11,7 +11,7 @@ const outcome = (upstreams: TestUpstreams, tool?: string): Promise<string> =>
 
 const ok = ({ id, response }: Call): void => json(response, result(id, 'ok'))
 
-test('one failure now and then costs one call each time, however long the connection lives', async () => {
+it('one failure now and then costs one call each time, however long the connection lives', async () => {
   let count = 0
   const server = await rawRemote((made) => {
     count += 1
@@ -24,7 +24,7 @@ test('one failure now and then costs one call each time, however long the connec
   expect(outcomes.filter((text) => text === 'ok')).toHaveLength(90)
 })
 
-test('calls that fail together are one failure', async () => {
+it('calls that fail together are one failure', async () => {
   let isWell = true
   const waiting: Call[] = []
   const server = await rawRemote((made) => {
@@ -46,7 +46,7 @@ test('calls that fail together are one failure', async () => {
   expect(await outcome(upstreams)).toBe('ok')
 })
 
-test('after a wait one call is let through, and the others hear what came of it', async () => {
+it('after a wait one call is let through, and the others hear what came of it', async () => {
   let now = 0
   let isWell = false
   let requestCount = 0
@@ -69,7 +69,7 @@ test('after a wait one call is let through, and the others hear what came of it'
   expect(new Set(await together())).toEqual(new Set(['ok']))
 })
 
-test('what a server refuses is no outage, and the hint is not that of a program', async () => {
+it('what a server refuses is no outage, and the hint is not that of a program', async () => {
   const server = await rawRemote((made) => {
     if (made.name === 'echo') ok(made)
     else made.response.writeHead(Number(made.name)).end()
@@ -87,7 +87,7 @@ test('what a server refuses is no outage, and the hint is not that of a program'
   expect(await outcome(upstreams)).toContain('is paused for')
 })
 
-test('a tool list is in memory: it tells nothing of an outage, and needs no server', async () => {
+it('a tool list is in memory: it tells nothing of an outage, and needs no server', async () => {
   const server = await rawRemote(({ response }) => void response.writeHead(500).end())
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   await upstreams.listTools('r')
@@ -111,14 +111,14 @@ async function payingWhenForgotten() {
   return { upstreams, pay, payments, payment: payments[0]! }
 }
 
-test('a call under way when the server forgets the session is neither cut off nor made again', async () => {
+it('a call under way when the server forgets the session is neither cut off nor made again', async () => {
   const { pay, payments, payment } = await payingWhenForgotten()
   json(payment.response, result(payment.id, 'paid'))
   expect(await pay).toBe('paid')
   expect(payments).toHaveLength(1)
 })
 
-test('a call under way that breaks off after the server has forgotten the session fails once', async () => {
+it('a call under way that breaks off after the server has forgotten the session fails once', async () => {
   const { upstreams, pay, payments, payment } = await payingWhenForgotten()
   payment.response.destroy()
   expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
@@ -126,7 +126,7 @@ test('a call under way that breaks off after the server has forgotten the sessio
   expect(payments).toHaveLength(1)
 })
 
-test('calls that hear of a forgotten session one after the other share the next one', async () => {
+it('calls that hear of a forgotten session one after the other share the next one', async () => {
   const waits: (() => void)[] = []
   const server = await rawRemote(ok, (request, response) => {
     const session = request.headers['mcp-session-id'] as string | undefined
@@ -146,7 +146,7 @@ test('calls that hear of a forgotten session one after the other share the next 
   expect(server.received.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2)
 })
 
-test('a bridge that ends does not wait for the calls of a forgotten session', async () => {
+it('a bridge that ends does not wait for the calls of a forgotten session', async () => {
   let paidCount = 0
   const server = await rawRemote((made) => {
     if (made.name === 'pay') paidCount += 1
@@ -162,7 +162,7 @@ test('a bridge that ends does not wait for the calls of a forgotten session', as
   expect(await pay).toContain("failed during the call of 'pay', which may or may not have taken effect")
 })
 
-test('what the server logged last is told with the failure', async () => {
+it('what the server logged last is told with the failure', async () => {
   const params = { level: 'error', data: 'the database is gone' }
   const message = { jsonrpc: '2.0', method: 'notifications/message', params }
   const server = await rawRemote(({ response }) => {

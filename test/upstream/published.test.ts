@@ -2,7 +2,7 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { open, published, textOf } from './support.ts'
 
 async function temporaryFolder(): Promise<string> {
@@ -11,7 +11,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-test('everything: tools, structured results, images, progress and cancellation', async () => {
+it('everything: tools, structured results, images, progress and cancellation', async () => {
   const upstreams = open([published('everything')])
   const names = (await upstreams.listTools('everything')).map((tool) => tool.name)
   expect(names).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-structured-content']))
@@ -40,13 +40,13 @@ test('everything: tools, structured results, images, progress and cancellation',
   expect(progress).toEqual([1, 2, 3])
 })
 
-test('a result with isError is a result', async () => {
+it('a result with isError is a result', async () => {
   const upstreams = open([published('everything')])
   const result = await upstreams.callTool('everything', 'get-sum', { a: 'not a number' })
   expect(result.isError).toBe(true)
 })
 
-test('filesystem: reads a file below its folder and refuses one elsewhere', async () => {
+it('filesystem: reads a file below its folder and refuses one elsewhere', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'note.txt'), 'hello')
   const upstreams = open([published('filesystem', folder)])
@@ -55,7 +55,7 @@ test('filesystem: reads a file below its folder and refuses one elsewhere', asyn
   expect(await read('/etc/hostname')).toMatchObject({ isError: true })
 })
 
-test('memory: keeps its state between calls, since one process serves them all', async () => {
+it('memory: keeps its state between calls, since one process serves them all', async () => {
   const folder = await temporaryFolder()
   const definition = published('memory')
   Object.assign(definition.transport, { env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } })

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
 
 const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
@@ -18,7 +18,7 @@ const lines = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
 
 describe('starting', () => {
-  test('nothing runs before it is needed, and concurrent first uses start one process', async () => {
+  it('nothing runs before it is needed, and concurrent first uses start one process', async () => {
     const upstreams = open([raw('good')])
     expect(upstreams.state('good')).toBe('not-started')
     const calls = Array.from({ length: 20 }, () => upstreams.callTool('good', 'pid', {}))
@@ -31,7 +31,7 @@ describe('starting', () => {
     expect(upstreams.instructions('good')).toBe('mode good')
   })
 
-  test('a server gets its own environment and a few harmless variables, and not ours', async () => {
+  it('a server gets its own environment and a few harmless variables, and not ours', async () => {
     vi.stubEnv('SANDBRIDGE_TEST_SECRET', 'hunter2')
     onTestFinished(() => void vi.unstubAllEnvs())
     const definition = raw('good')
@@ -42,7 +42,7 @@ describe('starting', () => {
     expect(env).not.toHaveProperty('SANDBRIDGE_TEST_SECRET')
   })
 
-  test('a server runs where its definition says, and else where the bridge says', async () => {
+  it('a server runs where its definition says, and else where the bridge says', async () => {
     const [own, common] = [await realpath(tmpdir()), await realpath(import.meta.dirname)]
     const definition = { ...raw('good'), name: 'own' }
     definition.transport = { ...definition.transport, cwd: own } as typeof definition.transport
@@ -51,7 +51,7 @@ describe('starting', () => {
     expect(textOf(await upstreams.callTool('good', 'cwd', {}))).toBe(common)
   })
 
-  test('reports a server that exits with its last stderr output, without its secrets', async () => {
+  it('reports a server that exits with its last stderr output, without its secrets', async () => {
     const definition = raw('exit', '--password=s3cr3t')
     Object.assign(definition.transport, { env: { TOKEN: 'hunter22' } })
     const upstreams = open([definition])
@@ -68,18 +68,18 @@ describe('starting', () => {
     expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t/)
   })
 
-  test('a server that closes its input before it exits is reported in the same way', async () => {
+  it('a server that closes its input before it exits is reported in the same way', async () => {
     await expect(open([raw('deaf-then-exit')]).listTools('deaf-then-exit')).rejects.toThrow(
       'deaf-then-exit` exited with code 5. Last output: cannot hear',
     )
   })
 
-  test('words on stdout serve when stderr is empty', async () => {
+  it('words on stdout serve when stderr is empty', async () => {
     const upstreams = open([raw('exit-words-on-stdout')])
     await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow('Last output: Error: no license')
   })
 
-  test('a server that never answers is given up on, and its process ended', async () => {
+  it('a server that never answers is given up on, and its process ended', async () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -88,7 +88,7 @@ describe('starting', () => {
     expect(upstreams.state('hang')).toBe('failed')
   })
 
-  test.each([
+  it.each([
     ['a program that does not exist', { command: '/no/such/program' }, 'the command `/no/such/program` was not found'],
     [
       'a file that is no program',
@@ -118,13 +118,13 @@ describe('starting', () => {
     })
   })
 
-  test('a program that is no MCP server at all is given up on', async () => {
+  it('a program that is no MCP server at all is given up on', async () => {
     const definition = program('cat', '-e', 'process.stdin.pipe(process.stdout)')
     const upstreams = open([definition], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('cat')).rejects.toMatchObject({ code: expect.stringMatching(/^UPSTREAM_/) })
   })
 
-  test('giving up the wait does not end a start that others wait for', async () => {
+  it('giving up the wait does not end a start that others wait for', async () => {
     const upstreams = open([raw('good')])
     const abort = new AbortController()
     const impatient = upstreams.callTool('good', 'pid', {}, { signal: abort.signal })
@@ -134,27 +134,27 @@ describe('starting', () => {
     await expect(patient).resolves.toBeDefined()
   })
 
-  test('a name that is not configured is refused', async () => {
+  it('a name that is not configured is refused', async () => {
     await expect(open([]).callTool('nobody', 'x', {})).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
   })
 })
 
 describe('what servers write', () => {
-  test('lines that are no messages are ignored', async () => {
+  it('lines that are no messages are ignored', async () => {
     const upstreams = open([raw('garbage')])
     expect(await upstreams.listTools('garbage')).toHaveLength(2)
     const text = 'line\u2028separator, \u0000, \uD800 and 💡'
     expect(textOf(await upstreams.callTool('garbage', 'echo', { text }))).toBe(text)
   })
 
-  test('a bad schema costs nothing but itself', async () => {
+  it('a bad schema costs nothing but itself', async () => {
     const upstreams = open([raw('bad-schemas')])
     const tools = await upstreams.listTools('bad-schemas')
     expect(tools.map((tool) => tool.name)).toEqual(['good', 'no-schema', 'no-type', 'nonsense'])
     expect(upstreams.logged.join('')).toContain('skippedCount=4')
   })
 
-  test('instructions are cut to what may be kept, and results are not', async () => {
+  it('instructions are cut to what may be kept, and results are not', async () => {
     const upstreams = open([raw('long-winded')])
     const result = await upstreams.callTool('long-winded', 'x', {})
     expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
@@ -164,13 +164,13 @@ describe('what servers write', () => {
     )
   })
 
-  test('instructions of a server of the modern era are cut, too', async () => {
+  it('instructions of a server of the modern era are cut, too', async () => {
     const upstreams = open([raw('modern', 'long-winded')])
     await upstreams.listTools('modern')
     expect(upstreams.instructions('modern')).toBe('i'.repeat(8192))
   })
 
-  test('a result is passed on as it is, whatever its tool promised', async () => {
+  it('a result is passed on as it is, whatever its tool promised', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')
     for (const value of [{ b: 1 }, [1, 2], 'text', null]) {
@@ -179,32 +179,32 @@ describe('what servers write', () => {
     }
   })
 
-  test('every page of a tool list is read', async () => {
+  it('every page of a tool list is read', async () => {
     const tools = await open([raw('pages')]).listTools('pages')
     expect(tools.map((tool) => tool.name)).toEqual(['tool-0', 'tool-1', 'tool-2', 'tool-3', 'tool-4'])
   })
 
-  test.each(['endless-pages', 'same-page', 'no-list'])('%s is an error and not a hang', async (mode) => {
+  it.each(['endless-pages', 'same-page', 'no-list'])('%s is an error and not a hang', async (mode) => {
     await expect(open([raw(mode)]).listTools(mode)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
   })
 
-  test('answers to nothing, to null and twice over are ignored', async () => {
+  it('answers to nothing, to null and twice over are ignored', async () => {
     const upstreams = open([raw('wrong-ids')])
     for (const text of ['a', 'b', 'c']) {
       expect(textOf(await upstreams.callTool('wrong-ids', 'echo', { text }))).toBe(text)
     }
   })
 
-  test('requests before the handshake is over are answered, and unknown ones refused', async () => {
+  it('requests before the handshake is over are answered, and unknown ones refused', async () => {
     const [tool] = await open([raw('early')]).listTools('early')
     expect(tool?.name).toBe('answers-3')
   })
 
-  test('answers in a batch are read', async () => {
+  it('answers in a batch are read', async () => {
     expect(textOf(await open([raw('batches')]).callTool('batches', 'echo', { text: 'x' }))).toBe('x')
   })
 
-  test('an error of the server is the tool’s failure, in its words', async () => {
+  it('an error of the server is the tool’s failure, in its words', async () => {
     await expect(open([raw('good')]).callTool('good', 'nope', {})).rejects.toMatchObject({
       code: 'TOOL_FAILED',
       message: "Server 'good' refused the call of 'nope': there is no tool nope (-32602)",
@@ -212,20 +212,20 @@ describe('what servers write', () => {
     })
   })
 
-  test('50 MB on stderr block nothing', async () => {
+  it('50 MB on stderr block nothing', async () => {
     const upstreams = open([raw('noisy-stderr', '50')])
     expect(textOf(await upstreams.callTool('noisy-stderr', 'echo', { text: 'x' }))).toBe('x')
   })
 })
 
 describe('large results', () => {
-  test('60 MB come through whole', async () => {
+  it('60 MB come through whole', async () => {
     const upstreams = open([raw('big')])
     const bytes = 60 * 1000 * 1000
     expect(textOf(await upstreams.callTool('big', 'big', { bytes }))).toHaveLength(bytes)
   })
 
-  test('what is above the limit fails its own call and no other', async () => {
+  it('what is above the limit fails its own call and no other', async () => {
     const upstreams = open([raw('big')])
     const huge = upstreams.callTool('big', 'big', { bytes: 65 * 1024 * 1024 })
     const small = upstreams.callTool('big', 'big', { bytes: 3 })
@@ -233,7 +233,7 @@ describe('large results', () => {
     expect(textOf(await small)).toBe('xxx')
   })
 
-  test.each(['id-first', 'id-last'])('it does so with white space and its id anywhere (%s)', async (order) => {
+  it.each(['id-first', 'id-last'])('it does so with white space and its id anywhere (%s)', async (order) => {
     const upstreams = open([raw('big-spaced', order)])
     const pid = textOf(await upstreams.callTool('big-spaced', 'pid', {}))
     await expect(upstreams.callTool('big-spaced', 'big', { bytes: 65 * 1024 * 1024 })).rejects.toMatchObject({
@@ -245,7 +245,7 @@ describe('large results', () => {
     expect(textOf(await upstreams.callTool('big-spaced', 'pid', {}))).toBe(pid)
   })
 
-  test.each(['id-first', 'id-last'])('60 MB of brackets fail their own call, unparsed (%s)', async (order) => {
+  it.each(['id-first', 'id-last'])('60 MB of brackets fail their own call, unparsed (%s)', async (order) => {
     const upstreams = open([raw('brackets', order)])
     const pid = textOf(await upstreams.callTool('brackets', 'pid', {}))
     const parse = vi.spyOn(JSON, 'parse')
@@ -265,7 +265,7 @@ describe('large results', () => {
     expect(longest()).toBeLessThan(1_000)
   })
 
-  test('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
+  it('a line above the limit that answers no one ends the connection, since someone would wait for ever', async () => {
     const upstreams = open([raw('big-without-id')])
     await expect(upstreams.callTool('big-without-id', 'x', {})).rejects.toMatchObject({
       code: 'FRAME_TOO_LARGE',
@@ -276,7 +276,7 @@ describe('large results', () => {
 })
 
 describe('calls', () => {
-  test('500 at once are all answered', async () => {
+  it('500 at once are all answered', async () => {
     const upstreams = open([raw('good')])
     const warned = vi.fn<(warning: Error) => void>()
     process.on('warning', warned)
@@ -289,7 +289,7 @@ describe('calls', () => {
     expect(warned).not.toHaveBeenCalled()
   })
 
-  test('an aborted call fails at once and is cancelled at the server', async () => {
+  it('an aborted call fails at once and is cancelled at the server', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('slow', file)])
     const abort = new AbortController()
@@ -303,14 +303,14 @@ describe('calls', () => {
     expect(upstreams.state('slow')).toBe('running')
   })
 
-  test('progress is passed on in order', async () => {
+  it('progress is passed on in order', async () => {
     const upstreams = open([raw('slow', await temporaryFile())])
     const seen: unknown[] = []
     await upstreams.callTool('slow', 'progress', {}, { onProgress: (progress) => seen.push(progress) })
     expect(seen).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
   })
 
-  test('progress of calls that run at once does not mix', async () => {
+  it('progress of calls that run at once does not mix', async () => {
     const upstreams = open([raw('slow', await temporaryFile())])
     const counts = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -322,7 +322,7 @@ describe('calls', () => {
     expect(counts).toEqual(Array.from({ length: 20 }, () => 3))
   })
 
-  test('a server that dies fails the calls in flight once, and is started again on the next use', async () => {
+  it('a server that dies fails the calls in flight once, and is started again on the next use', async () => {
     const upstreams = open([raw('dies', '3')])
     const pids = new Set<string>()
     for (let round = 0; round < 4; round += 1) {
@@ -341,7 +341,7 @@ describe('calls', () => {
 })
 
 describe('a server that lives on without', () => {
-  test('its output is ended, and started again on the next use', async () => {
+  it('its output is ended, and started again on the next use', async () => {
     const upstreams = open([raw('closes-pipes')])
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await expect(upstreams.callTool('closes-pipes', 'stdout', {})).rejects.toMatchObject({
@@ -353,7 +353,7 @@ describe('a server that lives on without', () => {
     await until(() => !isAlive(Number(first)))
   })
 
-  test('its input, too', async () => {
+  it('its input, too', async () => {
     const upstreams = open([raw('closes-pipes')])
     const first = textOf(await upstreams.callTool('closes-pipes', 'pid', {}))
     await upstreams.callTool('closes-pipes', 'stdin', {})
@@ -364,7 +364,7 @@ describe('a server that lives on without', () => {
 })
 
 describe('changed tool lists', () => {
-  test('a burst of announcements leads to one new list', async () => {
+  it('a burst of announcements leads to one new list', async () => {
     const upstreams = open([raw('changes')])
     const heard: string[][] = []
     upstreams.onTools((_server, tools) => heard.push(tools.map((tool) => tool.name)))
@@ -382,7 +382,7 @@ describe('changed tool lists', () => {
 })
 
 describe('ending', () => {
-  test('a server that ignores end of file and SIGTERM is killed', async () => {
+  it('a server that ignores end of file and SIGTERM is killed', async () => {
     const upstreams = open([raw('ignores-signals')])
     const pid = Number(textOf(await upstreams.callTool('ignores-signals', 'pid', {})))
     expect(isAlive(pid)).toBe(true)
@@ -390,7 +390,7 @@ describe('ending', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('what a server started ends with it, also when it exits by itself', async () => {
+  it('what a server started ends with it, also when it exits by itself', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('grandchild', file)])
     await upstreams.listTools('grandchild')
@@ -406,14 +406,14 @@ describe('ending', () => {
     await until(() => !isAlive(second))
   })
 
-  test('a server does not outlive a bridge that exits without ending it', async () => {
+  it('a server does not outlive a bridge that exits without ending it', async () => {
     const bridge = join(import.meta.dirname, 'exits.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', bridge])
     expect(stdout).toMatch(/^\d+$/)
     await until(() => !isAlive(Number(stdout)))
   })
 
-  test('calls in flight fail, a start under way is ended, and nothing starts afterwards', async () => {
+  it('calls in flight fail, a start under way is ended, and nothing starts afterwards', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('slow', file), raw('hang')])
     const call = upstreams.callTool('slow', 'slow', {})
@@ -431,7 +431,7 @@ describe('ending', () => {
 })
 
 describe('the 2026-07-28 revision', () => {
-  test('is spoken to a server that knows nothing else, and as loosely as any other', async () => {
+  it('is spoken to a server that knows nothing else, and as loosely as any other', async () => {
     const upstreams = open([raw('modern')])
     const tools = await upstreams.listTools('modern')
     expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])

@@ -1,5 +1,5 @@
 // Calls that a server of the 2026-07-28 revision answers with a task, against one in raw HTTP that does what the specification of the extension says.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import { bodyOf, json, listen, remote } from './remote-server.ts'
 import { open, textOf, until } from './support.ts'
@@ -51,7 +51,7 @@ const working = { status: 'working' }
 const done = (said: string) => ({ status: 'completed', result: text(said) })
 
 describe('a call that becomes a task', () => {
-  test('is waited for, and what is said of it meanwhile is its progress', async () => {
+  it('is waited for, and what is said of it meanwhile is its progress', async () => {
     const server = await taskServer(() => [
       working,
       { ...working, statusMessage: 'halfway' },
@@ -69,12 +69,12 @@ describe('a call that becomes a task', () => {
     expect(textOf(await upstreams.callTool('t', 'quick', {}))).toBe('at once')
   })
 
-  test('gives the tool’s own error as such', async () => {
+  it('gives the tool’s own error as such', async () => {
     const server = await taskServer(() => [{ status: 'completed', result: { ...text('no such city'), isError: true } }])
     expect(await server.connect().callTool('t', 'slow', {})).toMatchObject({ isError: true, ...text('no such city') })
   })
 
-  test.each([
+  it.each([
     [
       'fails',
       { status: 'failed', error: { code: -32_603, message: 'rate limit exceeded' } },
@@ -94,7 +94,7 @@ describe('a call that becomes a task', () => {
     })
   })
 
-  test.each([[{ status: 'completed' }], [{ status: 7 }], [{ status: 'completed', result: 'text' }]])(
+  it.each([[{ status: 'completed' }], [{ status: 7 }], [{ status: 'completed', result: 'text' }]])(
     'and then %j is an error of the server, which is told to stop',
     async (state) => {
       const server = await taskServer(() => [state])
@@ -103,7 +103,7 @@ describe('a call that becomes a task', () => {
     },
   )
 
-  test('is cancelled at the server when the call is', async () => {
+  it('is cancelled at the server when the call is', async () => {
     const server = await taskServer(() => [working])
     const abort = new AbortController()
     const call = server.connect().callTool('t', 'slow', {}, { signal: abort.signal })
@@ -114,7 +114,7 @@ describe('a call that becomes a task', () => {
     await until(() => server.methods().at(-1) === 'tasks/cancel')
   })
 
-  test('asks the user what it needs, each thing once', async () => {
+  it('asks the user what it needs, each thing once', async () => {
     const ask = (message: string) => ({ method: 'elicitation/create', params: { mode: 'form', message } })
     // It takes the answers in one poll late.
     let late = 0
@@ -134,7 +134,7 @@ describe('a call that becomes a task', () => {
     expect(asked).toEqual(['Who?', 'Where?'])
   })
 
-  test('that asks for what nobody answers ends', async () => {
+  it('that asks for what nobody answers ends', async () => {
     const inputRequests = { a: { method: 'sampling/createMessage', params: {} } }
     const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
     await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import { bindArguments } from './bind.ts'
 import { CatalogTool } from '../model/catalog-tool.ts'
@@ -37,7 +37,7 @@ const issue = {
 }
 
 describe('what is sent', () => {
-  test.each([
+  it.each([
     [['t'], {}, { title: 't' }],
     [['t', 'f', true], {}, { title: 't', from: 'f', dryRun: true }],
     [[], { title: 't', from_: 'f' }, { title: 't', from: 'f' }],
@@ -48,18 +48,18 @@ describe('what is sent', () => {
     expect(bindArguments(tool(issue), args, kwargs)).toEqual(expected)
   })
 
-  test('a required parameter with a default is filled in', () => {
+  it('a required parameter with a default is filled in', () => {
     const schema = { type: 'object', properties: { page: { type: 'integer', default: 3 } }, required: ['page'] }
     expect(bindArguments(tool(schema), [], {})).toEqual({ page: 3 })
     expect(bindArguments(tool(schema), [], { page: null })).toEqual({ page: 3 })
   })
 
-  test('None stays where null is allowed', () => {
+  it('None stays where null is allowed', () => {
     const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } } }
     expect(bindArguments(tool(schema), [], { a: null })).toEqual({ a: null })
   })
 
-  test('an argument called __proto__ is only an argument', () => {
+  it('an argument called __proto__ is only an argument', () => {
     const kwargs = JSON.parse('{"__proto__": {"polluted": 1}}') as Record<string, unknown>
     const bound = bindArguments(tool({ type: 'object', additionalProperties: true }), [], kwargs)
     expect(Object.keys(bound)).toEqual(['__proto__'])
@@ -67,7 +67,7 @@ describe('what is sent', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test.each([[{}], [true], [undefined], [{ type: 'object', properties: { a: {} }, additionalProperties: true }]])(
+  it.each([[{}], [true], [undefined], [{ type: 'object', properties: { a: {} }, additionalProperties: true }]])(
     'an open schema takes anything: %j',
     (schema) => {
       expect(bindArguments(tool(schema), [], { anything: 1 })).toEqual({ anything: 1 })
@@ -76,7 +76,7 @@ describe('what is sent', () => {
 })
 
 describe('what is refused', () => {
-  test.each([
+  it.each([
     [[], {}, ['title is missing']],
     [['t'], { title: 'u' }, ['title was passed twice']],
     [[], { titel: 't' }, ['unknown argument "titel" — Did you mean title?', 'title is missing']],
@@ -96,13 +96,13 @@ describe('what is refused', () => {
     expect(problemsOf(issue, args, kwargs)).toEqual(expect.arrayContaining(expected))
   })
 
-  test('the message holds the signature', () => {
+  it('the message holds the signature', () => {
     expect(() => bindArguments(tool(issue), [], {})).toThrow(
       /Signature: mcp_github\.create_issue\(\*, title: str, state: Literal\['open', 'closed'\] = None, from_: str = /,
     )
   })
 
-  test('inside objects: a missing key, an unknown key, a wrong type', () => {
+  it('inside objects: a missing key, an unknown key, a wrong type', () => {
     const point = {
       type: 'object',
       properties: { x: { type: 'number' } },
@@ -117,14 +117,14 @@ describe('what is refused', () => {
 })
 
 describe('what the sandbox sends without end', () => {
-  test('a hundred thousand unknown names are a short error', () => {
+  it('a hundred thousand unknown names are a short error', () => {
     const kwargs = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`name_${index}`, index]))
     const names = Array.from({ length: 2000 }, (_, index) => [`parameter_${index}`, { type: 'string' }] as const)
     const problems = problemsOf({ type: 'object', properties: Object.fromEntries(names) }, [], kwargs)
     expect(problems.length).toBeLessThan(20)
   })
 
-  test('a long list is looked at only so far', () => {
+  it('a long list is looked at only so far', () => {
     const item = {
       anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { enum: ['x'] }, { type: 'integer' }],
     }
@@ -135,14 +135,14 @@ describe('what the sandbox sends without end', () => {
     )
   })
 
-  test('in a union the branch of the right type says what is wrong', () => {
+  it('in a union the branch of the right type says what is wrong', () => {
     const union = { anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'integer' }] }
     expect(violation({ a: 1 }, union, {}, 'v')).toBe("v['a'] must be str, not 1")
   })
 })
 
 describe('what cannot be told is allowed', () => {
-  test.each([
+  it.each([
     [{ not: { type: 'string' } }, 'x'],
     [{ $ref: '#/nowhere' }, 1],
     [{ $ref: 'https://example.com/x.json' }, 1],
@@ -159,12 +159,12 @@ describe('what cannot be told is allowed', () => {
     expect(violation(value, schema, root, 'value')).toBeUndefined()
   })
 
-  test('a schema in a circle, and one that doubles at every step', () => {
+  it('a schema in a circle, and one that doubles at every step', () => {
     const root = { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } } }
     expect(violation(1, { $ref: '#/$defs/a' }, root, 'value')).toBeUndefined()
   })
 
-  test('a value made for a schema always passes', () => {
+  it('a value made for a schema always passes', () => {
     fc.assert(
       fc.property(schemaWithValue, ({ schema, value }) => {
         expect(violation(value, schema, schema, 'v')).toBeUndefined()
@@ -172,7 +172,7 @@ describe('what cannot be told is allowed', () => {
     )
   })
 
-  test('control: a value of another type never passes', () => {
+  it('control: a value of another type never passes', () => {
     const other: Record<string, unknown> = {
       string: 1,
       integer: 'x',
@@ -217,7 +217,7 @@ const { schemaWithValue } = fc.letrec<{ schemaWithValue: { schema: unknown; valu
   ),
 }))
 
-test('an object of very many keys is not looked at by every branch of a schema', () => {
+it('an object of very many keys is not looked at by every branch of a schema', () => {
   const large = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
   const reads = (schema: unknown): number => {
     let count = 0

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { UNKNOWN } from './bind.ts'
 import { catalogOfferings } from '../model/catalog-offering.ts'
 import { CatalogTool } from '../model/catalog-tool.ts'
@@ -21,7 +21,7 @@ const book = { findPrompt: (_: string, name: string) => prompts.find(({ target }
 const check = (tool: CatalogTool, call: Partial<SeenCall>): string | undefined =>
   checkArguments(tool, { tool: tool.name, args: [], kwargs: {}, isPartial: false, ...call }, book)?.message
 
-test.each<[string, Partial<SeenCall>]>([
+it.each<[string, Partial<SeenCall>]>([
   ['literals that fit', { args: ['x', 1], kwargs: { mode: 'a' } }],
   ['values that are not known', { args: [UNKNOWN], kwargs: { count: UNKNOWN, mode: UNKNOWN } }],
   ['arguments that may be among more', { args: ['x'], isPartial: true }],
@@ -32,7 +32,7 @@ test.each<[string, Partial<SeenCall>]>([
   expect(check(TOOL, call)).toBeUndefined()
 })
 
-test.each<[string, Partial<SeenCall>, RegExp]>([
+it.each<[string, Partial<SeenCall>, RegExp]>([
   ['a missing argument', { args: [UNKNOWN] }, /count is missing/],
   ['an unknown one', { args: [UNKNOWN, 1], kwargs: { mod: UNKNOWN } }, /"mod" — Did you mean mode\?/],
   ['an unknown one among more', { kwargs: { mod: 1 }, isPartial: true }, /"mod"/],
@@ -44,7 +44,7 @@ test.each<[string, Partial<SeenCall>, RegExp]>([
   expect(check(TOOL, call)).toMatch(expected)
 })
 
-test('raw is an argument where the tool has one of that name', () => {
+it('raw is an argument where the tool has one of that name', () => {
   const tool = new CatalogTool('s', 's', 't', {
     name: 't',
     inputSchema: { type: 'object', properties: { raw: { type: 'string' } } },
@@ -52,7 +52,7 @@ test('raw is an argument where the tool has one of that name', () => {
   expect(check(tool, { kwargs: { raw: true } })).toMatch(/raw must be str/)
 })
 
-test('a prompt is judged by the arguments it is known to have', () => {
+it('a prompt is judged by the arguments it is known to have', () => {
   const method = serverMethod('s', 's', 'get_prompt')!
   expect(check(method, { args: ['greet'], kwargs: { name: 'Ann' } })).toBeUndefined()
   expect(check(method, { args: ['greet'], kwargs: { name: 1, tone: true } })).toBeUndefined()

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { catalogOfferings, keptPrompts, keptResources } from './catalog-offering.ts'
 import { FULL } from '../signature/signature.ts'
 import type { UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
@@ -9,7 +9,7 @@ const lines = (resources: unknown[], prompts: unknown[] = []): string[] =>
     prompts: keptPrompts(prompts as UpstreamPrompt[]),
   }).map((offering) => offering.line(FULL))
 
-test('each has a line to reach it by, marked as what it is', () => {
+it('each has a line to reach it by, marked as what it is', () => {
   expect(
     lines(
       [
@@ -31,12 +31,12 @@ test('each has a line to reach it by, marked as what it is', () => {
   ])
 })
 
-test('whatever a server says stays on one line and inside its quotes', () => {
+it('whatever a server says stays on one line and inside its quotes', () => {
   const [line] = lines([{ uri: "x:'\n)\u202e; import os #", description: 'one\ntwo\u0000 \u001b[31mred' }])
   expect(line).toBe(`await mcp_docs.read_resource("x:'\\n)\\u202e; import os #")  # resource: one`)
 })
 
-test('lists are bounded, and what is of no use is left out', () => {
+it('lists are bounded, and what is of no use is left out', () => {
   const many = Array.from({ length: 5000 }, (_, index) => ({
     uri: `x:${index}`,
     description: 'd'.repeat(50_000),

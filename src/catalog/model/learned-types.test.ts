@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { isShape, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
 import { typeText } from '../signature/schema-type.ts'
 
 const typeOf = (shape: Shape | undefined): string | undefined => shape && typeText(shape, shape, 300)
 const json = (value: unknown): Shape | undefined => shapeOfResult({ structuredContent: value })
 
-test.each([
+it.each([
   [{ number: 12, title: 'secret' }, '{number: int, title: str}'],
   [
     [
@@ -26,20 +26,20 @@ test.each([
   expect(text).toBe(expected)
 })
 
-test('JSON text counts as what it holds, other text as str', () => {
+it('JSON text counts as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"number": 12}' }] }))).toBe('{number: int}')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }] }))).toBe('str')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
 })
 
-test('a text alone in a `result` counts as a text block does', () => {
+it('a text alone in a `result` counts as a text block does', () => {
   const result = '{"number": 12}'
   expect(typeOf(shapeOfResult({ structuredContent: { result } }))).toBe('{result: {number: int}}')
   expect(typeOf(shapeOfResult({ structuredContent: { result, other: 1 } }))).toBe('{result: str, other: int}')
   expect(typeOf(shapeOfResult({ structuredContent: { content: result } }))).toBe('{content: str}')
 })
 
-test.each([
+it.each([
   [{ isError: true, content: [{ type: 'text', text: '{}' }] }],
   [{ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
   [{ structuredContent: { a: 1 }, content: [{ type: 'image', data: '', mimeType: 'image/png' }] }],
@@ -64,13 +64,13 @@ test.each([
   expect(shapeOfResult(result)).toBeUndefined()
 })
 
-test('shapes merge over calls', () => {
+it('shapes merge over calls', () => {
   const merged = mergeShapes(json({ number: 1, title: 'a' })!, json({ number: 2, body: null })!)
   expect(typeOf(merged)).toBe("{number: int, 'title?': str, 'body?': None}")
   expect(typeOf(mergeShapes(merged, json('text')!))).toBe("{number: int, 'title?': str, 'body?': None} | str")
 })
 
-test('no value of a result is in its shape, and a shape stays small', () => {
+it('no value of a result is in its shape, and a shape stays small', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.jsonValue({ maxDepth: 8 }), (one, other) => {
       const wrap = (value: unknown): Shape => json({ secret: 'SECRET-VALUE-1234', list: [value], value })!
@@ -84,7 +84,7 @@ test('no value of a result is in its shape, and a shape stays small', () => {
   )
 })
 
-test('a wide and deep result is cut down', () => {
+it('a wide and deep result is cut down', () => {
   const wide = Object.fromEntries(
     Array.from({ length: 30 }, (_, index) => [`key_${index}`, { a: { b: { c: { d: { e: 1 } } } } }]),
   )
@@ -92,13 +92,13 @@ test('a wide and deep result is cut down', () => {
   expect(JSON.stringify(shape).length).toBeLessThan(6000)
 })
 
-test('a key called __proto__ harms nothing', () => {
+it('a key called __proto__ harms nothing', () => {
   const shape = json(JSON.parse('{"__proto__": {"polluted": 1}, "a": 1}'))!
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   expect(isShape(shape)).toBe(true)
 })
 
-test.each([[null], [{}], [{ type: 'string' }], [{ type: ['string'], items: 3 }], [{ type: [1] }]])(
+it.each([[null], [{}], [{ type: 'string' }], [{ type: ['string'], items: 3 }], [{ type: [1] }]])(
   '%j is no shape',
   (value) => {
     expect(isShape(value)).toBe(false)

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { deprecationNote } from './deprecation.ts'
 
-test.each([
+it.each([
   ['read_file', 'Read a whole file. DEPRECATED: Use read_text_file instead.', 'DEPRECATED: Use read_text_file instead'],
   ['a', 'Deprecated. Reads a file.', 'Deprecated'],
   ['a', 'Deprecated in favor of b', 'Deprecated in favor of b'],
@@ -14,12 +14,12 @@ test.each([
   expect(deprecationNote({ name, ...(description === undefined ? {} : { description }) })).toBe(note)
 })
 
-test('a title may say it, too', () => {
+it('a title may say it, too', () => {
   expect(deprecationNote({ name: 'a', title: 'Read file (deprecated)' })).toBe('Read file (deprecated)')
   expect(deprecationNote({ name: 'a', annotations: { title: 'Deprecated: use b' } })).toBe('Deprecated: use b')
 })
 
-test.each([
+it.each([
   ['list_deprecated_apis', 'Lists deprecated endpoints of a cluster'],
   ['lint', 'Finds obsolete calls. Reports deprecated and removed functions.'],
   ['read', 'Reads a file'],
@@ -27,7 +27,7 @@ test.each([
   expect(deprecationNote({ name, description })).toBeUndefined()
 })
 
-test('hostile texts are read in linear time and shown on one line', () => {
+it('hostile texts are read in linear time and shown on one line', () => {
   const note = deprecationNote({ name: 'a', description: `DEPRECATED: ${'x '.repeat(500_000)}` })
   expect(note!.length).toBeLessThanOrEqual(72)
   expect(deprecationNote({ name: 'a', description: 'this the '.repeat(100_000) + 'deprecated' })).toBeUndefined()

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { requestIn } from './request.ts'
 
 const KNOWN = new Set(['notion', 'github', 's3', 'invoice'])
@@ -7,7 +7,7 @@ const asked = (query: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-test.each([
+it.each([
   [
     'Could you please send the invoice for March to maria@example.com tomorrow at 4pm?',
     ['send', 'invoice'],
@@ -35,19 +35,19 @@ test.each([
   for (const word of taken) expect(words).not.toContain(word)
 })
 
-test.each(['list events of May', 'create 3 issues', 'send me a message tomorrow', 'please'])(
+it.each(['list events of May', 'create 3 issues', 'send me a message tomorrow', 'please'])(
   '%j is left as it is',
   (query) => {
     expect(requestIn(query, () => false)).toBe(query)
   },
 )
 
-test('a sentence of nothing else is left as it is', () => {
+it('a sentence of nothing else is left as it is', () => {
   const query = 'Hi there, could you please, thank you very much'
   expect(requestIn(query, () => false)).toBe(query)
 })
 
-test('long hostile queries cost little', () => {
+it('long hostile queries cost little', () => {
   for (const part of ['so i ', 'a"', "'a ", 'on the last ', 'Ms ', '1-1.', 'half an ', 'my boss wants ']) {
     expect(typeof requestIn(part.repeat(2000 / part.length), () => false)).toBe('string')
   }

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { CatalogTool } from '../model/catalog-tool.ts'
 import { searchDocument } from './search-document.ts'
 
 const read = (inputSchema: unknown) => searchDocument(new CatalogTool('s', 's', 't', { name: 't', inputSchema }))
 
-test('names and texts of parameters are read at any depth, through items, combinators and references', () => {
+it('names and texts of parameters are read at any depth, through items, combinators and references', () => {
   const { parameters, nestedParameters, parameterTexts } = read({
     properties: {
       rows: { type: 'array', items: { $ref: '#/$defs/row' } },
@@ -20,7 +20,7 @@ test('names and texts of parameters are read at any depth, through items, combin
     expect(parameterTexts.join(' ')).toContain(text)
 })
 
-test('schemas that refer to themselves or never end are read up to a bound', () => {
+it('schemas that refer to themselves or never end are read up to a bound', () => {
   const circle = read({ properties: { child: { $ref: '#' } } })
   expect(circle.parameters).toEqual(['child'])
   const many = Object.fromEntries(

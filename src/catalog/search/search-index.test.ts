@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { Thesaurus } from './thesaurus.ts'
@@ -43,7 +43,7 @@ function indexOf(documents: SearchDocument[]): SearchIndex<string> {
 const index = indexOf(TOOLS)
 const names = (query: string, limit = 5): string[] => index.search(query, limit).map(({ item }) => item)
 
-test.each([
+it.each([
   ['create issue', 'github.create_issue'],
   ['creating issues', 'github.create_issue'],
   ['createIssue', 'github.create_issue'],
@@ -60,47 +60,47 @@ test.each([
   expect(names(query)[0]).toBe(expected)
 })
 
-test.each(['', '   ', '???', 'zzzzqqqq', '🔥', 'the of and', '\ud800', 'x'.repeat(100_000)])(
+it.each(['', '   ', '???', 'zzzzqqqq', '🔥', 'the of and', '\ud800', 'x'.repeat(100_000)])(
   '%j finds something',
   (query) => {
     expect(names(query).length).toBeGreaterThan(0)
   },
 )
 
-test('with nothing to find there is nothing, not even for a filter', () => {
+it('with nothing to find there is nothing, not even for a filter', () => {
   expect(new SearchIndex().search('anything', 5)).toEqual([])
   expect(index.search('issue', 5, () => false)).toEqual([])
 })
 
-test('of equal tools the one that only reads comes first, the one that destroys last', () => {
+it('of equal tools the one that only reads comes first, the one that destroys last', () => {
   const found = names('repository').filter((name) => /(?:get|delete)_repository/.test(name))
   expect(found).toEqual(['github.get_repository', 'github.delete_repository'])
 })
 
-test('one server does not fill the answer when another has something', () => {
+it('one server does not fill the answer when another has something', () => {
   const crowd = Array.from({ length: 20 }, (_, number) => document('crowd', `search_thing_${number}`, 'Search things'))
   const found = indexOf([...crowd, document('lonely', 'notes', 'Notes, with a search')]).search('search thing', 5)
   expect(found.map(({ item }) => item)).toContain('lonely.notes')
   expect(found).toHaveLength(5)
 })
 
-test('a server alone may fill it', () => {
+it('a server alone may fill it', () => {
   expect(index.search('repository issue', 4, (item) => item.startsWith('github'))).toHaveLength(4)
 })
 
-test('the order in which tools came does not matter', () => {
+it('the order in which tools came does not matter', () => {
   const other = indexOf(TOOLS.toReversed())
   for (const query of ['issue', 'repository', 'page', 'file disk', '', 'zzz']) {
     expect(other.search(query, 5)).toEqual(index.search(query, 5))
   }
 })
 
-test('a word of a thousand letters and a query of a thousand words cost little', () => {
+it('a word of a thousand letters and a query of a thousand words cost little', () => {
   expect(names('a'.repeat(1000)).length).toBeGreaterThan(0)
   expect(names('issue repository page '.repeat(1000)).length).toBeGreaterThan(0)
 })
 
-test.each([
+it.each([
   ['createPullRequest', ['create', 'pull', 'request']],
   ['list-k8s_pods.v2', ['list', 'k8s', 'pods', 'v2']],
   ['HTTPServer URLs', ['http', 'server', 'url']],
@@ -110,7 +110,7 @@ test.each([
   expect(words(text)).toEqual(expected)
 })
 
-test.each([
+it.each([
   ['create', 'creating', 'created', 'creates', 'creation'],
   ['delete', 'deleting', 'deleted', 'deletion'],
   ['query', 'queries', 'querying'],
@@ -123,11 +123,11 @@ test.each([
   expect(new Set(forms.map(stem)).size).toBe(1)
 })
 
-test.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])('%s is no plural', (word) => {
+it.each([['status'], ['process'], ['analysis'], ['class'], ['redis']])('%s is no plural', (word) => {
   expect(stem(word)).not.toBe(stem(word.slice(0, -1)))
 })
 
-test('the thesaurus reads groups, directions and comments', () => {
+it('the thesaurus reads groups, directions and comments', () => {
   const thesaurus = new Thesaurus('// a comment\ncat, dog\n\ngive away > donate, gift')
   expect(thesaurus.alternatives(['cat'])).toEqual([{ terms: ['dog'], weight: 0.7 }])
   expect(thesaurus.alternatives(['give', 'awai'])?.map(({ terms }) => terms)).toEqual([['donate'].map(stem), ['gift']])
@@ -135,7 +135,7 @@ test('the thesaurus reads groups, directions and comments', () => {
   expect(thesaurus.longest).toBe(2)
 })
 
-test('a deprecated tool comes after its equals', () => {
+it('a deprecated tool comes after its equals', () => {
   const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
   const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
   expect(found.search('read a file as text', 2).map(({ item }) => item)).toEqual([
@@ -144,18 +144,18 @@ test('a deprecated tool comes after its equals', () => {
   ])
 })
 
-test('words are found inside names that are written as one, and the other way round', () => {
+it('words are found inside names that are written as one, and the other way round', () => {
   const found = indexOf([document('a', 'export', 'Writes BibTeX'), document('b', 'query', 'Evaluates PromQL')])
   expect(found.search('bibtex', 1)[0]?.item).toBe('a.export')
   expect(found.search('promql', 1)[0]?.item).toBe('b.query')
 })
 
-test('a synonym in a name does not outweigh the word itself', () => {
+it('a synonym in a name does not outweigh the word itself', () => {
   const tools = [document('a', 'remove', 'Gone for good'), document('b', 'act', 'Delete')]
   expect(indexOf(tools).search('delete', 1)[0]?.item).toBe('b.act')
 })
 
-test('word vectors find what shares no word', () => {
+it('word vectors find what shares no word', () => {
   const vectors = new WordVectors({
     words: ['volume', 'louder', 'invoice', 'billing'],
     values: new Int8Array([7, 1, 7, 0, 0, 7, 1, 7]),
@@ -167,7 +167,7 @@ test('word vectors find what shares no word', () => {
   expect(withVectors.search('louder', 1)[0]?.item).toBe('music')
 })
 
-test.each([
+it.each([
   ['invoices', 2],
   ['invoicing', 2],
   ['volumes', 0],
@@ -182,7 +182,7 @@ test.each([
   expect(vectors.row(word)).toBe(row)
 })
 
-test('likeness from elsewhere is added to the score of words', () => {
+it('likeness from elsewhere is added to the score of words', () => {
   const likeness = (item: string): number => (item === 'files.read_file' ? 1 : 0)
   expect(index.search('zzzz', 1, undefined, likeness)[0]?.item).toBe('files.read_file')
   expect(index.search('create issue', 2, undefined, likeness).map(({ item }) => item)).toEqual([

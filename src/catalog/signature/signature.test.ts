@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { typeText } from './schema-type.ts'
 import { FULL, parametersText, SHORT, signatureOf, signatureSource } from './signature.ts'
 
 const type = (schema: unknown, limit = 200): string => typeText(schema, schema, limit)
 const short = (schema: unknown): string => parametersText(signatureOf(schema), SHORT)
 
-test.each([
+it.each([
   [{ type: 'string' }, 'str'],
   [{ type: 'integer' }, 'int'],
   [{ type: ['string', 'null'] }, 'str | None'],
@@ -38,7 +38,7 @@ test.each([
   expect(type(schema)).toBe(expected)
 })
 
-test('references are followed, through escapes too', () => {
+it('references are followed, through escapes too', () => {
   const root = {
     $defs: { 'a/b': { type: 'string' }, c: { $ref: '#/$defs/a~1b' } },
     items: { $ref: '#/$defs/c' },
@@ -47,7 +47,7 @@ test('references are followed, through escapes too', () => {
   expect(type(root)).toBe('list[str]')
 })
 
-test('a schema that contains itself ends', () => {
+it('a schema that contains itself ends', () => {
   const root = {
     type: 'object',
     properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
@@ -57,7 +57,7 @@ test('a schema that contains itself ends', () => {
   expect(type(twins)).toBe('Any')
 })
 
-test('a schema that doubles at every step costs neither time nor text', () => {
+it('a schema that doubles at every step costs neither time nor text', () => {
   const $defs: Record<string, unknown> = { d0: { type: 'string' } }
   for (let level = 1; level <= 40; level += 1) {
     const next = { $ref: `#/$defs/d${level - 1}` }
@@ -71,7 +71,7 @@ test('a schema that doubles at every step costs neither time nor text', () => {
   expect(type({ $defs, $ref: '#/$defs/d40' }).length).toBeLessThanOrEqual(200)
 })
 
-test('a long type becomes a shallower one before it becomes too long', () => {
+it('a long type becomes a shallower one before it becomes too long', () => {
   const properties = Object.fromEntries(
     Array.from({ length: 5 }, (_, index) => [`property_${index}`, { type: 'string' }]),
   )
@@ -82,7 +82,7 @@ test('a long type becomes a shallower one before it becomes too long', () => {
   expect(type(schema, 20)).toBe('list[dict]')
 })
 
-test('required parameters come first, then those with few values; defaults are shown', () => {
+it('required parameters come first, then those with few values; defaults are shown', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -98,12 +98,12 @@ test('required parameters come first, then those with few values; defaults are s
   )
 })
 
-test('a parameter that is required and has a default may be left out', () => {
+it('a parameter that is required and has a default may be left out', () => {
   const schema = { type: 'object', properties: { page: { type: 'integer', default: 1 } }, required: ['page'] }
   expect(short(schema)).toBe('*, page: int = 1')
 })
 
-test('optional parameters that do not fit are `**more`, required ones are all there', () => {
+it('optional parameters that do not fit are `**more`, required ones are all there', () => {
   const names = Array.from({ length: 2000 }, (_, index) => `parameter_${index}`)
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const text = short({ type: 'object', properties, required: names.slice(0, 3) })
@@ -114,7 +114,7 @@ test('optional parameters that do not fit are `**more`, required ones are all th
   expect(parametersText(signatureOf({ type: 'object', properties }), FULL).length).toBeLessThan(FULL.total + 50)
 })
 
-test('a parameter with few values is shown, however many come before it', () => {
+it('a parameter with few values is shown, however many come before it', () => {
   const names = ['name', 'resourceType', 'namespace', 'revision', 'toRevision', 'timeout', 'context', 'selector']
   const properties = {
     ...Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'some default' }])),
@@ -126,7 +126,7 @@ test('a parameter with few values is shown, however many come before it', () => 
   )
 })
 
-test('parameters with few values do not make a line endless, and a long list of values is none', () => {
+it('parameters with few values do not make a line endless, and a long list of values is none', () => {
   const values = { enum: ['first', 'second', 'third'] }
   const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`choice_${index}`, values]))
   expect(short({ type: 'object', properties }).length).toBeLessThan(SHORT.totalWithLiterals + 20)
@@ -136,7 +136,7 @@ test('parameters with few values do not make a line endless, and a long list of 
   )
 })
 
-test('what a long list of objects holds is told by its keys', () => {
+it('what a long list of objects holds is told by its keys', () => {
   const text = { type: 'string', description: 'x' }
   const fields = ['target', 'name', 'type', 'value', 'description', 'placeholder', 'format']
   const items = { type: 'object', properties: Object.fromEntries(fields.map((key) => [key, text])), required: fields }
@@ -145,7 +145,7 @@ test('what a long list of objects holds is told by its keys', () => {
   )
 })
 
-test('when no parameter fits there is only `**more`, and one that does not fit hides no other', () => {
+it('when no parameter fits there is only `**more`, and one that does not fit hides no other', () => {
   const limits = { ...SHORT, total: 60 }
   const long = signatureOf({ type: 'object', properties: { ['y'.repeat(128)]: {} } })
   expect(parametersText(long, limits)).toBe('**more')
@@ -153,16 +153,16 @@ test('when no parameter fits there is only `**more`, and one that does not fit h
   expect(parametersText(both, limits)).toBe('*, z: str = None, **more')
 })
 
-test('a schema that takes more says so', () => {
+it('a schema that takes more says so', () => {
   expect(short({ properties: { a: {} }, additionalProperties: true })).toBe('*, a: Any = None, **more')
 })
 
-test('names that Python does not take are replaced', () => {
+it('names that Python does not take are replaced', () => {
   const schema = { type: 'object', properties: { from: {}, 'a-b': {}, a_b: {}, '': {} }, required: ['from'] }
   expect(short(schema)).toBe('*, from_: Any, a_b_2: Any = None, a_b: Any = None, arg: Any = None')
 })
 
-test.each([
+it.each([
   [{ type: 'object', properties: {} }, ''],
   [{ type: 'object' }, '**arguments'],
   [{ type: 'object', additionalProperties: false }, ''],
@@ -178,13 +178,13 @@ test.each([
   expect(short(schema)).toBe(expected)
 })
 
-test('the branches of a top-level anyOf are put together', () => {
+it('the branches of a top-level anyOf are put together', () => {
   const a = { properties: { a: { type: 'string' }, both: { type: 'string' } }, required: ['a', 'both'] }
   const b = { properties: { b: { type: 'string' }, both: { type: 'string' } }, required: ['b', 'both'] }
   expect(short({ type: 'object', anyOf: [a, b] })).toBe('*, both: str, a: str = None, b: str = None')
 })
 
-test('the source of a signature', () => {
+it('the source of a signature', () => {
   const signature = signatureOf({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] })
   expect(signatureSource('lambda', signature, 'dict')).toBe('async def lambda_(*, a: str) -> dict: ...')
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createListingCleaner } from './listing-words.ts'
 
 const secret = 'tk_9fQ2xL7vB4mZ8sWc1NhRj6Yd'
@@ -9,7 +9,7 @@ const clean = createListingCleaner({
   env: { SECRET: secret, LEVEL: 'info', PORT: '8080' },
 })
 
-test('a listing holds no value of its own definition, and keeps what a call needs', () => {
+it('a listing holds no value of its own definition, and keeps what a call needs', () => {
   const tool = {
     name: `tool-${secret}`,
     description: `Sends ${secret} to\nport 8080 for /home/bob/files, logs at info`,
@@ -36,14 +36,14 @@ test('a listing holds no value of its own definition, and keeps what a call need
   })
 })
 
-test('words of a listing are cleaned', () => {
+it('words of a listing are cleaned', () => {
   expect(clean('\u001b[31mUse\u202e me\u200b')).toBe('Use me')
   expect(clean({ prompts: [{ description: 'a\0b', uri: 'x:a\0b' }] })).toEqual({
     prompts: [{ description: 'ab', uri: 'x:a\0b' }],
   })
 })
 
-test('a listing that is nested without end is cut', () => {
+it('a listing that is nested without end is cut', () => {
   const deep: Record<string, unknown> = {}
   let inner = deep
   for (let depth = 0; depth < 5_000; depth += 1) inner = inner['items'] = {} as Record<string, unknown>

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ServerDefinition, StdioServer } from '../server-definition.ts'
 import { createRedactor, redactEnd, redactStart } from './redact.ts'
 
@@ -32,7 +32,7 @@ const remote: ServerDefinition = {
 }
 
 describe('redactor', () => {
-  test.each([
+  it.each([
     ['an argument', 'bad option --key=sk-12345678'],
     ['the value of an option', 'key sk-12345678 was refused'],
     ['a password in a URL', 'authentication failed for bob with p@ssw0rd'],
@@ -48,28 +48,28 @@ describe('redactor', () => {
     expect(shown).not.toMatch(/sk-1234|ssw0rd|abcdef|slash|MIIE/)
   })
 
-  test('takes out the parts of a header and of a URL', () => {
+  it('takes out the parts of a header and of a URL', () => {
     const shown = createRedactor(remote.transport)(
       '401 for eyJhbGciOi at https://example.com/mcp?api_key=q1w2e3r4, key q1w2e3r4',
     )
     expect(shown).toBe('401 for [redacted] at https://example.com/mcp?api_key=[redacted], key [redacted]')
   })
 
-  test('knows a secret that a cut goes through', () => {
+  it('knows a secret that a cut goes through', () => {
     const shown = redactStart(createRedactor(stdio.transport), `${'x'.repeat(95)}tok-aaaa-bbbb`, 100)
     expect(shown).toBe(`${'x'.repeat(95)}[reda`)
   })
 
-  test('takes out the longer of two secrets as a whole', () => {
+  it('takes out the longer of two secrets as a whole', () => {
     expect(createRedactor(stdio.transport)('tok-aaaa-bbbb')).toBe('[redacted]')
   })
 
-  test('leaves other text, and values too short to be secrets, as they are', () => {
+  it('leaves other text, and values too short to be secrets, as they are', () => {
     const text = 'DEBUG is 1, -v was given, short'
     expect(createRedactor(stdio.transport)(text)).toBe(text)
   })
 
-  test.each([
+  it.each([
     ['a command and its path', 'sh: /opt/vendor/bin/serve: not found'],
     ['a package', 'npm error 404 @scope/some-server@1.2.3 is not in this registry'],
     ['the working directory', 'cannot write /home/bob/client-x/log'],
@@ -88,14 +88,14 @@ describe('redactor', () => {
     expect(web(local(text))).toBe(text)
   })
 
-  test('takes out the credentials of a proxy that servers are given', () => {
+  it('takes out the credentials of a proxy that servers are given', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://alice:wonder-land@proxy.local:3128')
     const redact = createRedactor({ type: 'stdio', command: 'x', args: [], env: {} })
     expect(redact('via http://alice:wonder-land@proxy.local:3128')).toMatch(/^via http:\/\/\[redacted\]/)
     vi.unstubAllEnvs()
   })
 
-  test('takes out who asks and the token in the path of an address, as servers quote them', () => {
+  it('takes out who asks and the token in the path of an address, as servers quote them', () => {
     const url = 'https://bob%40corp:p%2Fssword@example.com/s/tok%2Fen-0123456789/mcp'
     const redact = createRedactor({ type: 'http', url, headers: {} })
     const basic = Buffer.from('bob@corp:p/ssword').toString('base64')
@@ -107,7 +107,7 @@ describe('redactor', () => {
   const holder: StdioServer = { type: 'stdio', command: 'serve', args: [], env: { SECRET: secret } }
   const hidden = createRedactor(holder)
 
-  test.each([0, 1, 2, 3, 4])('knows a secret inside of base64, %i bytes into it, in both alphabets', (before) => {
+  it.each([0, 1, 2, 3, 4])('knows a secret inside of base64, %i bytes into it, in both alphabets', (before) => {
     for (const after of ['', 'z', '\n}', ' and more']) {
       const bytes = Buffer.from('u:er?'.slice(0, before) + secret + after)
       for (const alphabet of ['base64', 'base64url'] as const) {
@@ -124,7 +124,7 @@ describe('redactor', () => {
     }
   })
 
-  test('knows the Basic credentials of a client, as a client package may encode them', () => {
+  it('knows the Basic credentials of a client, as a client package may encode them', () => {
     const signIn = { clientId: 'id:1', clientSecret: secret }
     const redact = createRedactor({ type: 'http', url: 'https://s.example/mcp', headers: {}, signIn })
     const encoded = `${encodeURIComponent(signIn.clientId)}:${encodeURIComponent(secret)}`
@@ -134,7 +134,7 @@ describe('redactor', () => {
     expect(redact(`not Basic ${Buffer.from(`id:1:${secret}`).toString('base64')}!`)).toBe('not Basic [redacted]!')
   })
 
-  test.each([
+  it.each([
     ['all that must be', encodeURIComponent(secret)],
     ['as a form', new URLSearchParams({ a: secret }).toString().slice(2)],
     ['as a path', encodeURI(secret)],
@@ -148,17 +148,17 @@ describe('redactor', () => {
     )
   })
 
-  test('takes out secrets that overlap once they are decoded', () => {
+  it('takes out secrets that overlap once they are decoded', () => {
     const env = { A: 'abcd/efgh', B: 'efgh/ijkl', C: 'd/ef' }
     expect(createRedactor({ ...holder, env })('x abcd%2Fefgh%2Fijkl y')).toBe('x [redacted] y')
   })
 
-  test('leaves ordinary text as it is, encoded or not', () => {
+  it('leaves ordinary text as it is, encoded or not', () => {
     const text = 'Basic c29tZXRoaW5nIGVsc2U= at https://example.com/a%20b?c=%E2%82%AC%'
     expect(hidden(text)).toBe(text)
   })
 
-  test('knows what was asked for in the middle of any text', () => {
+  it('knows what was asked for in the middle of any text', () => {
     const redact = createRedactor({ ...holder, args: ['TOKEN=typed-value;x'], secrets: ['typed-value'] })
     expect(redact('with typed-value')).toBe('with [redacted]')
   })
@@ -177,7 +177,7 @@ describe('a secret in pieces', () => {
     return 0
   }
 
-  test.each([
+  it.each([
     ['lines', pieces.join('\n')],
     ['short lines', secret.match(/.{1,5}/g)!.join('\r\n   ')],
     ['lines with a prefix each', pieces.map((piece) => `2026-01-01 12:00 [info] app: ${piece}`).join('\n')],
@@ -200,7 +200,7 @@ describe('a secret in pieces', () => {
     expect(shownOf(shown)).toBeLessThan(8)
   })
 
-  test('is found wherever a text is cut', () => {
+  it('is found wherever a text is cut', () => {
     const text = `${'word '.repeat(50)}${secret} ${'word '.repeat(50)}`
     for (let length = 240; length < 300; length += 1) {
       expect(shownOf(redactStart(redact, text, length))).toBeLessThan(8)
@@ -210,7 +210,7 @@ describe('a secret in pieces', () => {
     expect(shownOf(text.slice(0, 270))).toBeGreaterThan(12)
   })
 
-  test('leaves ordinary text, also where a value reads like some', () => {
+  it('leaves ordinary text, also where a value reads like some', () => {
     const env = { PLACE: '/home/bob/projects/data-2024', SENTENCE: 'the quick brown fox jumps over 13 dogs' }
     const text = 'cannot read /home/bob/projects/other; the quick brown cat jumps'
     expect(createRedactor({ type: 'stdio', command: 'serve', args: [], env })(text)).toBe(text)

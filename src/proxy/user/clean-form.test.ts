@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { cleanForm } from './clean-form.ts'
 
 const form = (words: string, value: string, name = 'choice') => ({
@@ -7,12 +7,12 @@ const form = (words: string, value: string, name = 'choice') => ({
   required: [name],
 })
 
-test('the words of a form are cleaned, and nothing else of it is changed', () => {
+it('the words of a form are cleaned, and nothing else of it is changed', () => {
   expect(cleanForm(form('\u001b[31mPick\u202e one\u200b', 'a b'))).toEqual(form('Pick one', 'a b'))
   expect(cleanForm(undefined)).toBeUndefined()
 })
 
-test.each([
+it.each([
   ['a choice', form('Pick', 'a\u202eb')],
   ['a choice of two lines', form('Pick', 'a\nb')],
   ['a name', form('Pick', 'a', 'x\u001b[1mY')],

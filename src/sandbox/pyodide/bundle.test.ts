@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ensureBundle, type BundleOptions } from './bundle.ts'
 
 let cacheFolder: string
@@ -34,7 +34,7 @@ const options = (more: Partial<BundleOptions> = {}): BundleOptions => ({
 })
 
 describe('ensureBundle', () => {
-  test('builds once, and finds it again', async () => {
+  it('builds once, and finds it again', async () => {
     const first = await ensureBundle(options())
     expect(await ensureBundle(options())).toBe(first)
     expect(builds).toBe(1)
@@ -45,13 +45,13 @@ describe('ensureBundle', () => {
     expect(await readFile(join(first, 'files.bin'), 'utf8')).toBe('a = 1\n')
   })
 
-  test('another kernel is another bundle', async () => {
+  it('another kernel is another bundle', async () => {
     const first = await ensureBundle(options())
     await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
     expect(await ensureBundle(options())).not.toBe(first)
   })
 
-  test('what nobody has used for weeks goes when a new one is made', async () => {
+  it('what nobody has used for weeks goes when a new one is made', async () => {
     const recent = await ensureBundle(options())
     const unused = join(cacheFolder, 'pyodide-of-an-older-version')
     const foreign = join(cacheFolder, 'not-ours')
@@ -67,7 +67,7 @@ describe('ensureBundle', () => {
     expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
   })
 
-  test('any number of builders at once end with one whole bundle', async () => {
+  it('any number of builders at once end with one whole bundle', async () => {
     const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
     expect(new Set(folders).size).toBe(1)
     expect(await readdir(cacheFolder)).toEqual([folders[0]!.slice(cacheFolder.length + 1)])
@@ -76,7 +76,7 @@ describe('ensureBundle', () => {
     expect(builds).toBe(before)
   })
 
-  test.each([
+  it.each([
     ['a truncated snapshot', (folder: string) => truncate(join(folder, 'snapshot.bin'), 1000)],
     ['a flipped byte', (folder: string) => writeFile(join(folder, 'snapshot.bin'), Buffer.alloc(1 << 20, 8))],
     ['a changed program', (folder: string) => writeFile(join(folder, 'child.mjs'), 'process.exit()')],
@@ -93,14 +93,14 @@ describe('ensureBundle', () => {
     expect(await readdir(cacheFolder)).toHaveLength(1)
   })
 
-  test('a build that fails leaves nothing behind, and the next one works', async () => {
+  it('a build that fails leaves nothing behind, and the next one works', async () => {
     const failing = options({ makeSnapshot: () => Promise.reject(new Error('no Python today')) })
     await expect(ensureBundle(failing)).rejects.toThrow('no Python today')
     expect(await readdir(cacheFolder)).toEqual([])
     await ensureBundle(options())
   })
 
-  test('a cache folder that cannot be written is named, with what to do', async () => {
+  it('a cache folder that cannot be written is named, with what to do', async () => {
     const file = join(cacheFolder, 'file')
     await writeFile(file, '')
     await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('ensureBundle', () => {
     })
   })
 
-  test('nobody else can read it, unless it is meant for all', async (ctx) => {
+  it('nobody else can read it, unless it is meant for all', async (ctx) => {
     if (process.platform === 'win32') ctx.skip('Windows has no file modes')
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
     const own = await ensureBundle(options())

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SETTINGS } from '../../config/settings.ts'
 import { SMALLEST_MEMORY_BYTES, nodeFlags, planMemory, underMemoryCap } from './command.ts'
 
 const MIB = 1 << 20
 
 describe('planMemory', () => {
-  test.each([SMALLEST_MEMORY_BYTES, 384 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB])(
+  it.each([SMALLEST_MEMORY_BYTES, 384 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB])(
     'the parts of %d fit into it',
     (bytes) => {
       const plan = planMemory(bytes)
@@ -18,7 +18,7 @@ describe('planMemory', () => {
     },
   )
 
-  test.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])('%d bytes are refused, with what is needed', (bytes) => {
+  it.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])('%d bytes are refused, with what is needed', (bytes) => {
     expect(() => planMemory(bytes)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
@@ -28,7 +28,7 @@ describe('planMemory', () => {
     )
   })
 
-  test('the least that it takes is what the setting says', () => {
+  it('the least that it takes is what the setting says', () => {
     expect(SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
   })
 })
@@ -38,22 +38,22 @@ describe('nodeFlags', () => {
   const flags = (version: string, known: string[] = []): string[] =>
     nodeFlags('/bundle', memory, { version, allows: (flag) => known.includes(flag), hasDeepStack: true })
 
-  test('Node 20 names the permission model its own way', () => {
+  it('Node 20 names the permission model its own way', () => {
     expect(flags('v20.20.2')).toContain('--experimental-permission')
     expect(flags('v20.20.2')).not.toContain('--permission')
   })
 
-  test.each(['v22.23.3', 'v24.21.0', 'v26.10.0'])('Node %s', (version) => {
+  it.each(['v22.23.3', 'v24.21.0', 'v26.10.0'])('Node %s', (version) => {
     expect(flags(version)).toContain('--permission')
     expect(flags(version)).not.toContain('--experimental-permission')
   })
 
-  test('--disable-sigusr1 where Node has it', () => {
+  it('--disable-sigusr1 where Node has it', () => {
     expect(flags('v22.23.3', ['--disable-sigusr1'])).toContain('--disable-sigusr1')
     expect(flags('v22.10.0')).not.toContain('--disable-sigusr1')
   })
 
-  test('one folder may be read, and nothing else is allowed but threads', () => {
+  it('one folder may be read, and nothing else is allowed but threads', () => {
     const allowed = flags('v22.23.3').filter((flag) => flag.startsWith('--allow'))
     expect(allowed).toEqual(['--allow-worker', '--allow-fs-read=/bundle'])
   })
@@ -63,12 +63,12 @@ describe('underMemoryCap', () => {
   const memory = planMemory(512 * MIB)
   const node = (version: string, hasDeepStack = true) => ({ version, allows: () => true, hasDeepStack })
 
-  test('the code range that newer versions reserve does not count', () => {
+  it('the code range that newer versions reserve does not count', () => {
     const script = underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.21.0') })[2]
     expect(script).toContain(`ulimit -d ${(512 + 560) * 1024};`)
   })
 
-  test('on Linux the command runs under a cap that it cannot lift', () => {
+  it('on Linux the command runs under a cap that it cannot lift', () => {
     const [shell, option, script, , ...command] = underMemoryCap(['/node', '--flag', 'a b'], memory, {
       platform: 'linux',
       node: node('v22.23.3'),
@@ -78,14 +78,14 @@ describe('underMemoryCap', () => {
     expect(command).toEqual(['/node', '--flag', 'a b'])
   })
 
-  test('its stack is as deep as it may be', () => {
+  it('its stack is as deep as it may be', () => {
     const script = (deep: boolean) =>
       underMemoryCap(['/node'], memory, { platform: 'linux', node: node('v24.0.0', deep) })[2]
     expect(script(true)).toContain('ulimit -s unlimited;')
     expect(script(false)).toContain('ulimit -s 4096;')
   })
 
-  test('elsewhere it is left as it is', () => {
+  it('elsewhere it is left as it is', () => {
     expect(underMemoryCap(['/node'], memory, { platform: 'darwin', node: node('v24.0.0') })).toEqual(['/node'])
     expect(underMemoryCap(['/node'], memory, { platform: 'win32', node: node('v24.0.0') })).toEqual(['/node'])
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Script, createContext, runInContext } from 'node:vm'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeGlue, type PyodideSources } from './glue.ts'
 
 const require = createRequire(import.meta.url)
@@ -12,14 +12,14 @@ const installed: PyodideSources = {
 }
 
 describe('makeGlue', () => {
-  test('gives a classic script without a way to load anything', () => {
+  it('gives a classic script without a way to load anything', () => {
     const glue = makeGlue(installed)
     expect(glue).not.toMatch(/\bimport\s*\(/)
     expect(glue).not.toContain('import.meta')
     expect(() => new Script(glue)).not.toThrow()
   })
 
-  test('the script leaves two functions of the context’s own realm', () => {
+  it('the script leaves two functions of the context’s own realm', () => {
     const context = createContext(Object.create(null) as object)
     runInContext('globalThis.console = { log() {}, error() {}, warn() {} }; read = load = () => {}', context)
     runInContext('globalThis.URL = function () {}', context)
@@ -31,7 +31,7 @@ describe('makeGlue', () => {
     expect(kinds).toBe('true,true')
   })
 
-  test.each([
+  it.each([
     ['a runtime without the random generator', { runtime: installed.runtime.replace('var initRandomFill=', 'var x=') }],
     ['a runtime with two of them', { runtime: installed.runtime + 'var initRandomFill=()=>{' }],
     ['a runtime with another limit', { runtime: installed.runtime.replaceAll('4294901760', '1') }],

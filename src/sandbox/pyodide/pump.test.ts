@@ -1,7 +1,7 @@
 // The threads that move bytes, against the real file descriptors of a process: a small program stands in for the context and its devices.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { INSIDE_FOLDER } from './bundle.ts'
 
 /** Runs `body` in a process with both pumps; it sees `rings`, `read()` and `write(bytes)` as the devices have them. */
@@ -54,7 +54,7 @@ read()`
 const data = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, i) => 32 + ((i * 7919) % 200)))
 
 describe('the pumps', () => {
-  test.each([
+  it.each([
     ['far more than a ring holds', 300_000, 1024],
     ['less than a ring holds', 100, 1024],
     ['exactly what a ring holds', 1024, 1024],
@@ -74,13 +74,13 @@ describe('the pumps', () => {
     expect((await output).equals(sent)).toBe(true)
   })
 
-  test('the end of input ends a process that does not listen', async () => {
+  it('the end of input ends a process that does not listen', async () => {
     const { child, ended } = start(`write(Uint8Array.of(46)); for (;;);`)
     child.stdout.once('data', () => child.stdin.end())
     expect(await ended).toBe('SIGKILL')
   })
 
-  test('an interrupt is taken out of the bytes wherever it is, and wakes who waits for input', async () => {
+  it('an interrupt is taken out of the bytes wherever it is, and wakes who waits for input', async () => {
     const { child, output } = start(`
       try { wait(1000) } catch (error) { write(Buffer.from(error.message + ' ' + rings.interrupt[0] + ';')) }
       rings.interrupt[0] = 0
@@ -94,7 +94,7 @@ describe('the pumps', () => {
     expect((await output).toString()).toBe('errno 27 2;abc!.')
   })
 
-  test('an interrupt behind more than a ring of unread bytes is still seen', async () => {
+  it('an interrupt behind more than a ring of unread bytes is still seen', async () => {
     const { child, output } = start(`
       write(Buffer.from('on'))
       while (rings.interrupt[0] === 0);
@@ -108,7 +108,7 @@ describe('the pumps', () => {
     expect((await output).toString()).toBe('on interrupted')
   })
 
-  test('waiting tells input from time that is over', async () => {
+  it('waiting tells input from time that is over', async () => {
     const { child, output } = start(`
       const first = wait(0.01)
       write(Buffer.from('a'))
@@ -119,7 +119,7 @@ describe('the pumps', () => {
     expect((await output).toString()).toBe('a18')
   })
 
-  test.each([
+  it.each([
     ['positions far outside', 'rings.control.fill(0x7fffffff)'],
     ['negative positions', 'rings.control.fill(-5)'],
     ['positions that change all the time', 'for (let i = 0; i < 1e6; i++) rings.control[i % 6] = i * 2654435761'],

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { reasonOf } from './spawn-sandbox.ts'
 
 const end = { code: null, signal: null, stderr: '', spoke: true } as const
 
-test.each([
+it.each([
   [
     'V8 says so',
     { ...end, code: 134, stderr: 'FATAL ERROR: Allocation failed - JavaScript heap out of memory' },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createRedactor } from '../../config/secrets/redact.ts'
 import { createHttpFetch } from '../remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
@@ -67,7 +67,7 @@ const good: RequestListener = (_request, response) => {
   response.end(JSON.stringify({ access_token: 'new', token_type: 'Bearer' }))
 }
 
-test.each<[string, RequestListener, string]>([
+it.each<[string, RequestListener, string]>([
   ['never answers', () => {}, 'did not answer within 0.3 s'],
   ['begins an answer and never ends it', (_, response) => void response.writeHead(200).write('{'), 'did not answer'],
   ['fails', (_, response) => void response.writeHead(500).end('boom'), 'HTTP 500'],
@@ -89,7 +89,7 @@ test.each<[string, RequestListener, string]>([
   expect(tokenCount()).toBeGreaterThanOrEqual(5)
 })
 
-test('those who wait for one refresh that never ends are all told', async () => {
+it('those who wait for one refresh that never ends are all told', async () => {
   const { refused, tokenCount } = await signedIn(() => {})
   const outcomes = await Promise.allSettled([refused(), refused(), refused()])
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])

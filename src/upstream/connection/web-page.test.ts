@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { webPage } from './required-pages.ts'
 
-test.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'HTTPS://EXAMPLE.com', 'https://[::1]/x'])(
+it.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'HTTPS://EXAMPLE.com', 'https://[::1]/x'])(
   'a page that may be opened: %j',
   (url) => expect(webPage(url)?.href).toBe(new URL(url).href),
 )
 
-test.each([
+it.each([
   'https:\\\\evil.example',
   'https:/\\evil.example/',
   'https://good.example\\@evil.example/',

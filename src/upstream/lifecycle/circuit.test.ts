@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { Circuit } from './circuit.ts'
 
 function circuit(random = 0.5) {
@@ -13,7 +13,7 @@ const fail = (c: Circuit, retryAfterMs?: number): void => c.failed(failure, c.ge
 /** One use that comes to nothing. */
 const use = (c: Circuit): void => c.enter()()
 
-test('the first failures have no consequence; then the waits double up to five minutes', () => {
+it('the first failures have no consequence; then the waits double up to five minutes', () => {
   const { clock, circuit: c } = circuit()
   const waits: number[] = []
   for (let i = 0; i < 14; i += 1) {
@@ -32,7 +32,7 @@ test('the first failures have no consequence; then the waits double up to five m
   expect(waits).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
 })
 
-test('jitter spreads a wait by a fifth either way', () => {
+it('jitter spreads a wait by a fifth either way', () => {
   for (const [random, wait] of [
     [0, 800],
     [1, 1200],
@@ -46,13 +46,13 @@ test('jitter spreads a wait by a fifth either way', () => {
   }
 })
 
-test('says how long, and why', () => {
+it('says how long, and why', () => {
   const { circuit: c } = circuit()
   for (let i = 0; i < 5; i += 1) fail(c)
   expect(() => use(c)).toThrow("Server 's' is paused for 4 s after repeated failures. Last one: it is down")
 })
 
-test('success closes it again', () => {
+it('success closes it again', () => {
   const { clock, circuit: c } = circuit()
   for (let i = 0; i < 9; i += 1) fail(c)
   clock.now = 1e6
@@ -61,7 +61,7 @@ test('success closes it again', () => {
   use(c)
 })
 
-test('what began together and fails together is one failure', () => {
+it('what began together and fails together is one failure', () => {
   const { circuit: c } = circuit()
   const since = c.generation
   for (let i = 0; i < 40; i += 1) c.failed(failure, since)
@@ -72,7 +72,7 @@ test('what began together and fails together is one failure', () => {
   expect(() => use(c)).toThrow('paused for 1 s')
 })
 
-test('an answer to what began before the failure is no sign that the server is back', () => {
+it('an answer to what began before the failure is no sign that the server is back', () => {
   const { circuit: c } = circuit()
   const before = c.generation
   for (let i = 0; i < 5; i += 1) fail(c)
@@ -82,7 +82,7 @@ test('an answer to what began before the failure is no sign that the server is b
   use(c)
 })
 
-test('a server’s own wish counts, up to an hour, also among failures of one generation', () => {
+it('a server’s own wish counts, up to an hour, also among failures of one generation', () => {
   const { clock, circuit: c } = circuit()
   const since = c.generation
   c.failed(failure, since)
@@ -104,13 +104,13 @@ function halfOpen() {
   return c
 }
 
-test('there is no probe while all is well', () => {
+it('there is no probe while all is well', () => {
   const { circuit: c } = circuit()
   c.enter()
   expect(c.halfOpenProbe).toBeUndefined()
 })
 
-test('after a wait, the first use is the probe until it is over', async () => {
+it('after a wait, the first use is the probe until it is over', async () => {
   const c = halfOpen()
   const leave = c.enter()
   const probe = c.halfOpenProbe
@@ -122,7 +122,7 @@ test('after a wait, the first use is the probe until it is over', async () => {
   expect(() => c.enter()).toThrow('paused for 8 s')
 })
 
-test('a probe that says nothing leaves the next use to be one', async () => {
+it('a probe that says nothing leaves the next use to be one', async () => {
   const c = halfOpen()
   const leave = c.enter()
   const first = c.halfOpenProbe
@@ -133,7 +133,7 @@ test('a probe that says nothing leaves the next use to be one', async () => {
   expect(c.halfOpenProbe).not.toBe(first)
 })
 
-test('a probe is over as soon as something succeeded', async () => {
+it('a probe is over as soon as something succeeded', async () => {
   const c = halfOpen()
   c.enter()
   const probe = c.halfOpenProbe
@@ -143,7 +143,7 @@ test('a probe is over as soon as something succeeded', async () => {
   expect(c.halfOpenProbe).toBeUndefined()
 })
 
-test('nobody waits for a slow probe for longer than ten seconds, and its end does not end the next one', async () => {
+it('nobody waits for a slow probe for longer than ten seconds, and its end does not end the next one', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const c = halfOpen()

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { LastLogged } from './last-logged.ts'
 
-test('the last three of the last minute are told', () => {
+it('the last three of the last minute are told', () => {
   let now = 0
   const logged = new LastLogged(() => now)
   expect(logged.text()).toBe('')

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import { createNegotiatedTransports, type NegotiatedTransport } from './negotiated-transports.ts'
 
@@ -26,7 +26,7 @@ async function written(file: string, count: number): Promise<void> {
 const modern: NegotiatedTransport = { via: 'http', era: 'modern' }
 const legacy: NegotiatedTransport = { via: 'sse', era: 'legacy' }
 
-test('bridges that share the file keep what the others found out, and learn it', async () => {
+it('bridges that share the file keep what the others found out, and learn it', async () => {
   const file = await temporaryFile()
   const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   // Both have read the file before either writes to it.
@@ -40,7 +40,7 @@ test('bridges that share the file keep what the others found out, and learn it',
   expect(await b.get(server('a'))).toEqual(modern)
 })
 
-test('the newest transport on a server stays', async () => {
+it('the newest transport on a server stays', async () => {
   const file = await temporaryFile()
   const [a, b] = [createNegotiatedTransports(file), createNegotiatedTransports(file)]
   a.set(server('a'), legacy)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { readToolList } from './tool-list.ts'
 
 const pages = (all: unknown[][]) => async (cursor: string | undefined) => {
@@ -6,7 +6,7 @@ const pages = (all: unknown[][]) => async (cursor: string | undefined) => {
   return { tools: all[index] ?? [], ...(index + 1 < all.length && { nextCursor: String(index + 1) }) }
 }
 
-test('copies known fields of the right type and nothing else', async () => {
+it('copies known fields of the right type and nothing else', async () => {
   const { tools } = await readToolList(
     's',
     pages([
@@ -38,7 +38,7 @@ test('copies known fields of the right type and nothing else', async () => {
   ])
 })
 
-test('reads every page and leaves out what has no name of its own', async () => {
+it('reads every page and leaves out what has no name of its own', async () => {
   const list = await readToolList(
     's',
     pages([[{ name: 'a' }, null, 3], [{ name: '' }, { name: 'b' }], [{ name: 'a', title: 'again' }]]),
@@ -46,7 +46,7 @@ test('reads every page and leaves out what has no name of its own', async () => 
   expect(list).toEqual({ tools: [{ name: 'a' }, { name: 'b' }], taskTools: new Set(), skippedCount: 4, isCut: false })
 })
 
-test.each([
+it.each([
   ['is no list', async () => ({ tools: {} })],
   ['is missing', async () => ({})],
   ['goes in a circle of one', async () => ({ tools: [], nextCursor: 'x' })],
@@ -62,7 +62,7 @@ test.each([
   await expect(readToolList('s', request)).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
 })
 
-test('a list of many megabytes is cut, and what is beyond is not asked for', async () => {
+it('a list of many megabytes is cut, and what is beyond is not asked for', async () => {
   let pageCount = 0
   const list = await readToolList('s', async () => {
     pageCount += 1
@@ -75,7 +75,7 @@ test('a list of many megabytes is cut, and what is beyond is not asked for', asy
   expect(pageCount).toBe(4)
 })
 
-test('a tool that is nested too deeply to be written down is left out', async () => {
+it('a tool that is nested too deeply to be written down is left out', async () => {
   let inputSchema: unknown = {}
   for (let i = 0; i < 100_000; i += 1) inputSchema = { inputSchema }
   const list = await readToolList('s', pages([[{ name: 'deep', inputSchema }, { name: 'flat' }]]))

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { headerParameters } from './header-parameters.ts'
 
 const property = (schema: unknown) => ({ type: 'object', properties: { a: schema } })
 const header = (name: unknown, type: unknown = 'string') => ({ type, 'x-mcp-header': name })
 
-test.each<['none' | 'valid' | 'invalid', string, unknown]>([
+it.each<['none' | 'valid' | 'invalid', string, unknown]>([
   ['none', 'no schema', undefined],
   ['none', 'no such key', property({ type: 'string' })],
   ['none', 'a property with the name of the key', property({ properties: { 'x-mcp-header': { type: 'string' } } })],

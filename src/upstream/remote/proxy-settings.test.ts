@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { proxyFor } from './proxy-settings.ts'
 
 const via = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.href
 
-test.each<[string, Record<string, string>, string | undefined]>([
+it.each<[string, Record<string, string>, string | undefined]>([
   ['https://a.example/', { https_proxy: 'http://p:1' }, 'http://p:1/'],
   ['https://a.example/', { HTTPS_PROXY: 'http://p:1' }, 'http://p:1/'],
   ['https://a.example/', { http_proxy: 'http://p:1' }, undefined],
@@ -23,6 +23,6 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(via(url, env)).toBe(expected)
 })
 
-test.each(['socks5://p:1', 'http://'])('refuses the proxy %s', (proxy) => {
+it.each(['socks5://p:1', 'http://'])('refuses the proxy %s', (proxy) => {
   expect(() => via('http://a.example/', { http_proxy: proxy })).toThrow('not an http or https address')
 })

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { answeredId } from './answered-id.ts'
 
 const ends = (line: string): number | undefined => answeredId(line.slice(0, 256), line.slice(-256))
 const big = `"${'x'.repeat(1000)}"`
 
-test.each([
+it.each([
   ['compact', `{"jsonrpc":"2.0","id":7,"result":${big}}`],
   ['with spaces', `{"jsonrpc": "2.0", "id": 7, "result": ${big}}`],
   ['with tabs and padding', ` {\t"jsonrpc" : "2.0" ,\t"id" : 7 , "error" : ${big} } `],
@@ -17,7 +17,7 @@ test.each([
   expect(ends(line)).toBe(7)
 })
 
-test.each([
+it.each([
   ['a request of the server', `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":${big}}`],
   ['a request with its id last', `{"jsonrpc":"2.0","method":"sampling/createMessage","params":${big},"id":7}`],
   ['an id inside of the result', `{"jsonrpc":"2.0","result":{"a":${big},"id":7}}`],
