@@ -117,7 +117,8 @@ function valuesOf(part: string, field: Field): number[] | undefined {
         : last === undefined
           ? from
           : valueOf(last, field)
-    if (from > to || step === '0' || step === '00') throw invalid(`'${part.slice(0, 40)}' is not a ${field.name}`)
+    if (from > to || step === '0' || step === '00')
+      throw invalid(`'${part.slice(0, 40)}' is not valid as the ${field.name}`)
     for (let value = from; value <= to; value += Number(step ?? 1)) values.add(value)
   }
   return [...values].toSorted((a, b) => a - b)
@@ -127,7 +128,7 @@ function valueOf(text: string, { name, min, max, names }: Field): number {
   const named = names?.indexOf(text) ?? -1
   const value = named >= 0 ? named + (min === 0 ? 0 : 1) : /^\d{1,2}$/.test(text) ? Number(text) : NaN
   if (value >= min && value <= max) return value
-  throw invalid(`'${text.slice(0, 40)}' is not a ${name}`)
+  throw invalid(`'${text.slice(0, 40)}' is not valid as the ${name}`)
 }
 
 function shellWord(word: string): string {

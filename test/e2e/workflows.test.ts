@@ -196,3 +196,13 @@ runtime.save_workflow("sly", sly)`)
   expect(JSON.stringify(got.messages)).toContain('await workflows.weekly_report(week: int')
   await expect(bridge.client.callTool({ name: 'weekly-report' })).rejects.toThrow('the only one is run_python')
 })
+
+it('is printed as an entry for a timer, once its time and its parameters are right', async () => {
+  const schedule = (...args: string[]) => sandbridge('schedule', 'weekly-report', ...args)
+  const { stdout } = await schedule('0 8 * * 1', '--print', 'cron', '--week', '47')
+  expect(stdout).toMatch(/^0 8 \* \* 1 \S+ \S+cli\.js run-workflow weekly-report --week 47\n$/)
+  expect((await schedule('0 8 * * 1', '--print', 'cron')).stderr).toContain('--week is missing')
+  expect((await schedule('0 25 * * 1', '--print', 'cron', '--week', '1')).stderr).toContain(
+    "'25' is not valid as the hour",
+  )
+})
