@@ -129,6 +129,8 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  /** Of the cells that run or wait, by the ids they have in events. */
+  readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
   /** Definitions that were read and are not in use yet. */
@@ -406,8 +408,8 @@ export class Bridge {
     const trace = run ? run.trace : this.events.startTrace(undefined)
     const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
     const over = new AbortController()
-    const stopped = new AbortController()
-    const cell = { session, asker, origin, events: this.events, stop: () => stopped.abort() }
+    const interrupt = new AbortController()
+    const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
     const context = {
       permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
@@ -436,15 +438,14 @@ export class Bridge {
     }
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const serve = serveCalls(context)
+    this.#interrupts.set(origin.cell, interrupt)
     this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
         code,
+        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
         ...(masker && maskedListeners(request, masker)),
-        ...(this.permissions && {
-          signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
-        }),
         origin,
         run: run?.id,
         servers: scope.visible,
@@ -452,18 +453,34 @@ export class Bridge {
         ...(projects && { projects: () => projects.revision() }),
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
-      .finally(() => over.abort())
+      .finally(() => {
+        over.abort()
+        this.#interrupts.delete(origin.cell)
+      })
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const whole: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes, ...(stopped.signal.aborted ? [STOPPED] : [])],
+      notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
     const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
+  }
+
+  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  interruptCell(cell: string): boolean {
+    const interrupt = this.#interrupts.get(cell)
+    interrupt?.abort()
+    return interrupt !== undefined
+  }
+
+  /** End a server's process or connection, and ask it for its tools on a new one. How that ends is in the catalog. */
+  async restartServer(server: string): Promise<void> {
+    await this.upstreams.stop(server)
+    await this.catalog.index([server])
   }
 
   /** Take over what has changed in the config files since they were last read. */
