@@ -97,10 +97,7 @@ const INDIRECT =
   /\b(runtime|mcp|mcp_servers|workflows|user_tools|getattr|globals|locals|vars|eval|exec|compile|importlib|sys|__\w+__)\b/
 
 /** @param tool whose source is looked through for calls that `uses` cannot know of */
-function annotationsOf(
-  { source, imports, servers }: SavedToolContent,
-  { uses }: WorkflowDetails,
-): ToolAnnotations {
+function annotationsOf({ source, imports, servers }: SavedToolContent, { uses }: WorkflowDetails): ToolAnnotations {
   const passesServer = servers.some(({ variable }) => new RegExp(`\\b${variable}\\b(?!\\.[A-Za-z_])`).test(source))
   const isOpen = passesServer || INDIRECT.test(source) || imports.some((line) => INDIRECT.test(line))
   const readOnlyHint = !isOpen && uses.every((use) => use.readOnly)
