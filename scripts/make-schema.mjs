@@ -1,8 +1,15 @@
-// `npm run schema`: writes schema/servers.schema.json, the JSON Schema of the files that define servers, from src/config/entry-schema.ts.
+// `npm run schema`: writes the JSON Schemas of our files: schema/servers.schema.json from src/config/entry-schema.ts, and
+// schema/permissions.schema.json from src/policy/permissions-schema.ts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tsImport } from 'tsx/esm/api'
 
 const { serversJsonSchema } = await tsImport('../src/config/entry-schema.ts', import.meta.url)
-const file = new URL('../schema/servers.schema.json', import.meta.url)
-mkdirSync(new URL('.', file), { recursive: true })
-writeFileSync(file, `${JSON.stringify(serversJsonSchema(), undefined, 2)}\n`)
+const { permissionsJsonSchema } = await tsImport('../src/policy/permissions-schema.ts', import.meta.url)
+mkdirSync(new URL('../schema/', import.meta.url), { recursive: true })
+for (const [name, schema] of [
+  ['servers', serversJsonSchema()],
+  ['permissions', permissionsJsonSchema()],
+]) {
+  const file = new URL(`../schema/${name}.schema.json`, import.meta.url)
+  writeFileSync(file, `${JSON.stringify(schema, undefined, 2)}\n`)
+}

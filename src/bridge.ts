@@ -2,10 +2,15 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { Catalog } from './catalog/catalog.ts'
+import { definitionKey } from './catalog/disk-cache.ts'
 import { Embeddings } from './catalog/embeddings.ts'
+import { FirstListings } from './catalog/first-listings.ts'
+import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
+import { PermissionFiles } from './config/permission-files.ts'
+import { rememberRules } from './config/remember-rule.ts'
 import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
   DiscoveredServers,
@@ -23,6 +28,10 @@ import { newId } from './events/new-id.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import type { Policy } from './policy/policy.ts'
+import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
+import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
@@ -47,10 +56,13 @@ import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
 import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
+import { KeptQuestions } from './state/kept-questions.ts'
 import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
+import { readOtelSettings } from './telemetry/otel-settings.ts'
+import { startTrace } from './telemetry/start-trace.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { systemKeychain } from './upstream/auth/keychain.ts'
 import { createTokenStore, type TokenStore } from './upstream/auth/token-store.ts'
@@ -117,8 +129,17 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  /** Of the cells that run or wait, by the ids they have in events. */
+  readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
+  /** Definitions that were read and are not in use yet. */
+  #unused: DiscoveredServers | undefined
+  readonly #permissionFiles: PermissionFiles
+  /** Missing when every call is allowed. */
+  permissions: Permissions | undefined
+  /** What servers' tools were when they were first listed. */
+  readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
 
   /**
@@ -129,17 +150,16 @@ export class Bridge {
   static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
     const { ask, ownPort } = options
     const definitions = new Definitions(settings, ownPort)
-    return new Bridge(settings, log, definitions, await definitions.read(), ask)
+    const discovered = await definitions.read()
+    const files = new PermissionFiles(settings)
+    const policy = await files.read(discovered.found)
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
   }
 
-  private constructor(
-    settings: Settings,
-    log: Log,
-    definitions: Definitions,
-    discovered: DiscoveredServers,
-    ask: AskInput | undefined,
-  ) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
     this.#inputs = new InputAnswers(ask)
+    this.#permissionFiles = files
+    this.firstListings = new FirstListings(settings.stateDir, log)
     const { servers, skipped, found } = discovered
     this.settings = settings
     this.log = log
@@ -187,12 +207,16 @@ export class Bridge {
       startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
       cacheDir: path.join(settings.cacheDir, 'catalog'),
       learnTypes: settings.learnTypes,
+      standing: (tool) => this.permissions?.standing(tool) ?? 'allowed',
       ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
       log,
     })
     this.upstreams.onTools((server, tools, instructions) => {
       this.catalog.toolsChanged(server, tools, instructions)
+      const key = this.#definitionKey(server)
+      if (key !== undefined) void this.firstListings.listed(key, tools)
     })
+    if (policy) this.#usePolicy(policy)
     this.upstreams.onError((server, error) => this.catalog.serverErred(server, error))
     this.upstreams.onOfferings((server) => void this.catalog.readOfferings(server))
     this.findProvider = chooseProvider(settings, log)
@@ -229,6 +253,7 @@ export class Bridge {
   /** The only place where observers are attached. Each is loaded when there is something for it. */
   #attachObservers(): void {
     const { settings, events, log, upstreams } = this
+    this.#attachTelemetry()
     if (settings.live) {
       events.subscribe(
         new LazySubscriber({
@@ -273,6 +298,47 @@ export class Bridge {
     }
   }
 
+  #attachTelemetry(): void {
+    const { settings, events, log, upstreams } = this
+    const { metrics } = settings
+    if (metrics) {
+      const port = new LazySubscriber({
+        name: 'metrics',
+        guards: false,
+        wakes: [],
+        onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+        load: async () => {
+          const { PrometheusPort } = await import('./telemetry/prometheus.ts')
+          const opened = new PrometheusPort()
+          await opened.listen(metrics)
+          return opened
+        },
+      })
+      events.subscribe(port)
+      port.start()
+    }
+    const otel = readOtelSettings(process.env, VERSION)
+    if (!otel) return
+    if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
+    events.subscribe(
+      new LazySubscriber({
+        name: 'telemetry',
+        guards: false,
+        wakes: ['session.started', 'run.started', 'cell.started'],
+        onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
+        load: async () => {
+          const { Telemetry } = await import('./telemetry/telemetry.ts')
+          return new Telemetry({
+            otel,
+            version: VERSION,
+            redact: (server, text) => redactFor(upstreams, server, text),
+            warn: (message, fields) => log.warning(message, fields),
+          })
+        },
+      }),
+    )
+  }
+
   openSession(): Session {
     const {
       runtimeIdleTimeoutMs,
@@ -315,7 +381,9 @@ export class Bridge {
         (sdk) => sdk.preloadSchemas(),
         () => {},
       )
-      void this.catalog.readAhead()
+      void this.catalog.readAhead().then(() => {
+        for (const warning of this.unmatchedRules()) this.log.warning(warning)
+      })
     })
   }
 
@@ -337,8 +405,13 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
+    const trace = run ? run.trace : this.events.startTrace(undefined)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
+    const over = new AbortController()
+    const interrupt = new AbortController()
+    const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
     const context = {
+      permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
       origin,
       registries: () => this.registries(),
@@ -365,12 +438,13 @@ export class Bridge {
     }
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const serve = serveCalls(context)
-    const over = new AbortController()
+    this.#interrupts.set(origin.cell, interrupt)
     this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
         code,
+        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
         ...(masker && maskedListeners(request, masker)),
         origin,
         run: run?.id,
@@ -379,13 +453,16 @@ export class Bridge {
         ...(projects && { projects: () => projects.revision() }),
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
-      .finally(() => over.abort())
+      .finally(() => {
+        over.abort()
+        this.#interrupts.delete(origin.cell)
+      })
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const whole: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes],
+      notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
     const result = masker ? maskResult(whole, masker) : whole
@@ -393,10 +470,28 @@ export class Bridge {
     return { ...result, ...(outputUri && { outputUri }) }
   }
 
+  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  interruptCell(cell: string): boolean {
+    const interrupt = this.#interrupts.get(cell)
+    interrupt?.abort()
+    return interrupt !== undefined
+  }
+
+  /** End a server's process or connection, and ask it for its tools on a new one. How that ends is in the catalog. */
+  async restartServer(server: string): Promise<void> {
+    await this.upstreams.stop(server)
+    await this.catalog.index([server])
+  }
+
   /** Take over what has changed in the config files since they were last read. */
   async #refreshServers(): Promise<void> {
-    const discovered = await this.#definitions.readAgain()
-    if (discovered === undefined || discovered === this.discovered) return
+    const discovered = (this.#unused = (await this.#definitions.readAgain()) ?? this.#unused)
+    const isNew = discovered !== undefined && discovered !== this.discovered
+    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    if (isNew || this.#permissionFiles.hasChanged())
+      this.#usePolicy(await this.#permissionFiles.read((discovered ?? this.discovered).found))
+    this.#unused = undefined
+    if (!isNew) return
     const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
     this.#emitChanges(discovered.servers)
     this.discovered = discovered
@@ -404,6 +499,47 @@ export class Bridge {
     this.upstreams.redefine(discovered.servers)
     this.catalog.redefine(discovered.servers)
     this.log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #usePolicy(policy: Policy | undefined): void {
+    if (policy === undefined) this.permissions = undefined
+    else if (this.permissions) this.permissions.policy = policy
+    else this.permissions = this.#newPermissions(policy)
+  }
+
+  /** A sentence for each rule that is for no known tool. */
+  unmatchedRules(): string[] {
+    if (!this.permissions) return []
+    const known = this.catalog.servers().map(({ name, toolCount }): KnownServer => ({
+      name,
+      ...(toolCount !== undefined && { tools: this.catalog.details(name).tools.map((tool) => tool.name) }),
+    }))
+    return unmatchedRules(this.permissions.policy.rules, known)
+  }
+
+  #newPermissions(policy: Policy): Permissions {
+    const { stateDir, askTimeoutMs } = this.settings
+    const keyOf = ({ server }: CatalogTool): string => this.#definitionKey(server) ?? ''
+    return new Permissions({
+      policy,
+      definitions: () => this.discovered.servers,
+      tools: (server) => this.catalog.details(server).tools,
+      isChanged: (tool) => tool.method === undefined && this.firstListings.isChanged(keyOf(tool), tool.name),
+      refresh: async (server, signal) => {
+        if (!this.catalog.isFresh(server)) await this.upstreams.listTools(server, signal)
+        await this.firstListings.settled(this.#definitionKey(server) ?? '')
+      },
+      accept: (tool) => this.firstListings.accept(keyOf(tool), [tool.definition]),
+      remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
+      askTimeoutMs,
+      questions: new KeptQuestions(stateDir, askTimeoutMs),
+      log: this.log,
+    })
+  }
+
+  #definitionKey(server: string): string | undefined {
+    const definition = this.upstreams.definitions.find(({ name }) => name === server)
+    return definition && definitionKey(definition)
   }
 
   #emitChanges(now: readonly ServerDefinition[]): void {
@@ -520,6 +656,7 @@ export class Bridge {
   async close(): Promise<void> {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
+    await this.permissions?.options.questions.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
@@ -536,6 +673,18 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
     return '[redacted]'
   }
 }
+
+interface BridgeParts {
+  settings: Settings
+  log: Log
+  definitions: Definitions
+  discovered: DiscoveredServers
+  ask: AskInput | undefined
+  files: PermissionFiles
+  policy: Policy | undefined
+}
+
+const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 /** Where placeholders of definitions get their values. */
 function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {

@@ -33,7 +33,8 @@ program
   .command('run', { isDefault: true })
   .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
-  .action(async (options: { http?: string }) => (await import('./commands/run.ts')).run(options))
+  .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
+  .action(async (options: { http?: string; ui?: string | true }) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')
@@ -53,10 +54,18 @@ program
   .action(async (options: object) => (await import('./commands/shell.ts')).shell(options))
 
 program
+  .command('ui')
+  .description('show what runs in the browser: cells, calls, servers, search')
+  .option('--port <port>', 'the port on 127.0.0.1 (default: any that is free)')
+  .option('--json', 'print the link as JSON')
+  .action(async (options: object) => (await import('./commands/ui.ts')).ui(options))
+
+program
   .command('servers')
   .description('list the configured MCP servers, or show one in full; starts no server')
-  .argument('[name]', 'the server to show')
+  .argument('[name]', 'the server to show; or diff, where no server has that name: tools that have changed')
   .option('--log', 'print the stderr output of its last failure')
+  .option('--accept', 'with diff: take the tools as they are now')
   .option('--sources', 'show the file of each server, and why entries were skipped')
   .option('--json', 'print JSON, without secrets')
   .action(async (name: string | undefined, options: object) =>
@@ -262,6 +271,43 @@ program
   .option('--json', 'with --list: print JSON')
   .action(async (options: object) => (await import('./commands/trust.ts')).trust(options))
 
+const permissions = program
+  .command('permissions')
+  .description('list which calls are allowed and why, explain one, or take over rules from another client')
+permissions
+  .command('list', { isDefault: true })
+  .description('list the rules in force for each tool')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/permissions.ts')).listPermissions(options))
+permissions
+  .command('check')
+  .description('explain what happens to a call')
+  .argument('<tool>', 'SERVER__TOOL')
+  .argument('[arguments]', 'its arguments, a JSON object')
+  .option('--json', 'print JSON')
+  .action(async (tool: string, args: string | undefined, options: object) =>
+    (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('import')
+  .description('take over what you have decided about tools in another client')
+  .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')
+  .option('-y, --yes', 'without being asked')
+  .option('--json', 'print JSON; changes nothing without --yes')
+  .action(async (client: string, options: object) =>
+    (await import('./commands/import-permissions.ts')).importPermissions(client, options),
+  )
+
+program
+  .command('approve')
+  .description('answer questions about calls, where the client cannot ask')
+  .argument('[id]', 'only this question')
+  .option('--answer <answer>', 'yes, yes-cell, yes-session, yes-always, no or stop')
+  .option('--json', 'list the open questions as JSON')
+  .action(async (id: string | undefined, options: object) =>
+    (await import('./commands/approve.ts')).approve(id, options),
+  )
+
 program
   .command('login')
   .description('sign in to a remote server')
@@ -312,7 +358,10 @@ program
 
 program
   .command('doctor')
-  .description('check which sandboxes work on this machine, and whether a cell runs')
+  .description('show what can isolate Python on this machine, whether a cell runs, and what is amiss')
+  .option('--deep', 'also try the walls of the sandbox, and start every server')
+  .option('--fix', 'correct what can be corrected without a loss, such as rights of files')
+  .option('--report <file>', 'write all of it to a file, without secrets, for an issue')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 

@@ -60,6 +60,11 @@ export const ERROR_CODES = {
   },
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', retryable: false, hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', retryable: false, hint: 'See await runtime.query_tool_docs(server).' },
+  PERMISSION_DENIED: {
+    actor: 'user',
+    retryable: false,
+    hint: 'The rules in force: `sandbridge permissions`.',
+  },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', retryable: false, hint: 'Compare the call with the tool’s signature.' },
   PROXY_METHOD_UNKNOWN: { actor: 'model', retryable: false, hint: 'docs/protocol.md lists the methods.' },
   CALL_NOT_AWAITED: { actor: 'model', retryable: false, hint: 'Write `await` before the call.' },

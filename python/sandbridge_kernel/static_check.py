@@ -140,7 +140,7 @@ class _Checker:
             if (
                 isinstance(error, ServerNotFound)
                 and branch
-                or not isinstance(error, ArgumentsError)
+                or isinstance(error, (ServerNotFound, ToolNotFound))
                 and self._may_not_exist()
             ):
                 continue

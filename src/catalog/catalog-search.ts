@@ -7,7 +7,7 @@ import { propertiesOf } from './signature/json-schema.ts'
 import { isRecord } from '../text/json.ts'
 import type { Embeddings } from './embeddings.ts'
 import { searchDocument } from './search/search-document.ts'
-import { SearchIndex, type Hit, type Likeness } from './search/search-index.ts'
+import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -24,13 +24,20 @@ const OWN_OFFERING = 0.5
 export class CatalogSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #embeddings: Embeddings | undefined
+  readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
   #others: readonly CatalogTool[] = []
   #othersKey = '[]'
 
-  constructor(records: ReadonlyMap<string, ServerRecord>, embeddings: Embeddings | undefined) {
+  /** @param isShown whether a tool may be found */
+  constructor(
+    records: ReadonlyMap<string, ServerRecord>,
+    embeddings: Embeddings | undefined,
+    isShown: (tool: CatalogTool) => boolean = () => true,
+  ) {
     this.#records = records
     this.#embeddings = embeddings
+    this.#isShown = isShown
   }
 
   /** The tools that fit best, best first, with resources and prompts among them where those fit better. */
@@ -41,19 +48,26 @@ export class CatalogSearch {
   ): Promise<CatalogTool[]> {
     const within = new Set(records.map((record) => record.name))
     const others = new Set(withOthers ? this.#others : [])
-    const accepts = (tool: CatalogTool) => within.has(tool.server) || others.has(tool)
+    const accepts = (tool: CatalogTool) => others.has(tool) || (within.has(tool.server) && this.#isShown(tool))
     const likeness = await this.#likeness(query, accepts, signal)
     const hits = this.#known().search(query, limit, (tool) => !isOffering(tool) && accepts(tool), likeness)
     const tools = hits.map(({ item }) => item)
     return this.#withOfferings(query, limit, tools, records, likeness)
   }
 
+  /** Why each of the tools that `find` found ranks where it does. */
+  async reasons(query: string, tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
+    const among = new Set(tools)
+    const likeness = await this.#likeness(query, (tool) => among.has(tool), undefined)
+    return tools.map((tool) => this.#known().explain(query, tool, likeness))
+  }
+
   /** Up to three tools of a server that a wrong name may mean, best first. */
   likeTool(record: ServerRecord, wrong: string): CatalogTool[] {
-    const tools = record.tools ?? []
+    const tools = (record.tools ?? []).filter(this.#isShown)
     const aliases = tools.map((tool) => tool.alias)
     const near = didYouMean(wrong, aliases).map((alias) => tools.find((tool) => tool.alias === alias)!)
-    const found = this.#known().search(wrong, 3, (tool) => tool.server === record.name && !isOffering(tool))
+    const found = this.#known().search(wrong, 3, (tool) => tools.includes(tool))
     return [...new Set([...near, ...found.map(({ item }) => item)])].slice(0, 3)
   }
 
@@ -103,7 +117,8 @@ export class CatalogSearch {
     if (offering.size === 0) return tools
     const index = this.#known()
     const most = Math.max(Math.ceil(limit / 3), limit - tools.length)
-    const isOffered = (tool: CatalogTool): boolean => isOffering(tool) && offering.has(tool.server)
+    const isOffered = (tool: CatalogTool): boolean =>
+      isOffering(tool) && offering.has(tool.server) && this.#isShown(tool)
     const offered = index.matches(query, most, isOffered, likeness)
     const scores = new Map(
       index.matches(query, limit * 2, (tool) => tools.includes(tool), likeness).map((hit) => [hit.item, hit.score]),

@@ -2,6 +2,7 @@
 // It never starts a server itself — `listTools` does — and everything but a first listing is answered without one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
+import type { Standing } from '../policy/policy.ts'
 import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../process/wait.ts'
@@ -11,6 +12,7 @@ import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
+import type { Reason } from './search/search-index.ts'
 import { DiskCache, type Failure, type ServerError } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
@@ -41,6 +43,8 @@ export interface CatalogOptions {
   embeddings?: Embeddings
   /** What the start of a server depends on, see start-inputs.ts. Missing means that failures are remembered by the definition alone. */
   startInputs?: (definition: ServerDefinition) => string
+  /** What the rules say of a tool: those that are denied are not shown, and those that ask are marked. */
+  standing?: (tool: CatalogTool) => Standing
   /** Longest wait of a search for servers that were never seen, in milliseconds. */
   firstIndexingWaitMs?: number
   log?: Log
@@ -106,7 +110,7 @@ export class Catalog {
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log } = options
-    this.#search = new CatalogSearch(this.#records, options.embeddings)
+    this.#search = new CatalogSearch(this.#records, options.embeddings, (tool) => this.#isShown(tool))
     this.#cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
     this.redefine(definitions)
     this.#indexing = new Indexing(async (record, signal) => {
@@ -128,8 +132,13 @@ export class Catalog {
       const known = before.get(definition.name)
       const record = known?.isOf(definition, alias)
         ? known
-        : new ServerRecord(definition, alias, this.#cache, this.#options.now ?? Date.now, () =>
-            this.#options.startInputs?.(definition),
+        : new ServerRecord(
+            definition,
+            alias,
+            this.#cache,
+            this.#options.now ?? Date.now,
+            () => this.#options.startInputs?.(definition),
+            (tool) => this.#isShown(tool),
           )
       this.#aliases.set(alias, definition.name)
       this.#records.set(definition.name, record)
@@ -152,6 +161,11 @@ export class Catalog {
   /** All configured servers, in the order of their configuration. Starts nothing. */
   servers(): ServerEntry[] {
     return [...this.#records.values()].map((record) => this.#entry(record))
+  }
+
+  /** The tools of a server as far as they are known. Starts nothing. */
+  knownTools(server: string): readonly CatalogTool[] {
+    return this.#record(server).tools ?? []
   }
 
   /** What the configuration itself says of a server, in one line; may be empty. */
@@ -202,6 +216,22 @@ export class Catalog {
       }
     }
     return record.tools ?? []
+  }
+
+  /** Those of them that are not denied. @throws BridgeError as `tools` does */
+  async shownTools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
+    return (await this.tools(server, signal)).filter((tool) => this.#isShown(tool))
+  }
+
+  /** What a name stands for by what is known now, however old that is; nothing is started for an answer. */
+  seenTool(server: string, toolOrAlias: string): CatalogTool | undefined {
+    const record = this.#record(server)
+    return record.tools && lookUp(record, toolOrAlias)
+  }
+
+  /** Were the server's tools read from it by this process? */
+  isFresh(server: string): boolean {
+    return this.#record(server).isFresh
   }
 
   /** The tool that `findTool` finds, where that need not ask the server. */
@@ -288,8 +318,8 @@ export class Catalog {
   ): Promise<ToolDoc[]> {
     const tools =
       names === undefined
-        ? await this.tools(server, signal)
-        : await Promise.all(names.map((name) => this.findTool(server, name, signal)))
+        ? await this.shownTools(server, signal)
+        : await Promise.all(names.map((name) => this.#findShown(server, name, signal)))
     return tools.map((one) => this.#doc(one, detail))
   }
 
@@ -298,13 +328,28 @@ export class Catalog {
    * for as long as that takes or `firstIndexingWaitMs`; the rest of them go on in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
-    const { servers, withOthers = false, detail = 'summary' } = options
+    const { detail = 'summary' } = options
+    const found = await this.#find(query, options, signal)
+    return found.map((tool) => this.#doc(tool, detail))
+  }
+
+  /** As `search`, with why each ranks where it does. */
+  async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
+    const found = await this.#find(query, options, undefined)
+    const reasons = await this.#search.reasons(query, found)
+    return found.map((tool, at) => {
+      const reason = reasons[at]
+      return { doc: this.#doc(tool, options.detail ?? 'summary'), ...(reason && { reason }) }
+    })
+  }
+
+  async #find(query: string, options: SearchOptions, signal: AbortSignal | undefined): Promise<CatalogTool[]> {
+    const { servers, withOthers = false } = options
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    const found = await this.#search.find(query, { limit, records, withOthers }, signal)
-    return found.map((tool) => this.#doc(tool, detail))
+    return this.#search.find(query, { limit, records, withOthers }, signal)
   }
 
   /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */
@@ -335,7 +380,7 @@ export class Catalog {
 
   /** The `await mcp_…` line of a tool. */
   line(tool: CatalogTool, detail: Detail = 'summary'): string {
-    return toolLine(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
+    return toolLine(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
   }
 
   /** Note the shape of a result, never its values. */
@@ -404,7 +449,22 @@ export class Catalog {
       const isTaken = lookUp(record, tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
-    return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name))
+    return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+  }
+
+  #asks(tool: CatalogTool): boolean {
+    return this.#records.has(tool.server) && this.#options.standing?.(tool) === 'asks'
+  }
+
+  /** What is no tool of a server is not for rules to hide. */
+  #isShown(tool: CatalogTool): boolean {
+    return !this.#records.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
+  }
+
+  async #findShown(server: string, name: string, signal: AbortSignal | undefined): Promise<CatalogTool> {
+    const tool = await this.findTool(server, name, signal)
+    if (this.#isShown(tool)) return tool
+    throw new BridgeError('PERMISSION_DENIED', `The tool '${tool.name}' of server '${server}' is denied by a rule`)
   }
 
   #unknownTool(record: ServerRecord, wrong: string): BridgeError {

@@ -41,6 +41,7 @@ export class ServerRecord {
   readonly #cache: DiskCache | undefined
   readonly #now: () => number
   readonly #inputs: () => string | undefined
+  readonly #isShown: (tool: CatalogTool) => boolean
   #key: string | undefined
   #known: CachedServer | undefined
   #tools: CatalogTool[] | undefined
@@ -48,13 +49,17 @@ export class ServerRecord {
   #offerings: CatalogOffering[] | undefined
   #saving: NodeJS.Timeout | undefined
 
-  /** @param inputs what the start of the server depends on, see `Failure` */
+  /**
+   * @param inputs what the start of the server depends on, see `Failure`
+   * @param isShown whether a tool may be named in words about the server
+   */
   constructor(
     definition: ServerDefinition,
     alias: string,
     cache: DiskCache | undefined,
     now: () => number,
     inputs: () => string | undefined = () => undefined,
+    isShown: (tool: CatalogTool) => boolean = () => true,
   ) {
     this.name = definition.name
     this.alias = alias
@@ -62,6 +67,7 @@ export class ServerRecord {
     this.#cache = cache
     this.#now = now
     this.#inputs = inputs
+    this.#isShown = isShown
   }
 
   /** Whether it is the record of this definition under this name. */
@@ -132,7 +138,8 @@ export class ServerRecord {
   get description(): string {
     const own = this.configuredDescription
     if (own !== '') return own
-    const tools = (this.tools ?? []).map(({ alias, description }) => ({ name: alias, description }))
+    const shown = (this.tools ?? []).filter(this.#isShown)
+    const tools = shown.map(({ alias, description }) => ({ name: alias, description }))
     return serverPurpose(this.name, this.#load().instructions, tools, PURPOSE_LIMIT)
   }
 

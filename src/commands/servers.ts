@@ -7,16 +7,19 @@ import { count } from '../text/count.ts'
 import { withBridge } from './open-bridge.ts'
 import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
 import { NO_SERVERS, shortReason } from './server-notes.ts'
+import { printDiff } from './servers-diff.ts'
 import { printLog, showServer } from './show-server.ts'
 
 interface ServersOptions {
   json?: boolean
   sources?: boolean
   log?: boolean
+  accept?: boolean
 }
 
 export async function servers(name: string | undefined, options: ServersOptions): Promise<void> {
   await withBridge(async (bridge) => {
+    if (name === 'diff' && bridge.catalog.resolveServer(name) === undefined) return printDiff(bridge, options)
     if (name !== undefined) return options.log ? printLog(bridge, name) : showServer(bridge, name, options)
     if (options.log) {
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'Pass the name of a server: sandbridge servers NAME --log')

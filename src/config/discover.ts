@@ -93,11 +93,13 @@ async function filesOf(reader: Reader, place: HostPaths, fileSystem: ConfigFileS
     const listed = await listJsonFiles(fileSystem, location.path)
     if ('absent' in listed) return []
     if ('reason' in listed) return [{ ...location, reason: listed.reason }]
-    return listed.names.map((name) => ({
-      path: join(place, location.path, name),
-      scope: location.scope,
-      absent: 'is a broken symbolic link',
-    }))
+    return listed.names
+      .filter((name) => name !== location.except)
+      .map((name) => ({
+        path: join(place, location.path, name),
+        scope: location.scope,
+        absent: 'is a broken symbolic link',
+      }))
   })
   const files = (await Promise.all(lists)).flat()
   // In the home folder, a user's file and a project's are the same one: it is the user's.

@@ -1,6 +1,7 @@
 // What a server's entry may hold: entries are checked against these schemas, and schema/servers.schema.json is made of them. Pure.
 // A message has {field} where the name of the field belongs, and never a value. Fields that are not named here are ignored.
 import * as z from 'zod'
+import { permissionsSchemas } from '../policy/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../text/json.ts'
 import type { ServerSandbox } from './server-definition.ts'
 
@@ -160,6 +161,7 @@ export function serversJsonSchema(): object {
     type: z.enum([...TRANSPORTS].flatMap(([name, type]) => (isOfType(type) ? [name] : []))).optional(),
     disabled: z.boolean().optional().describe('true leaves the server out.'),
     ...common.shape,
+    permissions: permissionsSchemas().permissions.optional().describe('Rules about calls of its tools.'),
     inputs: inputs.describe('How to ask for what only the user knows, in the form of VS Code.'),
   })
   const oauth = z.union([clientCredentials, registered, unregistered]).optional()

@@ -1,6 +1,7 @@
 // What we know about an upstream before it is started: how to start it, and where that was written.
 // The values of its variables and headers, secret arguments and credentials in its URL never enter a sandbox, a frame, a log line or an error message.
 // Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before. Pure.
+import type { RuleLists } from '../policy/rule.ts'
 
 /** What a jailed server may see and reach. Paths and domains may hold placeholders. */
 export interface ServerSandbox {
@@ -94,6 +95,8 @@ export interface ServerDefinition {
   trusted?: boolean
   /** Which of the server's tools may be seen and called; `exclude` wins. Missing means all. */
   tools?: { include?: string[]; exclude?: string[] }
+  /** Rules about calls of its tools. */
+  permissions?: RuleLists
   /** Those that its file describes, of the inputs it needs. */
   inputs?: ServerInput[]
   /** The user wants it out of any jail that it is not told to be in. */

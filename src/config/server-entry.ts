@@ -1,6 +1,7 @@
 // One server's entry as a client wrote it, checked field by field and made a definition. Pure.
 // Reasons name fields, never what is in them.
 import type * as z from 'zod'
+import { parseLists, type ShapeProblem } from '../policy/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../text/json.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
 import { inputsOf } from './inputs.ts'
@@ -25,6 +26,7 @@ export interface ServerEntry {
   enabled?: unknown
   includeTools?: unknown
   excludeTools?: unknown
+  permissions?: unknown
   inputs?: unknown
   sandbox?: unknown
   sandboxEnabled?: unknown
@@ -78,6 +80,7 @@ function bodyOf(entry: ServerEntry): ServerBody {
     transport,
     description: description || undefined,
     tools: toolFilter(includeTools, excludeTools),
+    permissions: permissionsOf(entry.permissions),
     inputs: needed.length > 0 ? needed : undefined,
     unjailed: local?.sandbox === false ? (true as const) : undefined,
     ...timeouts,
@@ -124,6 +127,14 @@ function toolFilter(include: string[] | undefined, exclude: string[] | undefined
   const included = include?.includes('*') ? undefined : include
   if (included === undefined && !exclude?.length) return undefined
   return withoutUndefined({ include: included, exclude })
+}
+
+function permissionsOf(value: unknown): ServerDefinition['permissions'] {
+  if (!isGiven(value)) return undefined
+  const lists = parseLists(value, 'permissions')
+  if (!Array.isArray(lists)) return lists
+  const [{ path, reason }] = lists as [ShapeProblem]
+  throw new EntryInvalid(`has permissions with a mistake: ${[...path, reason].join(': ')}`)
 }
 
 /** The names of fields in reasons, where a client calls them something else than we do. */

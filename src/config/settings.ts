@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
@@ -65,6 +66,19 @@ function isDocumentAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, pathname, username, password } = new URL(text)
   return protocol === 'https:' && pathname !== '/' && username === '' && password === '' && !/[?#]/.test(text)
+}
+
+const metrics: Setting<{ host: string; port: number } | undefined> = {
+  variable: 'MCP_BRIDGE_METRICS',
+  meaning: 'Where Prometheus can read metrics of this bridge, on this machine only.',
+  defaultText: 'none',
+  allowed: 'an address of this machine with a port, such as 127.0.0.1:9464',
+  whenMissing: () => undefined,
+  parse: (text) => {
+    const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(text) ?? []
+    if (host === undefined || Number(port) > 65_535) return undefined
+    return { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+  },
 }
 
 const serversConfig: Setting<readonly string[]> = {
@@ -187,6 +201,22 @@ export const SETTINGS = {
     },
     ['lazy', 'explicit'],
     'lazy',
+  ),
+  permissions: choice(
+    {
+      variable: 'MCP_BRIDGE_PERMISSIONS',
+      meaning:
+        'Calls that no rule matches: `open` allows them, `careful` asks unless the tool is read-only, `readonly` denies them unless the tool is read-only.',
+    },
+    PRESETS,
+    'open',
+  ),
+  askTimeoutMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_ASK_TIMEOUT',
+      meaning: 'How long the user has to answer a question about a call. No answer is a no.',
+    },
+    { default: 300, min: 5, max: 3600 },
   ),
   jail: choice(
     {
@@ -357,6 +387,7 @@ export const SETTINGS = {
     },
     true,
   ),
+  metrics,
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

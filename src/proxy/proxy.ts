@@ -39,10 +39,12 @@ const MAX_SERVERS = 1_000
 /** The method that every tool call of a cell is: no zod, no AbortSignal, and nothing waited for that is known already. */
 function callTool(params: unknown, context: CellContext, cancellation: Cancellation): Promise<unknown> {
   const { server, tool, args, kwargs, raw } = checkToolCall(params)
-  const { catalog, upstreams, scope, session, onUpstreamProgress } = context
+  const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   return withUser(serverName, context, cancellation, async function callFoundTool() {
+    if (permissions) await permissions.ready(serverName, cancellation.signal)
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
+    permissions?.refuseDenied(found)
     if (found.method) {
       return callServerMethod(found, args, kwargs, raw, { ...context, signal: cancellation.signal })
     }
@@ -53,7 +55,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
     }
-    const call = { kind: 'tool', server: serverName, name: found.name, args: bound } as const
+    const admitted = permissions ? await permissions.admit(found, bound, cancellation.signal) : { args: bound }
+    const call = { kind: 'tool', server: serverName, name: found.name, ...admitted } as const
     const result = await observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }
       if (onUpstreamProgress) {
@@ -62,7 +65,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
           tell?.({ done: progress, ...rest })
         }
       }
-      return upstreams.callTool(serverName, found.name, bound, options)
+      return upstreams.callTool(serverName, found.name, call.args, options)
     })
     catalog.learn(serverName, found.name, result)
     return resultForSandbox(serverName, found.name, result, raw)
@@ -122,7 +125,7 @@ const methods = {
   describe_server: method(z.object({ server: name }), async ({ server }, context) => {
     const { catalog, upstreams, scope, signal } = context
     const serverName = allowedServer(server, catalog, scope)
-    const tools = await withUser(serverName, context, signal, () => catalog.tools(serverName, signal))
+    const tools = await withUser(serverName, context, signal, () => catalog.shownTools(serverName, signal))
     const entry = catalog.servers().find((other) => other.name === serverName)
     const instructions = upstreams.instructions(serverName)
     const transport = upstreams.definitions.find((definition) => definition.name === serverName)?.transport

@@ -31,6 +31,7 @@ import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
 import {
+  marked,
   parseRunPythonArguments,
   RUN_PYTHON_TOOL,
   RUN_PYTHON_TOOL_WITH_SESSION,
@@ -99,7 +100,7 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/list', async () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    const own = byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL
+    const own = marked(byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, parts.settings)
     return { tools: exposed ? [own, ...(await (await exposed()).tools())] : [own] }
   })
 

@@ -1,6 +1,7 @@
 // The one tool: its definition, byte for byte the same whatever is configured, and the parsing of its arguments. Pure.
 // Where a client's requests stand alone (MCP 2026-07-28 over HTTP), one argument more says which session a call belongs to.
 // The definition is what every conversation pays for. Anything longer belongs into the capability summary.
+import type { Settings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { shortName } from '../text/short-name.ts'
 
@@ -39,6 +40,15 @@ export const RUN_PYTHON_TOOL_WITH_SESSION = {
       session: { type: 'string' as const, description: 'session handle from an earlier result' },
     },
   },
+}
+
+/**
+ * The definition with what is true of it: under `readonly` no call changes anything outside of the sandbox, unless a folder of the host can be
+ * written. Without a mark a tool counts as one that may destroy (MCP 2025-11-25, Tools, ToolAnnotations), and that is true of all others.
+ */
+export function marked<T extends object>(tool: T, { permissions, mount }: Pick<Settings, 'permissions' | 'mount'>): T {
+  const isReadOnly = permissions === 'readonly' && mount?.mode !== 'rw'
+  return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool
 }
 
 export interface RunPythonArguments {

@@ -9,6 +9,8 @@ const ESCAPE_SEQUENCE =
 /* oxlint-enable no-control-regex */
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
+const HIDDEN = /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
+
 /** The same text with nothing unseen in it; lines stay lines. */
 export function cleanWords(text: string): string {
   return text
@@ -16,6 +18,11 @@ export function cleanWords(text: string): string {
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : ''))
     .replace(LONE_SURROGATE, '\ufffd')
+}
+
+/** Whether there is something in a text that people do not see, other than joiners of emoji and of some scripts. */
+export function hidesWords(text: string): boolean {
+  return HIDDEN.test(text)
 }
 
 /** Whether a text that must stay as it is, such as the value of a choice, shows as what it is. */

@@ -63,6 +63,12 @@ class ServerNotFound(MCPError):
     code = "PROXY_SERVER_UNAVAILABLE"
 
 
+class PermissionDenied(MCPError):
+    """A rule, or the user, does not allow the call. The message names the rule, the hint what would be allowed."""
+
+    code = "PERMISSION_DENIED"
+
+
 class SavedToolError(MCPError, ImportError):
     """A saved tool is not there, or cannot be loaded here."""
 
@@ -86,7 +92,7 @@ class ToolNotFoundImport(MCPError, ImportError):
     code = ToolNotFound.code
 
 
-_CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound)}
+_CLASSES = {kind.code: kind for kind in (ToolError, ArgumentsError, ToolNotFound, ServerNotFound, PermissionDenied)}
 
 for _kind in (
     MCPError,

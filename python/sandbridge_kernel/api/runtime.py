@@ -24,7 +24,16 @@ from .docs import (  # noqa: F401 - ServerDoc is pickled by this name
     server_docs,
     tool_docs,
 )
-from .errors import ArgumentsError, MCPError, NotAwaited, SavedToolError, ServerNotFound, ToolError, ToolNotFound
+from .errors import (
+    ArgumentsError,
+    MCPError,
+    NotAwaited,
+    PermissionDenied,
+    SavedToolError,
+    ServerNotFound,
+    ToolError,
+    ToolNotFound,
+)
 from .memories import (
     delete_memory,
     get_memory_info,
@@ -48,6 +57,7 @@ __all__ = [
     "ArgumentsError",
     "MCPError",
     "NotAwaited",
+    "PermissionDenied",
     "SavedToolError",
     "ServerNotFound",
     "ToolError",

@@ -39,7 +39,7 @@ export function checkArguments(
 }
 
 /** `raw=True` is not the tool's but ours, unless the tool has a parameter of that name. */
-function withoutRaw(tool: CatalogTool, kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function withoutRaw(tool: CatalogTool, kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { raw, ...rest } = kwargs
   return raw === undefined || tool.signature.parameters.some(({ name }) => name === 'raw') ? { ...kwargs } : rest
 }

@@ -49,8 +49,11 @@ const RETURN_LIMIT = 60
 /** Longest description of a tool looked at closely. */
 const WHOLE_LIMIT = 16_000
 
-/** @param observed the schema learned from real results, if any; used only where the server gives none */
-export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): ToolDoc {
+/**
+ * @param observed the schema learned from real results, if any; used only where the server gives none
+ * @param asks whether the user is asked about each call
+ */
+export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, asks = false): ToolDoc {
   const { definition } = tool
   const doc: ToolDoc = {
     server: tool.server,
@@ -58,7 +61,7 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown): 
     tool: tool.name,
     toolAlias: tool.alias,
     description: tool.description,
-    line: toolLine(tool, detail, observed),
+    line: toolLine(tool, detail, observed, asks),
   }
   if (detail !== 'full') return doc
   doc.description = paragraphs(definition.description, WHOLE_LIMIT) || tool.description
@@ -87,7 +90,7 @@ export function offeringDoc(offering: CatalogOffering, detail: Detail, method: s
 }
 
 /** `await mcp_github.create_issue(*, owner: str, body: str = None) -> dict  # Create a new issue` */
-export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown): string {
+export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed?: unknown, asks = false): string {
   if (tool instanceof CatalogOffering) return tool.line(detail === 'full' ? FULL : SHORT)
   const { definition } = tool
   const returns = returnType(tool, detail, observed)
@@ -99,7 +102,8 @@ export function toolLine(tool: CatalogTool, detail: Detail = 'summary', observed
   const against = deprecationNote(definition)
   // A note that the first sentence gives already is not said twice.
   const warned = against !== undefined && !said.toLowerCase().includes('deprecated') ? [against] : []
-  const comment = [...(returns.observed ? ['observed'] : []), ...warned, ...(said === '' ? [] : [said])].join('; ')
+  const marks = [...(asks ? ['asks the user'] : []), ...(returns.observed ? ['observed'] : [])]
+  const comment = [...marks, ...warned, ...(said === '' ? [] : [said])].join('; ')
   return (
     `await mcp_${tool.serverAlias}.${tool.alias}(${parametersText(tool.signature, detail === 'full' ? FULL : SHORT)})` +
     `${returns.text === undefined ? '' : ` -> ${returns.text}`}${comment === '' ? '' : `  # ${comment}`}`

@@ -79,3 +79,18 @@ function lineEnd(text: string, at: number): number {
   const end = text.slice(at).search(/\r?\n|$/)
   return at + end
 }
+
+/** The text with one more value at the end of a list, which is made where there is none. */
+export function appendToList(text: string, path: readonly string[], value: unknown): string {
+  const root = parseTree(text, [], { allowTrailingComma: true })
+  const list = root && findNodeAtLocation(root, [...path])
+  if (list?.type !== 'array') return formatted(text, path, [value])
+  const last = list.children?.at(-1)
+  if (last === undefined) return formatted(text, path, [value])
+  const end = endOf(last)
+  const comma = commaAfter(text, end)
+  const isInLines = text.slice(list.offset, last.offset).includes('\n')
+  const gap = isInLines ? eolOf(text) + /^[ \t]*/.exec(text.slice(lineStart(text, last.offset)))![0] : ' '
+  const added = gap + JSON.stringify(value)
+  return comma === undefined ? insert(text, end, `,${added}`) : insert(text, comma + 1, `${added},`)
+}

@@ -107,7 +107,9 @@ function shapeOf(agent: AgentConfig): Shape {
     entry: (command, keys) => {
       const made = agent.transformConfig(BRIDGE_NAME, command, { local: false, configKey: keys.join('.') })
       // Without the keys that it leaves undefined.
-      return JSON.parse(JSON.stringify(made)) as ConfigObject
+      const entry = JSON.parse(JSON.stringify(made)) as ConfigObject
+      // Its own code mode would only wrap ours.
+      return agent.name === 'opencode' ? { ...entry, codemode: false } : entry
     },
   }
 }

@@ -21,6 +21,8 @@ export interface ConfigLocation {
   path: string
   scope: 'user' | 'project'
   kind?: 'folder'
+  /** A file of the folder that holds no servers. */
+  except?: string
   /** Where it is not the format of its reader. */
   format?: ConfigFormat
   /** The user named this very file, so it is worth a word when it is missing. */

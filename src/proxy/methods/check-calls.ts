@@ -1,6 +1,10 @@
-// The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known; nothing is started.
+// The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known, and by the user where
+// the rules say so; nothing is started.
 import * as z from 'zod'
 import { UNKNOWN } from '../../catalog/calls/bind.ts'
+import { withoutRaw } from '../../catalog/calls/check-arguments.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { BridgeError } from '../../errors.ts'
@@ -36,7 +40,7 @@ interface Problem {
 export const checkMethods = {
   check_calls: method(
     z.object({ calls: boundedList(seenCall, MAX_CALLS) }),
-    ({ calls }, { catalog, scope }): Problem[] => {
+    async ({ calls }, { catalog, scope, permissions, signal }): Promise<Problem[]> => {
       const problems: Problem[] = []
       const judge = ({ server, tool, args, kwargs, partial }: (typeof calls)[number]): BridgeError | undefined => {
         const serverName = catalog.resolveServer(server)
@@ -50,9 +54,37 @@ export const checkMethods = {
       for (const [index, call] of calls.entries()) {
         if (problems.length >= MAX_PROBLEMS) break
         const wrong = judge(call)
-        if (wrong) problems.push({ call: index, code: wrong.code, message: wrong.message, hint: wrong.hint })
+        if (wrong) problems.push(problemOf(index, wrong))
       }
-      return problems
+      if (problems.length > 0 || permissions === undefined) return problems
+      const seen = calls.flatMap((call, index) => {
+        const serverName = catalog.resolveServer(call.server)
+        const tool = serverName === undefined ? undefined : catalog.seenTool(serverName, call.tool)
+        return tool ? [{ index, tool, args: literalArguments(tool, call, catalog) }] : []
+      })
+      for (const [at, refusal] of (await permissions.foresee(seen, signal)).entries())
+        if (refusal) problems.push(problemOf(seen[at]!.index, refusal))
+      return problems.slice(0, MAX_PROBLEMS)
     },
   ),
+}
+
+function problemOf(call: number, { code, message, hint }: BridgeError): Problem {
+  return { call, code, message, hint }
+}
+
+/** The arguments as they will be sent; undefined where the source does not say all of them. */
+function literalArguments(
+  tool: CatalogTool,
+  { args, kwargs, partial }: z.infer<typeof seenCall>,
+  catalog: Catalog,
+): Record<string, unknown> | undefined {
+  const isKnown = !partial && [...args, ...Object.values(kwargs)].every((value) => value !== UNKNOWN)
+  // What is sent for a prompt or a resource is not what its method is given.
+  if (!isKnown || tool.method !== undefined) return undefined
+  try {
+    return catalog.bind(tool, args, withoutRaw(tool, kwargs))
+  } catch {
+    return undefined
+  }
 }

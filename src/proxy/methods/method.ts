@@ -18,6 +18,7 @@ import type { SavedToolContent } from '../../state/saved-tool.ts'
 import type { SavedToolStore } from '../../state/saved-tool-store.ts'
 import type { Uploads } from '../../state/uploads.ts'
 import type { Upstreams } from '../../upstream/upstream.ts'
+import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
 
@@ -60,6 +61,8 @@ export interface CellContext extends ProxyOptions {
   scope: Scope
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined
+  /** Missing when every call is allowed. */
+  permissions: CellPermissions | undefined
   session: Session
   /** What the reader of the cell's result should know, a sentence each. */
   notes: Set<string>

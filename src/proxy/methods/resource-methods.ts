@@ -34,8 +34,8 @@ type Serve = (
   context: CallContext,
 ) => Promise<unknown>
 
-const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
-  catalog.bind(method, args, kwargs)
+const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
   const found = await upstreams.listResources(method.server, signal)
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
@@ -44,27 +44,31 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 }
 
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal } = context
-  const uri = String(catalog.bind(method, args, kwargs)['uri'])
-  const call = { kind: 'resource', server: method.server, name: uri, args: {} } as const
+  const { catalog, upstreams, signal, permissions } = context
+  const bound = catalog.bind(method, args, kwargs)
+  const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, signal) : { args: bound }
+  const uri = String(sent['uri'])
+  const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...id } as const
   const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
   if (raw) return result
   return { content: result.contents.map((resource) => ({ type: 'resource', resource })) } satisfies ToolResult
 }
 
-const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal }) => {
-  catalog.bind(method, args, kwargs)
+const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
   const found = await upstreams.listPrompts(method.server, signal)
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
 
 const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal } = context
+  const { catalog, upstreams, signal, permissions } = context
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(catalog.bind(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
-  const call = { kind: 'prompt', server: method.server, name, args: given } as const
+  const admitted = await permissions?.admit(method, { name, arguments: given }, signal)
+  const id = admitted?.id === undefined ? {} : { id: admitted.id }
+  const call = { kind: 'prompt', server: method.server, name, args: given, ...id } as const
   const result = await observed(context, call, ({ meta }) =>
     upstreams.getPrompt(method.server, { name, arguments: given }, signal, meta),
   )
@@ -74,7 +78,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
 const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
   catalog.bind(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
-  return { tools: (await catalog.tools(method.server, signal)).map(({ definition }) => definition) }
+  return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
 
 /** Under their true names. What only an old list of prompts rules out is judged again by a new one; a prompt in no list takes anything. */

@@ -21,6 +21,7 @@ import type { OutputMark } from '../stdio/stdio-transport.ts'
 import type { ListingCleaner } from '../../config/secrets/listing-words.ts'
 import { readToolList, type ToolList } from '../listing/tool-list.ts'
 import type { CallOptions, ToolResult, UpstreamTool } from '../upstream.ts'
+import { hidesWords } from '../../text/server-words.ts'
 
 /** How long one page of a tool list, or the answer to a ping, may take. */
 const LIST_TIMEOUT_MS = 60_000
@@ -106,6 +107,11 @@ export class Connection {
     return this.#parts.cleanListing(listed)
   }
 
+  #cleanedTool(tool: UpstreamTool): UpstreamTool {
+    // Before it is cleaned: afterwards nothing of it can be seen any more.
+    return { ...this.cleaned(tool), ...(hidesWords(wordsOf(tool)) && { hidesWords: true }) }
+  }
+
   /** What is known beside an error that one of its requests threw; undefined for one that says nothing about the server. */
   failureOf(error: unknown): Failure | undefined {
     return typeof error === 'object' && error !== null ? this.#failures.get(error) : undefined
@@ -156,7 +162,7 @@ export class Connection {
     )
     this.#taskTools = list.taskTools
     const usable = this.#parts.link.via === 'http' && this.era === 'modern' ? this.#sortOutHeaders(list) : list
-    return { ...usable, tools: usable.tools.map((tool) => this.cleaned(tool)) }
+    return { ...usable, tools: usable.tools.map((tool) => this.#cleanedTool(tool)) }
   }
 
   #sortOutHeaders(list: ToolList): ToolList {
@@ -319,4 +325,8 @@ interface OpenRequest {
 
 function requestOptions(timeout: number, signal?: AbortSignal): RequestOptions {
   return { timeout, ...(signal && { signal }) }
+}
+
+function wordsOf({ title, description, inputSchema }: UpstreamTool): string {
+  return `${title}${description}${JSON.stringify(inputSchema)}`
 }

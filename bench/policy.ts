@@ -1,0 +1,46 @@
+// What deciding about a call costs: 500 rules, 20 of them with conditions, for calls that several conditions have to be judged for.
+import { type Call, Policy, validate } from '../src/policy/policy.ts'
+import { readRules } from '../src/policy/read-rules.ts'
+import { median } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const CALLS = 20_000
+const GOAL_US = 50
+
+export async function policyRows(): Promise<BenchRow[]> {
+  const plain = Array.from(
+    { length: 480 },
+    (_, index) => `server${index % 60}__${index % 2 ? 'delete' : 'drop'}_${index}*`,
+  )
+  const conditions = Array.from({ length: 20 }, (_, index) => ({
+    // Half of them are for every server.
+    tool: index % 2 ? '*' : `server${index}__*`,
+    when: `args.owner == 'nobody${index}' || args.title.startsWith('x${index}')`,
+  }))
+  const text = JSON.stringify({ permissions: { deny: [...plain, ...conditions] } })
+  const read = await readRules(text, { scope: 'user', file: 'bench', shown: 'bench' })
+  if ('problems' in read) throw new Error(read.problems[0]?.reason)
+  const policy = new Policy(read.rules, 'careful')
+  const times = Array.from({ length: CALLS }, (_, index) => {
+    const call: Call = {
+      server: `server${index % 60}`,
+      tool: `get_${index % 40}`,
+      args: { owner: 'acme', title: `Title ${index}`, index },
+      annotations: undefined,
+      definition: 'd',
+      isProjects: false,
+    }
+    const startedAt = performance.now()
+    validate(policy, call)
+    return (performance.now() - startedAt) * 1_000
+  })
+  const us = median(times)
+  return [
+    {
+      name: 'a decision over 500 rules, 20 with conditions (median)',
+      value: `${us.toFixed(1)} µs`,
+      goal: `≤ ${GOAL_US} µs`,
+      ok: us <= GOAL_US,
+    },
+  ]
+}

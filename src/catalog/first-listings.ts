@@ -1,0 +1,128 @@
+// What each server's tools were when they were first listed. A server that describes a tool in another way later may want something else with it:
+// the tool is then known to have changed until the user accepts it as it is.
+import { createHash } from 'node:crypto'
+import path from 'node:path'
+import type { Log } from '../log.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { isRecord } from '../text/json.ts'
+import type { UpstreamTool } from '../upstream/upstream.ts'
+
+/** A tool as it was first listed. Of one whose description is huge only the hash is kept. */
+export interface FirstListed {
+  hash: string
+  definition?: unknown
+}
+
+type Listing = Map<string, FirstListed>
+
+const MAX_KEPT_CHARS = 100_000
+
+export class FirstListings {
+  readonly #folder: string
+  readonly #log: Pick<Log, 'warning'>
+  /** By server: its listing, once it was read, or made. */
+  readonly #known = new Map<string, Promise<Listing>>()
+  readonly #changed = new Map<string, ReadonlySet<string>>()
+  readonly #latest = new Map<string, Promise<void>>()
+
+  constructor(stateDir: string, log: Pick<Log, 'warning'>) {
+    this.#folder = path.join(stateDir, '.sandbridge', 'listings')
+    this.#log = log
+  }
+
+  /** A server has listed its tools. @param key what its definition is known by */
+  listed(key: string, tools: readonly UpstreamTool[]): Promise<void> {
+    const compared = (this.#latest.get(key) ?? Promise.resolve()).then(() => this.#compare(key, tools))
+    this.#latest.set(key, compared)
+    return compared
+  }
+
+  /** Resolves when all that was listed by now is compared. */
+  async settled(key: string): Promise<void> {
+    await this.#latest.get(key)
+  }
+
+  /** Is the tool another one than when it was first listed, or was it not there? */
+  isChanged(key: string, tool: string): boolean {
+    return this.#changed.get(key)?.has(tool) === true
+  }
+
+  /** What was listed first; empty for a server that was never listed. */
+  async first(key: string): Promise<ReadonlyMap<string, FirstListed>> {
+    return this.#record(key).read()
+  }
+
+  /** Take the tools as they are now for what they are. */
+  async accept(key: string, tools: readonly UpstreamTool[]): Promise<void> {
+    await this.#record(key).update((listing) => {
+      for (const tool of tools) listing.set(tool.name, kept(tool))
+    })
+    this.#known.delete(key)
+    const names = new Set(tools.map(({ name }) => name))
+    this.#changed.set(key, new Set([...(this.#changed.get(key) ?? [])].filter((name) => !names.has(name))))
+  }
+
+  async #compare(key: string, tools: readonly UpstreamTool[]): Promise<void> {
+    const named = tools.filter((tool) => isRecord(tool) && typeof tool.name === 'string')
+    try {
+      let first = this.#known.get(key)
+      if (first === undefined) this.#known.set(key, (first = this.#readOrMake(key, named)))
+      const listing = await first
+      this.#changed.set(key, new Set(changesIn(listing, named)))
+    } catch (error) {
+      this.#known.delete(key)
+      // Whether it has changed is not known: it counts as if it had.
+      this.#changed.set(key, new Set(named.map(({ name }) => name)))
+      this.#log.warning('The first listing of a server cannot be read or kept', { error })
+    }
+  }
+
+  async #readOrMake(key: string, tools: readonly UpstreamTool[]): Promise<Listing> {
+    const known = await this.#record(key).read()
+    if (known.size > 0 || tools.length === 0) return known
+    return this.#record(key).update((listing) => {
+      // Another bridge may have been first.
+      if (listing.size === 0) for (const tool of tools) listing.set(tool.name, kept(tool))
+    })
+  }
+
+  #record(key: string): JsonRecord<Listing> {
+    return new JsonRecord<Listing>({
+      file: path.join(this.#folder, `${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
+      empty: () => new Map(),
+      parse: parseListing,
+      serialize: (listing) => ({ version: 1, tools: Object.fromEntries(listing) }),
+      damaged: { record: 'The first listing of a server', hint: 'Delete it to take its tools as they are now.' },
+    })
+  }
+}
+
+/** The names of tools that are not as they were. */
+export function changesIn(first: ReadonlyMap<string, FirstListed>, tools: readonly UpstreamTool[]): string[] {
+  if (first.size === 0) return []
+  return tools.filter((tool) => first.get(tool.name)?.hash !== hashOf(tool)).map(({ name }) => name)
+}
+
+function kept(tool: UpstreamTool): FirstListed {
+  const definition = shown(tool)
+  const isSmall = JSON.stringify(definition).length <= MAX_KEPT_CHARS
+  return { hash: hashOf(tool), ...(isSmall && { definition }) }
+}
+
+function hashOf(tool: UpstreamTool): string {
+  return createHash('sha256')
+    .update(JSON.stringify(shown(tool)))
+    .digest('hex')
+}
+
+/** All that a model or a rule goes by. */
+export function shown({ name, title, description, inputSchema, outputSchema, annotations }: UpstreamTool): object {
+  return { name, title, description, inputSchema, outputSchema, annotations }
+}
+
+function parseListing(value: unknown): Listing | undefined {
+  if (!isRecord(value) || value['version'] !== 1 || !isRecord(value['tools'])) return undefined
+  const entries = Object.entries(value['tools'])
+  const isListed = (one: unknown): one is FirstListed => isRecord(one) && typeof one['hash'] === 'string'
+  return entries.every(([, one]) => isListed(one)) ? new Map(entries as [string, FirstListed][]) : undefined
+}

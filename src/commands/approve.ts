@@ -1,0 +1,43 @@
+// `sandbridge approve`: answers questions about calls of cells whose client cannot ask.
+import { createInterface } from 'node:readline/promises'
+import { readSettings } from '../config/settings.ts'
+import { BridgeError } from '../errors.ts'
+import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
+import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-questions.ts'
+import { print, printEmpty, printJson, visible } from './print.ts'
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an answer that is none, or when there is no terminal to ask in */
+export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
+  const { stateDir } = readSettings(process.env)
+  const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
+  if (options.json) return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))
+  if (questions.length === 0) return printEmpty('No call waits for an answer.')
+  if (options.answer !== undefined && (id === undefined || !isAnswer(options.answer))) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--answer needs the id of a question, and an answer', {
+      hint: `Answers: ${[...ANSWERS.values()].join(', ')}. Ids: sandbridge approve --json`,
+    })
+  }
+  for (const question of questions) {
+    print(question.text)
+    const answer = options.answer ?? (await askFor(question))
+    const isThere = answer !== undefined && (await answerQuestion(stateDir, question.id, answer))
+    print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
+  }
+}
+
+async function askFor({ id }: KeptQuestion): Promise<string | undefined> {
+  if (!process.stdin.isTTY) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
+      hint: `Answer with: sandbridge approve ${id} --answer yes`,
+    })
+  }
+  const choices = [...ANSWERS]
+  for (const [index, [words]] of choices.entries()) print(`  ${index + 1}. ${words}`)
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    const typed = await terminal.question(visible(`1 to ${choices.length}, or nothing to leave it open: `))
+    return choices[Number(typed.trim()) - 1]?.[1]
+  } finally {
+    terminal.close()
+  }
+}

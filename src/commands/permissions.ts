@@ -1,0 +1,102 @@
+// `sandbridge permissions`: the rules in force for each tool and where they come from; why one call is allowed or not; what was decided in other clients.
+import type { Bridge } from '../bridge.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { type Decision, type Standing, validate } from '../policy/policy.ts'
+import { ruleName } from '../policy/rule.ts'
+import { BridgeError } from '../errors.ts'
+import { isRecord, parseJson } from '../text/json.ts'
+import { count } from '../text/count.ts'
+import { withBridge } from './open-bridge.ts'
+import { type Cell, print, printEmpty, printJson, printSummary, printTable } from './print.ts'
+
+const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
+const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'
+
+interface ToolPermission {
+  server: string
+  tool: string
+  standing: Standing
+  /** What decides; several where it depends on the arguments. */
+  because: string[]
+}
+
+export async function listPermissions(options: { json?: boolean }): Promise<void> {
+  await withBridge(async (bridge) => {
+    const tools = toolPermissions(bridge)
+    const unmatched = bridge.unmatchedRules()
+    if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched })
+    if (bridge.permissions === undefined) return printEmpty(ALL_ALLOWED)
+    printTable(
+      tools.map(({ server, tool, standing, because }): Cell[] => [
+        `${server}__${tool}`,
+        { text: standing, style: STYLES[standing] },
+        because.join('; '),
+      ]),
+      { head: ['TOOL', 'CALLS', 'BECAUSE OF'] },
+    )
+    for (const warning of unmatched) print(warning)
+    const unknown = bridge.catalog.servers().filter(({ toolCount }) => toolCount === undefined)
+    if (unknown.length > 0) print(`Not asked for their tools yet: ${unknown.map(({ name }) => name).join(', ')}.`)
+    printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions check SERVER__TOOL '{"a": 1}'`)
+  })
+}
+
+function toolPermissions({ catalog, permissions, settings }: Bridge): ToolPermission[] {
+  return catalog.servers().flatMap(({ name }) =>
+    catalog.details(name).tools.map((tool) => {
+      const subject = permissions?.subject(tool)
+      if (!permissions || !subject) return { server: name, tool: tool.name, standing: 'allowed', because: [] }
+      const standing = permissions.standing(tool)
+      const { byVerdict, answered } = permissions.policy.rulesFor(subject)
+      const rules = [...byVerdict.deny, ...byVerdict.ask, ...answered, ...byVerdict.allow]
+      const decision = validate(permissions.policy, { ...subject, args: {} })
+      const because = standing === 'depends' ? rules.map(ruleName) : [reasonOf(decision, settings.permissions)]
+      return { server: name, tool: tool.name, standing, because }
+    }),
+  )
+}
+
+function reasonOf({ rule, by }: Decision, preset: string): string {
+  if (by === 'change') return 'it has changed since it was first listed'
+  return rule === undefined ? `MCP_BRIDGE_PERMISSIONS=${preset}` : ruleName(rule)
+}
+
+/** @throws BridgeError for a tool that is not known, or arguments that are no JSON object */
+export async function checkPermission(
+  name: string,
+  json: string | undefined,
+  options: { json?: boolean },
+): Promise<void> {
+  const args = json === undefined ? {} : parseJson(json)
+  if (!isRecord(args)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The arguments are not a JSON object', {
+      hint: `For example: sandbridge permissions check github__create_issue '{"owner": "acme"}'`,
+    })
+  }
+  await withBridge(async (bridge) => {
+    const tool = await namedTool(bridge, name)
+    const { permissions } = bridge
+    const decision = permissions && validate(permissions.policy, { ...permissions.subject(tool), args })
+    const verdict = decision?.verdict ?? 'allow'
+    const because = decision ? reasonOf(decision, bridge.settings.permissions) : ALL_ALLOWED
+    const limits = (decision?.limits ?? []).map((rule) => ({ rule: ruleName(rule), ...rule.limits }))
+    const hints = permissions?.policy.rulesFor(permissions.subject(tool)).hints
+    if (options.json) return printJson({ server: tool.server, tool: tool.name, verdict, because, limits, hints })
+    print(`${verdict}: ${because}`)
+    if (decision?.rule?.condition) print(`  because this is true, or cannot be judged: ${decision.rule.condition.text}`)
+    for (const limit of limits) print(`  at most ${JSON.stringify(limit)}`)
+    if (hints) print(`  the tool counts as ${hints.readOnlyHint ? 'read-only' : 'one that may change something'}`)
+  })
+}
+
+/** As a rule writes it. */
+async function namedTool({ catalog }: Bridge, name: string): Promise<CatalogTool> {
+  const inner = name.replace(/^mcp__/, '')
+  for (let at = inner.indexOf('__', 1); at !== -1; at = inner.indexOf('__', at + 1)) {
+    const server = catalog.resolveServer(inner.slice(0, at))
+    if (server !== undefined) return catalog.findTool(server, inner.slice(at + 2))
+  }
+  throw new BridgeError('PROXY_TOOL_UNKNOWN', `There is no server for '${name.slice(0, 200)}'`, {
+    hint: 'Write SERVER__TOOL, as in github__create_issue. The servers: `sandbridge servers`.',
+  })
+}

@@ -1,0 +1,166 @@
+// What users have decided about tools in other clients, as rules of ours. A decision that has no exact form here becomes a stricter one or is told as
+// left out, never a laxer one. Pure.
+import type { RuleEntry, Verdict } from '../policy/rule.ts'
+import { fitsGlob } from '../text/glob.ts'
+import { isRecord } from '../text/json.ts'
+import { type ConfigObject, valueAt } from './config-document.ts'
+
+interface ImportedRule {
+  verdict: Verdict
+  rule: string | RuleEntry
+}
+
+export interface ImportedRules {
+  rules: ImportedRule[]
+  /** What was left out, and why. */
+  leftOut: string[]
+}
+
+type Importer = (document: ConfigObject, servers: readonly string[]) => ImportedRules
+
+const VERDICT_LISTS = ['deny', 'ask', 'allow'] as const
+
+/** `permissions` of settings.json: `mcp__server`, `mcp__server__tool`. */
+const claudeCode: Importer = (document, servers) => {
+  const into = new Collected()
+  for (const verdict of VERDICT_LISTS) {
+    const list = valueAt(document, 'permissions', verdict)
+    for (const rule of Array.isArray(list) ? list : []) {
+      if (typeof rule !== 'string' || !rule.startsWith('mcp__')) continue
+      const [, server = '', ...tool] = rule.split('__')
+      const known = servers.find((name) => name.replace(/[^\w-]/g, '_') === server)
+      if (rule.includes('(')) into.leaveOut(rule, 'it has a form that has no effect there either')
+      else if (known === undefined && !(server.includes('*') && verdict !== 'allow'))
+        into.leaveOut(rule, 'no server here has this name')
+      else into.add(verdict, known ?? server, tool.join('__') || '*')
+    }
+  }
+  return into
+}
+
+/** `default_tools_approval_mode` of a server and `approval_mode` of a tool. */
+const codex: Importer = (document, servers) => {
+  const into = new Collected()
+  const table = valueAt(document, 'mcp_servers')
+  for (const [server, entry] of Object.entries(isRecord(table) ? table : {})) {
+    if (!servers.includes(server)) continue
+    const whole = valueAt(entry, 'default_tools_approval_mode')
+    if (whole === 'prompt') into.add('ask', server, '*')
+    if (whole === 'approve') into.add('allow', server, '*')
+    if (whole === 'writes') into.rules.push(writesOf(server))
+    const tools = valueAt(entry, 'tools')
+    for (const [tool, settings] of Object.entries(isRecord(tools) ? tools : {})) {
+      const mode = valueAt(settings, 'approval_mode')
+      if (mode === 'prompt') into.add('ask', server, tool)
+      // There, what is said of the tool wins over what is said of its server.
+      if (mode === 'approve') into.allowInsteadOfAsking(server, tool)
+    }
+  }
+  return into
+}
+
+function writesOf(server: string): ImportedRule {
+  return { verdict: 'ask', rule: { server, annotations: { readOnlyHint: false } } }
+}
+
+/** `permission`: patterns over `server_tool`, of which the last that matches wins. */
+const opencode: Importer = (document, servers) => {
+  const into = new Collected()
+  const table = valueAt(document, 'permission')
+  const entries = Object.entries(isRecord(table) ? table : {})
+  for (const [at, [pattern, decision]] of entries.entries()) {
+    if (decision !== 'allow' && decision !== 'ask' && decision !== 'deny') continue
+    const server = servers.find((name) => pattern.startsWith(`${name}_`) || pattern === name)
+    if (server === undefined) {
+      if (pattern === '*' && decision !== 'allow') into.leaveOut(pattern, 'set MCP_BRIDGE_PERMISSIONS=careful instead')
+      continue
+    }
+    const tool = pattern.slice(server.length + 1) || '*'
+    const isUndone = entries.slice(at + 1).some(([later, other]) => other !== decision && fitsGlob(later, pattern))
+    if (isUndone) continue
+    const stricterBefore = entries
+      .slice(0, at)
+      .some(([earlier, other]) => other === 'deny' && fitsGlob(earlier, pattern))
+    if (decision !== 'deny' && stricterBefore)
+      into.leaveOut(pattern, 'an earlier pattern denies it, and deny wins here')
+    else if (decision === 'allow') into.allowInsteadOfAsking(server, tool)
+    else into.add(decision, server, tool)
+  }
+  return into
+}
+
+/** `trust` of a server in settings.json, and `[[rule]]` of a policy file. */
+const geminiCli: Importer = (document, servers) => {
+  const into = new Collected()
+  const table = valueAt(document, 'mcpServers')
+  for (const [server, entry] of Object.entries(isRecord(table) ? table : {}))
+    if (servers.includes(server) && valueAt(entry, 'trust') === true) into.add('allow', server, '*')
+  const rules = valueAt(document, 'rule')
+  for (const rule of Array.isArray(rules) ? rules : []) {
+    const [server, tool, decision] = ['mcpName', 'toolName', 'decision'].map((key) => valueAt(rule, key))
+    if (typeof server !== 'string' || !servers.includes(server)) continue
+    const name = `${server}__${typeof tool === 'string' ? tool : '*'}`
+    if (valueAt(rule, 'argsPattern') !== undefined && decision === 'allow')
+      into.leaveOut(name, 'its argsPattern has no form here')
+    else if (decision === 'allow') into.add('allow', server, typeof tool === 'string' ? tool : '*')
+    else if (decision === 'deny' || decision === 'ask_user')
+      into.add(decision === 'deny' ? 'deny' : 'ask', server, typeof tool === 'string' ? tool : '*')
+  }
+  return into
+}
+
+/** `chat.tools.eligibleForAutoApproval` of settings.json: what never goes without a question. What was allowed there is not in a file. */
+const vscode: Importer = (document, servers) => {
+  const into = new Collected()
+  const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')
+  for (const [name, isEligible] of Object.entries(isRecord(table) ? table : {})) {
+    const server = servers.find((one) => name.startsWith(`${one}/`))
+    if (isEligible === false && server !== undefined) into.add('ask', server, name.slice(server.length + 1))
+  }
+  return into
+}
+
+class Collected implements ImportedRules {
+  readonly rules: ImportedRule[] = []
+  readonly leftOut: string[] = []
+
+  add(verdict: Verdict, server: string, tool: string): void {
+    const isPlain = !server.includes('__') && !server.startsWith('mcp')
+    this.rules.push({ verdict, rule: isPlain ? (tool === '*' ? server : `${server}__${tool}`) : { server, tool } })
+  }
+
+  allowInsteadOfAsking(server: string, tool: string): void {
+    this.rules.push({ verdict: 'allow', rule: { server, tool, insteadOfAsking: true } })
+  }
+
+  leaveOut(rule: string, why: string): void {
+    this.leftOut.push(`${rule.slice(0, 200)}: ${why}`)
+  }
+}
+
+interface ImportSource {
+  /** Where the client keeps the user's own decisions, from the home folder. */
+  files: readonly string[]
+  format: 'jsonc' | 'toml'
+  rules: Importer
+}
+
+/** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
+export const IMPORTS: Record<string, readonly ImportSource[]> = {
+  'claude-code': [{ files: ['.claude/settings.json'], format: 'jsonc', rules: claudeCode }],
+  codex: [{ files: ['.codex/config.toml'], format: 'toml', rules: codex }],
+  opencode: [
+    { files: ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc'], format: 'jsonc', rules: opencode },
+  ],
+  'gemini-cli': [
+    { files: ['.gemini/settings.json'], format: 'jsonc', rules: geminiCli },
+    { files: ['.gemini/policies/'], format: 'toml', rules: geminiCli },
+  ],
+  vscode: [
+    {
+      files: ['.config/Code/User/settings.json', 'Library/Application Support/Code/User/settings.json'],
+      format: 'jsonc',
+      rules: vscode,
+    },
+  ],
+}

@@ -1,0 +1,104 @@
+// Where rules come from: permissions.json in the state folder, the definitions of servers, and .sandbridge/permissions.json of a project, which can
+// only make things stricter. A file that cannot be understood is an error of the bridge, never a file without rules.
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { RuleProblem } from '../policy/read-rules.ts'
+import type { Origin, Rule } from '../policy/rule.ts'
+import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
+import { PERMISSIONS_FILE } from './own-files.ts'
+import { PlacesSeen } from './places-seen.ts'
+import type { FoundServer } from './server-definition.ts'
+import type { Settings } from './settings.ts'
+
+/** Ten thousand rules fit in. */
+const MAX_BYTES = 2 * 2 ** 20
+const HINT = 'No code runs until it is corrected. docs/permissions.md describes the file.'
+
+/** The user's own file. */
+export function permissionsFile(stateDir: string): string {
+  return path.join(stateDir, PERMISSIONS_FILE)
+}
+
+/** The file that a project may bring along. */
+function projectPermissionsFile(cwd: string): string {
+  return path.join(cwd, '.sandbridge', PERMISSIONS_FILE)
+}
+
+export class PermissionFiles {
+  readonly #settings: Pick<Settings, 'stateDir' | 'permissions'>
+  readonly #cwd: string
+  #seen = new PlacesSeen()
+  #isRead = false
+
+  constructor(settings: Pick<Settings, 'stateDir' | 'permissions'>, cwd = process.cwd()) {
+    this.#settings = settings
+    this.#cwd = cwd
+  }
+
+  /**
+   * The rules in force; undefined when everything is allowed.
+   * @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong
+   */
+  async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
+    const { stateDir, permissions: preset } = this.#settings
+    this.#isRead = false
+    const seen = (this.#seen = new PlacesSeen())
+    const files = seen.noting(nodeFileSystem)
+    const own = permissionsFile(stateDir)
+    const projects = projectPermissionsFile(this.#cwd)
+    const lists = [
+      await rulesIn(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE }),
+      path.resolve(projects) === path.resolve(own)
+        ? []
+        : await rulesIn(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }),
+      ...(await Promise.all(found.map(rulesOfServer))),
+    ]
+    const rules = lists.flat()
+    this.#isRead = true
+    if (rules.length === 0 && preset === 'open') return undefined
+    const { Policy } = await import('../policy/policy.ts')
+    return new Policy(rules, preset)
+  }
+
+  /** May a file be another than when it was read, or was the last reading in vain? */
+  hasChanged(): boolean {
+    return !this.#isRead || this.#seen.hasChanged()
+  }
+}
+
+async function rulesIn(files: ConfigFileSystem, origin: Origin): Promise<Rule[]> {
+  const { file } = origin
+  const read = await readFileText(files, file)
+  if ('absent' in read) return []
+  if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
+  if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
+  const { readRules } = await import('../policy/read-rules.ts')
+  const result = await readRules(read.text, origin)
+  if ('rules' in result) return result.rules
+  throw invalid(result.problems.map((problem) => `${file}${at(problem)}: ${problem.reason}`).join('\n'))
+}
+
+/** Those of a server that is the same as another count for that one. */
+async function rulesOfServer({ definition, name }: FoundServer): Promise<Rule[]> {
+  const { permissions, source, isProjects } = definition
+  if (permissions === undefined) return []
+  const { rulesOf } = await import('../policy/read-rules.ts')
+  const shown = `the definition of ${definition.name}`
+  const result = await rulesOf(permissions, {
+    scope: isProjects ? 'project' : 'user',
+    file: source.file,
+    shown,
+    server: name,
+  })
+  if ('rules' in result) return result.rules
+  throw invalid(result.problems.map(({ reason }) => `${source.file}: ${shown}: ${reason}`).join('\n'))
+}
+
+function at({ place }: RuleProblem): string {
+  return place === undefined ? '' : `:${place.line}:${place.column}`
+}
+
+function invalid(message: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, { hint: HINT })
+}

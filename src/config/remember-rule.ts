@@ -1,0 +1,44 @@
+// Adds a rule to the user's permissions.json: under a lock, all of it or nothing, and only to a file that is right. Comments and order stay.
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import type { RuleEntry, Verdict } from '../policy/rule.ts'
+import { withFileLock } from '../storage/file-lock.ts'
+import { replaceFile } from '../storage/replace-file.ts'
+import { nodeFileSystem, readFileText } from './config-file.ts'
+import { permissionsFile } from './permission-files.ts'
+
+/** @returns how many were added: those that are there already are not added again. @throws BridgeError CONFIG_INVALID when the file has a mistake or cannot be written */
+export async function rememberRules(
+  stateDir: string,
+  rules: readonly { verdict: Verdict; rule: string | RuleEntry }[],
+): Promise<number> {
+  const file = permissionsFile(stateDir)
+  await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  return withFileLock(path.join(stateDir, '.sandbridge', 'permissions.lock'), async () => {
+    const read = await readFileText(nodeFileSystem, file)
+    if ('reason' in read) throw refused(`${file}: ${read.reason}`)
+    const { appendToList } = await import('./init/jsonc-edits.ts')
+    let text = 'text' in read ? read.text : '{\n  "permissions": {}\n}\n'
+    const known = await textsOf(text, file)
+    const added = rules.filter(({ verdict, rule }) => !known.has(`${verdict} ${JSON.stringify(rule)}`))
+    if (added.length === 0) return 0
+    for (const { verdict, rule } of added) text = appendToList(text, ['permissions', verdict], rule)
+    await textsOf(text, file)
+    await replaceFile(file, text)
+    return added.length
+  })
+}
+
+/** The rules of a file's text, as lists name them. @throws BridgeError CONFIG_INVALID */
+async function textsOf(text: string, file: string): Promise<Set<string>> {
+  const { readRules } = await import('../policy/read-rules.ts')
+  const read = await readRules(text, { scope: 'user', file, shown: path.basename(file) })
+  if ('rules' in read) return new Set(read.rules.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
+  const [{ reason, place }] = read.problems as [(typeof read.problems)[number]]
+  throw refused(`${file}${place ? `:${place.line}:${place.column}` : ''}: ${reason}`)
+}
+
+function refused(message: string): BridgeError {
+  return new BridgeError('CONFIG_INVALID', message, { hint: 'Correct the file: docs/permissions.md describes it.' })
+}

@@ -1,0 +1,128 @@
+// Conditions on a call's arguments, in CEL (https://cel.dev). The library is loaded for the first rule that has one. Nothing in CEL loops by itself;
+// what takes more than linear time in the arguments is refused when a rule is read. Pure.
+import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import type { Hints } from './rule.ts'
+
+/** What a condition can name. */
+interface Facts {
+  server: string
+  tool: string
+  args: Readonly<Record<string, unknown>>
+  annotations: Hints
+}
+
+export interface Condition {
+  text: string
+  /** Undefined where it cannot be judged: an argument that it names is missing, or of another type, or there are too many to go through. */
+  holds(facts: Facts): boolean | undefined
+}
+
+/** Why a text is no condition, and where in it. */
+export interface ConditionProblem {
+  reason: string
+  offset: number
+}
+
+const MAX_CHARS = 4_000
+const LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 200, maxMapEntries: 100, maxCallArguments: 10 }
+/** They call something else for each entry of a list. */
+const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
+const REFUSED = new Map([
+  ['matches', 'uses matches: a regular expression can take for ever. Write startsWith, endsWith or contains'],
+  ['bind', 'uses bind, which is not offered here'],
+])
+/** What a condition with a loop goes through: values in the arguments, and characters of their texts. */
+const MAX_LOOPED_VALUES = 1_000
+const MAX_LOOPED_CHARS = 100_000
+
+let environment: Environment | undefined
+
+export async function compileCondition(text: string): Promise<Condition | ConditionProblem> {
+  if (text.length > MAX_CHARS) return { reason: `is longer than ${MAX_CHARS} characters`, offset: 0 }
+  const { Environment } = await import('@marcbachmann/cel-js')
+  environment ??= new Environment({ homogeneousAggregateLiterals: false, limits: LIMITS })
+    .registerVariable('server', 'string')
+    .registerVariable('tool', 'string')
+    .registerVariable('args', 'map')
+    .registerVariable('annotations', 'map')
+  try {
+    const evaluate = environment.parse(text)
+    const { found, problem } = inspect(evaluate.ast)
+    if (problem !== undefined) return problem
+    const checked = evaluate.check()
+    if (!checked.valid) return problemOf(checked.error)
+    if (checked.type !== 'bool' && checked.type !== 'dyn')
+      return { reason: `is of type ${checked.type}: it must be true or false`, offset: 0 }
+    return { text, holds: (facts) => judge(evaluate, facts, found.hasLoop) }
+  } catch (error) {
+    return problemOf(error)
+  }
+}
+
+function judge(evaluate: (facts: Facts) => unknown, facts: Facts, hasLoop: boolean): boolean | undefined {
+  if (hasLoop && !isSmall(facts.args)) return undefined
+  // Errors are ordinary here, as for an argument that was left out; where they come from in the library is of no use, and takes longest to find out.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    const value = evaluate(facts)
+    return typeof value === 'boolean' ? value : undefined
+  } catch {
+    return undefined
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+function inspect(ast: ASTNode): { found: { hasLoop: boolean }; problem?: ConditionProblem } {
+  const found = { hasLoop: false }
+  const walk = (node: unknown, isInLoop: boolean): ConditionProblem | undefined => {
+    if (Array.isArray(node)) return first(node, (one) => walk(one, isInLoop))
+    if (!isNode(node)) return undefined
+    const name = node.op === 'rcall' || node.op === 'call' ? String((node.args as readonly unknown[])[0]) : ''
+    const refused = REFUSED.get(name)
+    if (refused !== undefined) return { reason: refused, offset: node.start }
+    const isLoop = LOOPS.has(name)
+    if (isLoop && isInLoop) return { reason: `has ${name} inside of another loop`, offset: node.start }
+    found.hasLoop ||= isLoop
+    return walk(node.args, isInLoop || isLoop)
+  }
+  const problem = walk(ast, false)
+  return problem === undefined ? { found } : { found, problem }
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
+}
+
+function first<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function isSmall(value: unknown): boolean {
+  let values = 0
+  let chars = 0
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    values += 1
+    if (typeof next === 'string') chars += next.length
+    if (values + pending.length > MAX_LOOPED_VALUES || chars > MAX_LOOPED_CHARS) return false
+    if (typeof next !== 'object' || next === null) continue
+    const inner = Object.values(next)
+    if (inner.length > MAX_LOOPED_VALUES) return false
+    for (const one of inner) pending.push(one)
+  }
+  return true
+}
+
+/** The library's message has the text again below it. */
+function problemOf(error: unknown): ConditionProblem {
+  const { summary, message, range } = error as { summary?: string; message?: string; range?: { start: number } }
+  const said = (summary ?? message ?? 'unknown problem').split('\n')[0]!.slice(0, 200)
+  return { reason: `is not valid CEL: ${said}`, offset: range?.start ?? 0 }
+}

@@ -1,0 +1,41 @@
+// This file verifies that calls are counted for each rule by cell, session and hour.
+import { expect, it } from 'vitest'
+import { CallLimits } from './limits.ts'
+import { readRules } from './read-rules.ts'
+import type { Rule } from './rule.ts'
+
+async function ruleWith(limits: object): Promise<Rule> {
+  const text = JSON.stringify({ permissions: { allow: [{ tool: 'a__x', ...limits }] } })
+  const read = await readRules(text, { scope: 'user', file: 'f', shown: 'f' })
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems))
+  return read.rules[0]!
+}
+
+it('each cell and each session has its own count', async () => {
+  const [limits, rule] = [new CallLimits(), await ruleWith({ perCell: 2, perSession: 3 })]
+  const session = new Map<string, number>()
+  const take = (cell: Map<string, number>, of = session) => limits.take([rule], cell, of, 0)?.limit
+  const [first, second] = [new Map<string, number>(), new Map<string, number>()]
+  expect([take(first), take(first), take(first)]).toEqual([undefined, undefined, 'perCell'])
+  expect([take(second), take(second)]).toEqual([undefined, 'perSession'])
+  expect(take(new Map(), new Map())).toBe(undefined)
+})
+
+it('an hour is over when an hour has passed, and is counted over all sessions and readings of the file', async () => {
+  const limits = new CallLimits()
+  const at = async (now: number) => limits.take([await ruleWith({ perHour: 2 })], new Map(), new Map(), now)
+  expect(await at(0)).toBe(undefined)
+  expect(await at(1_000)).toBe(undefined)
+  expect(await at(2_000)).toMatchObject({ limit: 'perHour', most: 2, waitMs: 3_598_000 })
+  expect(await at(3_600_000)).toBe(undefined)
+  expect(await at(3_600_001)).toMatchObject({ limit: 'perHour' })
+})
+
+it('a call that one rule refuses is counted for none', async () => {
+  const limits = new CallLimits()
+  const [one, other] = [await ruleWith({ perCell: 1 }), await ruleWith({ perCell: 5 })]
+  const cell = new Map<string, number>()
+  limits.take([one, other], cell, new Map(), 0)
+  limits.take([one, other], cell, new Map(), 0)
+  expect([...cell.values()]).toEqual([1, 1])
+})

@@ -1,0 +1,59 @@
+// How often calls were made, for rules that limit it: in a cell, a session and an hour. The hour is by a clock that nobody can set. Pure.
+import type { Limits, Rule } from './rule.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Calls counted for one cell or one session, by rule. */
+export type Counts = Map<string, number>
+
+export interface LimitReached {
+  rule: Rule
+  limit: keyof Limits
+  most: number
+  /** Milliseconds until a call is possible again, for an hour's limit. */
+  waitMs?: number
+}
+
+export class CallLimits {
+  /** When calls were made in the last hour, by rule. */
+  readonly #hours = new Map<string, number[]>()
+
+  /**
+   * Counts a call, unless one of the rules has had enough.
+   * @param now milliseconds of a monotonic clock
+   */
+  take(rules: readonly Rule[], cell: Counts, session: Counts, now: number): LimitReached | undefined {
+    for (const rule of rules) {
+      const reached = this.#reached(rule, cell, session, now)
+      if (reached) return reached
+    }
+    for (const rule of rules) {
+      const key = keyOf(rule)
+      cell.set(key, (cell.get(key) ?? 0) + 1)
+      session.set(key, (session.get(key) ?? 0) + 1)
+      if (rule.limits?.perHour !== undefined) this.#hours.set(key, [...this.#lastHour(key, now), now])
+    }
+    return undefined
+  }
+
+  #reached(rule: Rule, cell: Counts, session: Counts, now: number): LimitReached | undefined {
+    const { perCell, perSession, perHour } = rule.limits ?? {}
+    const key = keyOf(rule)
+    if (perCell !== undefined && (cell.get(key) ?? 0) >= perCell) return { rule, limit: 'perCell', most: perCell }
+    if (perSession !== undefined && (session.get(key) ?? 0) >= perSession)
+      return { rule, limit: 'perSession', most: perSession }
+    if (perHour === undefined) return undefined
+    const times = this.#lastHour(key, now)
+    if (times.length < perHour) return undefined
+    return { rule, limit: 'perHour', most: perHour, waitMs: (times[times.length - perHour] ?? now) + HOUR_MS - now }
+  }
+
+  #lastHour(key: string, now: number): number[] {
+    return (this.#hours.get(key) ?? []).filter((at) => now - at < HOUR_MS)
+  }
+}
+
+/** The same rule, though its file was read again. */
+function keyOf({ verdict, text, origin }: Rule): string {
+  return `${origin.file}\n${origin.server ?? ''}\n${verdict} ${text}`
+}

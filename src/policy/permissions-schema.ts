@@ -1,0 +1,90 @@
+// What permissions.json may hold: files are checked against this schema, and schema/permissions.schema.json is made of it. Unlike in a server's entry
+// nothing is ignored: a rule that was not understood would leave something open. Pure.
+import * as z from 'zod'
+import { HINTS, type RuleLists } from './rule.ts'
+
+const MAX_RULES = 10_000
+
+let built: ReturnType<typeof build> | undefined
+
+/** Built for the first file. */
+export function permissionsSchemas(): ReturnType<typeof build> {
+  return (built ??= build())
+}
+
+function build() {
+  const most = (what: string, max: number) =>
+    z.int().min(1).max(max).optional().describe(`How many of these calls ${what} may make.`)
+  const pattern = z.string().min(1).max(512)
+  const rule = z.strictObject({
+    server: pattern.optional().describe('The name of a server; * stands for any text.'),
+    tool: pattern.optional().describe('server__tool, or with `server` the name of a tool; * stands for any text.'),
+    annotations: z
+      .strictObject(
+        Object.fromEntries(HINTS.map((hint) => [hint, z.boolean().optional()])) as Record<
+          (typeof HINTS)[number],
+          z.ZodOptional<z.ZodBoolean>
+        >,
+      )
+      .optional()
+      .describe('Only tools that their server marks so.'),
+    when: z.string().min(1).max(4_000).optional().describe('Only calls for which this is true: CEL over `args`.'),
+    perCell: most('a cell', 1_000_000),
+    perSession: most('a session', 1_000_000),
+    perHour: most('all sessions together in an hour', 10_000),
+    reason: z.string().min(1).max(500).optional().describe('What a denied call is told.'),
+    definition: z.string().max(100).optional().describe('Written by the bridge: only for the server defined so.'),
+    insteadOfAsking: z.literal(true).optional().describe('Written by the bridge: the answer "always".'),
+  })
+  const list = (meaning: string) =>
+    z
+      .array(z.union([z.string().min(1).max(600), rule]))
+      .max(MAX_RULES)
+      .optional()
+      .describe(meaning)
+  const permissions = z.strictObject({
+    allow: list('Calls that are made.'),
+    ask: list('Calls that the user is asked about. This wins over allow.'),
+    deny: list('Calls that are never made. This wins over ask and allow.'),
+  })
+  const file = z.strictObject({ $schema: z.string().optional(), permissions: permissions.optional() })
+  return { file, permissions }
+}
+
+/** The JSON Schema of permissions.json, with which editors complete and check it. */
+export function permissionsJsonSchema(): object {
+  const schema = z.toJSONSchema(permissionsSchemas().file, { io: 'input', target: 'draft-7' })
+  return { title: 'Permissions for Sandbridge', ...schema }
+}
+
+/** What is wrong with a value, and where: a path of keys. */
+export interface ShapeProblem {
+  path: (string | number)[]
+  reason: string
+}
+
+/** The rules in a value that is all of a file (`file`) or its `permissions`. */
+export function parseLists(value: unknown, whole: 'file' | 'permissions'): RuleLists | ShapeProblem[] {
+  const { file, permissions } = permissionsSchemas()
+  if (whole === 'file') {
+    const parsed = file.safeParse(value)
+    return parsed.success ? (parsed.data.permissions ?? {}) : parsed.error.issues.flatMap(problemsOf)
+  }
+  const parsed = permissions.safeParse(value)
+  return parsed.success ? parsed.data : parsed.error.issues.flatMap(problemsOf)
+}
+
+function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
+  const path = issue.path.filter((key) => typeof key !== 'symbol')
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))
+  if (issue.code === 'invalid_union') {
+    // Of a rule that is an object, what is wrong with the object; else it is neither.
+    const inner = issue.errors.find((errors) =>
+      errors.every(({ path: at, code }) => at.length > 0 || code === 'unrecognized_keys'),
+    )
+    if (inner) return inner.flatMap((one) => problemsOf({ ...one, path: [...issue.path, ...one.path] }))
+    return [{ path, reason: 'a rule is a text or an object' }]
+  }
+  return [{ path, reason: issue.message.replace(/^Invalid input: /, '') }]
+}

@@ -1,0 +1,215 @@
+// This file verifies what becomes of a call by the rules: which rule is for it, which wins, and that nothing passes by a rule under another spelling.
+import { describe, expect, it } from 'vitest'
+import { type Call, mutate, Policy, validate } from './policy.ts'
+import type { Preset } from './presets.ts'
+import { readRules, rulesOf } from './read-rules.ts'
+import type { Origin, Rule, RuleLists } from './rule.ts'
+
+const user: Origin = { scope: 'user', file: 'permissions.json', shown: 'permissions.json' }
+const project: Origin = { scope: 'project', file: 'project.json', shown: 'project.json' }
+
+async function rules(lists: RuleLists, origin: Origin = user): Promise<Rule[]> {
+  const read = await readRules(JSON.stringify({ permissions: lists }), origin)
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems))
+  return read.rules
+}
+
+async function policy(lists: RuleLists, preset: Preset = 'open'): Promise<Policy> {
+  return new Policy(await rules(lists), preset)
+}
+
+const call = (server: string, tool: string, more: Partial<Call> = {}): Call => ({
+  server,
+  tool,
+  args: {},
+  annotations: undefined,
+  definition: 'd1',
+  isProjects: false,
+  ...more,
+})
+
+describe('names', () => {
+  it.each([
+    ['github', 'github', 'anything'],
+    ['github__delete_repo', 'github', 'delete_repo'],
+    ['mcp__github__delete_repo', 'github', 'delete_repo'],
+    ['github__delete_*', 'github', 'delete_repo'],
+    ['*__delete_repo', 'github', 'delete_repo'],
+    ['*', 'github', 'delete_repo'],
+    ['git*__*repo', 'github', 'delete_repo'],
+    ['my__server__x', 'my__server', 'x'],
+    ['my__server', 'my__server', 'x'],
+    ['mcp__x', 'mcp', 'x'],
+    // Each of these would be another name to a program, and the same one to a person.
+    ['github__delete_repo', 'GitHub', 'Delete_Repo'],
+    ['github__delete_repo', 'github', 'delete-repo'],
+    ['github__delete_repo', 'github', 'delete_repo.'],
+    ['github__delete_repo', 'github.', 'delete_repo... '],
+    ['github__delete_repo', 'github', 'ｄｅｌｅｔｅ_repo'],
+    ['github__delete_repo', 'github', 'delete\u200b_repo'],
+    ['github__löschen', 'github', 'lo\u0308schen'],
+    ['github__stra\u00dfe', 'github', 'STRASSE'],
+  ])('deny %s is for %s.%s', async (rule, server, tool) => {
+    expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('deny')
+  })
+
+  it.each([
+    ['github', 'github2', 'x'],
+    ['github__delete_repo', 'github', 'delete_repository'],
+    ['github__delete_*', 'github', 'get_delete_x'],
+    ['github__x', 'gitlab', 'x'],
+  ])('deny %s is not for %s.%s', async (rule, server, tool) => {
+    expect(validate(await policy({ deny: [rule] }), call(server, tool)).verdict).toBe('allow')
+  })
+
+  it.each([
+    ['github__get', 'github', 'get', 'allow'],
+    ['github__get*', 'github', 'get_all', 'allow'],
+    ['github__get', 'GitHub', 'get', 'ask'],
+    ['github__get', 'github', 'GET', 'ask'],
+    ['github__get', 'github', 'get.', 'ask'],
+    ['a__b__c', 'a__b', 'c', 'ask'],
+    ['a__b__c', 'a', 'b__c', 'allow'],
+    ['a__b', 'a__b', 'c', 'ask'],
+  ])('allow %s for %s.%s: %s', async (rule, server, tool, verdict) => {
+    expect(validate(await policy({ allow: [rule] }, 'careful'), call(server, tool)).verdict).toBe(verdict)
+  })
+})
+
+describe('which rule wins', () => {
+  it('deny beats ask beats allow, however specific', async () => {
+    const all = await policy({ deny: ['*__x*'], ask: ['a__*', 'a__xy'], allow: ['a__xy', 'a__y'] })
+    expect(validate(all, call('a', 'xy'))).toMatchObject({ verdict: 'deny', rule: { text: '"*__x*"' } })
+    expect(validate(all, call('a', 'y'))).toMatchObject({ verdict: 'ask', rule: { text: '"a__*"' } })
+    expect(validate(all, call('b', 'y')).verdict).toBe('allow')
+  })
+
+  it('the answer "always" comes before ask and not before deny', async () => {
+    const answer = { server: 'a', tool: '*', definition: 'd1', insteadOfAsking: true }
+    const all = await policy({ deny: ['a__no'], ask: ['a'], allow: [answer] })
+    expect(validate(all, call('a', 'x')).verdict).toBe('allow')
+    expect(validate(all, call('a', 'no')).verdict).toBe('deny')
+    expect(validate(all, call('a', 'x', { definition: 'd2' })).verdict, "its namesake's").toBe('ask')
+  })
+
+  it("a project's rules make nothing laxer, and rules by name are not for a project's servers", async () => {
+    const both = new Policy(
+      [...(await rules({ allow: ['a'] })), ...(await rules({ allow: ['b'], deny: ['a__x'] }, project))],
+      'careful',
+    )
+    expect(validate(both, call('a', 'y')).verdict).toBe('allow')
+    expect(validate(both, call('a', 'y', { isProjects: true })).verdict).toBe('ask')
+    expect(validate(both, call('a', 'x')).verdict).toBe('deny')
+    expect(validate(both, call('b', 'y')).verdict).toBe('ask')
+  })
+
+  it("the rules in a server's definition are for that server", async () => {
+    const read = await rulesOf({ deny: ['x', 'github__y'] }, { ...user, server: 'github' })
+    const own = new Policy('rules' in read ? read.rules : [], 'open')
+    expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual([
+      'deny',
+      'deny',
+      'allow',
+    ])
+    expect(validate(own, call('other', 'x')).verdict).toBe('allow')
+  })
+})
+
+describe('presets', () => {
+  const reads = { annotations: { readOnlyHint: true } }
+  it.each([
+    ['open', 'allow', 'allow'],
+    ['careful', 'allow', 'ask'],
+    ['readonly', 'allow', 'deny'],
+  ] as const)('%s: a read-only tool %s, another one %s', async (preset, reading, other) => {
+    const some = await policy({}, preset)
+    expect(validate(some, call('a', 'get', reads)).verdict).toBe(reading)
+    expect(validate(some, call('a', 'get')).verdict).toBe(other)
+  })
+
+  it('readonly cannot be loosened by a rule', async () => {
+    expect(validate(await policy({ allow: ['*'] }, 'readonly'), call('a', 'x')).verdict).toBe('deny')
+  })
+
+  it.each([
+    ['by its name', 'delete_all', { readOnlyHint: true }, false],
+    ['by its name in another style', 'deleteAll', { readOnlyHint: true }, false],
+    ['by its other mark', 'get', { readOnlyHint: true, destructiveHint: true }, false],
+    ["as a project's", 'get', { readOnlyHint: true }, true],
+    ['as no boolean', 'get', { readOnlyHint: 'true' }, false],
+  ])('a tool that says it only reads is not believed, %s', async (_, tool, annotations, isProjects) => {
+    expect(validate(await policy({}, 'careful'), call('a', tool, { annotations, isProjects })).verdict).toBe('ask')
+  })
+
+  it('a changed tool asks, whatever was allowed, unless all is open', async () => {
+    const answer = { server: 'a', tool: 'x', insteadOfAsking: true }
+    const changed = call('a', 'x', { isChanged: true, annotations: { readOnlyHint: true } })
+    expect(validate(await policy({ allow: [answer, 'a'] }, 'careful'), changed)).toMatchObject({
+      verdict: 'ask',
+      by: 'change',
+    })
+    expect(validate(await policy({}), changed).verdict).toBe('allow')
+  })
+})
+
+describe('conditions', () => {
+  const of = async (when: string, args: Record<string, unknown>) => {
+    const denied =
+      validate(await policy({ deny: [{ tool: 'a__x', when }] }), call('a', 'x', { args })).verdict === 'deny'
+    const allowed =
+      validate(await policy({ allow: [{ tool: 'a__x', when }] }, 'careful'), call('a', 'x', { args })).verdict ===
+      'allow'
+    return { denied, allowed }
+  }
+
+  it.each([
+    ["args.owner != 'acme'", { owner: 'evil' }, true, true],
+    ["args.owner != 'acme'", { owner: 'acme' }, false, false],
+    ['args.n > 100', { n: 101.5 }, true, true],
+    ["args.to.exists(x, !x.endsWith('@acme.com'))", { to: ['a@acme.com', 'b@evil.com'] }, true, true],
+    ['has(args.force) && args.force', {}, false, false],
+    ['annotations.readOnlyHint', {}, false, false],
+    ["server == 'a' && tool == 'x'", {}, true, true],
+  ])('%s with %j', async (when, args, denied, allowed) => {
+    expect(await of(when, args)).toEqual({ denied, allowed })
+  })
+
+  it.each([
+    ['an argument that is missing', "args.owner != 'acme'", {}],
+    ['of another type', "args.owner.startsWith('a')", { owner: ['acme'] }],
+    ['inherited, not given', "args.constructor != 'x'", {}],
+    ['more than a loop goes through', 'args.l.all(x, x == 1)', { l: Array(5_000).fill(1) }],
+    ['no truth value', 'args.owner', { owner: 'acme' }],
+  ])('what cannot be judged is on the strict side: %s', async (_, when, args) => {
+    expect(await of(when, args)).toEqual({ denied: true, allowed: false })
+  })
+
+  it('a hostile argument does not make a loop long', async () => {
+    const lists = await policy({ deny: [{ when: 'args.a.exists(x, x in args.b)' }] })
+    const args = { a: Array.from({ length: 1e6 }, (_, i) => i), b: Array.from({ length: 1e6 }, (_, i) => -i - 1) }
+    expect(validate(lists, call('a', 'x', { args })).verdict).toBe('deny')
+  })
+})
+
+it('says of a tool what is certain before its arguments are known', async () => {
+  const some = await policy({
+    deny: ['a__no', { tool: 'a__maybe', when: 'args.x == 1' }],
+    ask: ['a__ask', { tool: 'a__may_ask', when: 'args.x == 1' }],
+  })
+  const standing = (tool: string) => some.standing(call('a', tool))
+  expect(['no', 'maybe', 'ask', 'may_ask', 'yes'].map(standing)).toEqual([
+    'denied',
+    'depends',
+    'asks',
+    'depends',
+    'allowed',
+  ])
+})
+
+it('what is sent is a copy that nothing can change', () => {
+  const args = { to: ['a'], __proto__: null }
+  const sent = mutate(call('a', 'x', { args }))
+  args.to.push('b')
+  expect(sent.args).toEqual({ to: ['a'] })
+  expect(() => (sent.args['to'] as string[]).push('c')).toThrow(TypeError)
+})

@@ -1,0 +1,164 @@
+// What becomes of a call: `validate` decides by the rules, `mutate` says what is sent. Both are functions of the call and nothing else; how often
+// calls were made is counted in limits.ts, and who is asked is not known here. Pure.
+import { believedHints } from './hints.ts'
+import type { Preset } from './presets.ts'
+import type { Hints, Rule, Verdict } from './rule.ts'
+import { plainName } from './target.ts'
+
+/** A tool as rules see it; reading a resource and getting a prompt are tools of their server, too. */
+export interface Subject {
+  server: string
+  tool: string
+  /** As the server lists them. */
+  annotations: unknown
+  /** What the server is, beside its name; see `Rule.definition`. */
+  definition: string
+  /** A project brings the server along. */
+  isProjects: boolean
+  /** The tool is not what it was when the server was first listed. */
+  isChanged?: boolean
+}
+
+export interface Call extends Subject {
+  args: Readonly<Record<string, unknown>>
+}
+
+export interface Decision {
+  verdict: Verdict
+  /** What decided. Without a rule it is the preset, or that the tool has changed. */
+  rule?: Rule
+  by: 'rule' | 'preset' | 'change'
+  /** Rules that limit how often such calls may be made. */
+  limits: readonly Rule[]
+}
+
+/** What can be said of a tool before its arguments are known. `depends`: a rule with a condition is for it. */
+export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
+
+interface ToolRules {
+  annotations: unknown
+  definition: string
+  hints: Hints
+  byVerdict: Record<Verdict, readonly Rule[]>
+  answered: readonly Rule[]
+}
+
+/** Tools that are remembered at once; all are forgotten when there are more. */
+const MAX_TOOLS = 20_000
+const NO_LIMITS: readonly Rule[] = []
+
+export class Policy {
+  readonly rules: readonly Rule[]
+  readonly preset: Preset
+  readonly #byServer = new Map<string, Rule[]>()
+  readonly #forAll: Rule[] = []
+  readonly #ofTool = new Map<string, ToolRules>()
+
+  constructor(rules: readonly Rule[], preset: Preset) {
+    // Those of a project make nothing laxer.
+    this.rules = rules.filter(({ verdict, origin }) => verdict !== 'allow' || origin.scope === 'user')
+    this.preset = preset
+    for (const rule of this.rules) {
+      const { indexedServers } = rule.target
+      if (indexedServers === undefined) this.#forAll.push(rule)
+      for (const server of indexedServers ?? [])
+        this.#byServer.set(server, [...(this.#byServer.get(server) ?? []), rule])
+    }
+  }
+
+  /** The rules that are for a tool, whatever its arguments. */
+  rulesFor(subject: Subject): ToolRules {
+    const key = `${subject.isProjects ? 1 : 0}${subject.server}\n${subject.tool}`
+    const known = this.#ofTool.get(key)
+    if (known && known.annotations === subject.annotations && known.definition === subject.definition) return known
+    if (this.#ofTool.size >= MAX_TOOLS) this.#ofTool.clear()
+    const found = this.#find(subject)
+    this.#ofTool.set(key, found)
+    return found
+  }
+
+  #find(subject: Subject): ToolRules {
+    const { server, tool, annotations, definition, isProjects } = subject
+    const hints = believedHints(tool, annotations, !isProjects)
+    const candidates = [...(this.#byServer.get(plainName(server)) ?? []), ...this.#forAll]
+    const fitting = candidates.filter(
+      (rule) =>
+        rule.target.matches(server, tool) &&
+        (rule.origin.server === undefined || rule.origin.server === server) &&
+        (rule.definition === undefined || rule.definition === definition) &&
+        // By its name alone nobody else's server gets what was allowed to the user's own.
+        (rule.verdict !== 'allow' || !isProjects || rule.definition !== undefined) &&
+        Object.entries(rule.annotations).every(([hint, value]) => hints[hint as keyof Hints] === value),
+    )
+    const of = (verdict: Verdict): Rule[] => fitting.filter((rule) => rule.verdict === verdict)
+    const isAnswer = (rule: Rule): boolean => rule.insteadOfAsking
+    return {
+      annotations,
+      definition,
+      hints,
+      byVerdict: { deny: of('deny'), ask: of('ask'), allow: of('allow').filter((rule) => !isAnswer(rule)) },
+      answered: of('allow').filter(isAnswer),
+    }
+  }
+
+  /** What can be said of the tool already. */
+  standing(subject: Subject): Standing {
+    const { byVerdict, answered, hints } = this.rulesFor(subject)
+    const isCertain = ({ condition }: Rule): boolean => condition === undefined
+    if (byVerdict.deny.some(isCertain)) return 'denied'
+    if (this.preset === 'readonly' && !hints.readOnlyHint) return 'denied'
+    const all = [...byVerdict.deny, ...byVerdict.ask, ...byVerdict.allow, ...answered]
+    const decision = validate(this, { ...subject, args: {} })
+    const isOpen = all.some(({ condition }) => condition !== undefined)
+    if (isOpen && !byVerdict.ask.some(isCertain)) return 'depends'
+    return decision.verdict === 'ask' ? 'asks' : 'allowed'
+  }
+}
+
+/** What becomes of a call. A condition that cannot be judged counts as true in a rule that denies or asks, and as false in one that allows. */
+export function validate(policy: Policy, call: Call): Decision {
+  const { byVerdict, answered, hints } = policy.rulesFor(call)
+  const facts = { server: call.server, tool: call.tool, args: call.args, annotations: hints }
+  const strict = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) !== false
+  const lax = ({ condition }: Rule): boolean => condition === undefined || condition.holds(facts) === true
+
+  const denied = byVerdict.deny.find(strict)
+  if (denied) return { verdict: 'deny', rule: denied, by: 'rule', limits: NO_LIMITS }
+  if (policy.preset === 'readonly' && !hints.readOnlyHint) return { verdict: 'deny', by: 'preset', limits: NO_LIMITS }
+
+  const limits = [...byVerdict.ask, ...byVerdict.allow, ...answered].filter(
+    (rule) => rule.limits !== undefined && strict(rule),
+  )
+  const decided = (verdict: Verdict, by: Decision['by'], rule?: Rule): Decision => ({
+    verdict,
+    by,
+    ...(rule && { rule }),
+    limits: limits.length === 0 ? NO_LIMITS : limits,
+  })
+  // What was answered was answered for the tool as it was.
+  const isChanged = call.isChanged === true && policy.preset !== 'open'
+  const answer = isChanged ? undefined : answered.find(lax)
+  if (answer) return decided('allow', 'rule', answer)
+  const asking = byVerdict.ask.find(strict)
+  if (asking) return decided('ask', 'rule', asking)
+  if (isChanged) return decided('ask', 'change')
+  const allowing = byVerdict.allow.find(lax)
+  if (allowing) return decided('allow', 'rule', allowing)
+  return decided(policy.preset === 'careful' && !hints.readOnlyHint ? 'ask' : 'allow', 'preset')
+}
+
+/** The call as it is sent: a copy that nothing can change any more, so that what was judged and shown is what happens. */
+export function mutate<T extends Call>(call: T): T {
+  return frozen(structuredClone(call))
+}
+
+function frozen<T>(root: T): T {
+  const pending: unknown[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (typeof value !== 'object' || value === null || Object.isFrozen(value)) continue
+    Object.freeze(value)
+    pending.push(...Object.values(value))
+  }
+  return root
+}

@@ -1,0 +1,104 @@
+// From the text of permissions.json, or the `permissions` of a server's definition, to rules; or to every problem with its place. Nothing that was
+// not understood is passed over: a file with a problem has no rules. Pure.
+import { compileCondition } from './condition.ts'
+import type { JsonTree, Place } from './json-tree.ts'
+import { parseLists } from './permissions-schema.ts'
+import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
+import { parseOwnTarget, parseTarget, patternProblem, type Target, targetOf } from './target.ts'
+
+export interface RuleProblem {
+  reason: string
+  place?: Place
+}
+
+export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
+
+/** Of those with problems, so many are told. */
+const MAX_TOLD = 20
+
+/** The rules of a file. */
+export async function readRules(text: string, origin: Origin): Promise<ReadRules> {
+  if (text.trim() === '')
+    return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
+  const { readJsonTree } = await import('./json-tree.ts')
+  const tree = readJsonTree(text.replace(/^\uFEFF/, ''))
+  if ('reason' in tree) return { problems: [tree] }
+  const lists = parseLists(tree.value, 'file')
+  if (Array.isArray(lists))
+    return { problems: lists.slice(0, MAX_TOLD).map(({ path, reason }) => ({ reason, place: tree.at(path) })) }
+  return rulesOf(lists, origin, tree)
+}
+
+/** The rules of lists that were checked: those in a server's definition have no places. */
+export async function rulesOf(lists: RuleLists, origin: Origin, tree?: JsonTree): Promise<ReadRules> {
+  const rules: Rule[] = []
+  const problems: RuleProblem[] = []
+  for (const verdict of VERDICTS) {
+    for (const [index, entry] of (lists[verdict] ?? []).entries()) {
+      const path = ['permissions', verdict, index]
+      const made = await ruleOf(entry, verdict, origin)
+      if (!('verdict' in made)) {
+        const { reason, key, offset } = made
+        const whole = key === undefined ? path : [...path, key]
+        problems.push({
+          reason,
+          ...(tree && { place: offset === undefined ? tree.at(whole) : tree.within(whole, offset) }),
+        })
+        if (problems.length >= MAX_TOLD) return { problems }
+      } else rules.push(tree ? { ...made, line: tree.at(path).line } : made)
+    }
+  }
+  return problems.length > 0 ? { problems } : { rules }
+}
+
+interface EntryProblem {
+  reason: string
+  key?: string
+  offset?: number
+}
+
+async function ruleOf(entry: string | RuleEntry, verdict: Verdict, origin: Origin): Promise<Rule | EntryProblem> {
+  const fields: RuleEntry = typeof entry === 'string' ? { tool: entry } : entry
+  const target = targetIn(fields, verdict !== 'allow', origin)
+  if ('reason' in target) return typeof entry === 'string' ? { reason: target.reason } : target
+  const { perCell, perSession, perHour } = fields
+  const limits = { ...(perCell && { perCell }), ...(perSession && { perSession }), ...(perHour && { perHour }) }
+  const [limit] = Object.keys(limits)
+  if (limit !== undefined && verdict === 'deny')
+    return { reason: `${limit} has no meaning in deny: write it in allow or ask`, key: limit }
+  if (fields.insteadOfAsking && verdict !== 'allow')
+    return { reason: 'insteadOfAsking only has a meaning in allow', key: 'insteadOfAsking' }
+  const condition = fields.when === undefined ? undefined : await compileCondition(fields.when)
+  if (condition && 'reason' in condition)
+    return { reason: `"when" ${condition.reason}`, key: 'when', offset: condition.offset }
+  return {
+    verdict,
+    text: JSON.stringify(entry),
+    origin,
+    target,
+    annotations: withoutUndefinedHints(fields),
+    ...(condition && { condition }),
+    ...(limit !== undefined && { limits }),
+    ...(fields.reason !== undefined && { reason: fields.reason }),
+    ...(fields.definition !== undefined && { definition: fields.definition }),
+    insteadOfAsking: fields.insteadOfAsking === true,
+  }
+}
+
+function targetIn({ server, tool }: RuleEntry, isStrict: boolean, origin: Origin): Target | EntryProblem {
+  if (origin.server !== undefined && server !== undefined)
+    return { reason: "names a server: the rules in a server's definition are for its own tools", key: 'server' }
+  const wrongServer = server === undefined ? undefined : patternProblem(server, false)
+  if (wrongServer !== undefined) return { reason: `"server" ${wrongServer}`, key: 'server' }
+  const isWhole = server === undefined && origin.server === undefined
+  const wrongTool = tool === undefined ? undefined : patternProblem(tool, isWhole)
+  if (wrongTool !== undefined)
+    return { reason: `the rule ${JSON.stringify(tool).slice(0, 100)} ${wrongTool}`, key: 'tool' }
+  if (origin.server !== undefined) return parseOwnTarget(tool ?? '*', origin.server, isStrict)
+  if (server !== undefined) return targetOf({ server, ...(tool !== undefined && { tool }) }, isStrict)
+  return parseTarget(tool ?? '*', isStrict)
+}
+
+function withoutUndefinedHints({ annotations = {} }: RuleEntry): Rule['annotations'] {
+  return Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined))
+}

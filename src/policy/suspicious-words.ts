@@ -1,0 +1,24 @@
+// What in a tool's description is hidden from people, or speaks to the model instead of describing the tool. A remark for its user, and no more:
+// words can always be found that it does not know. Pure.
+
+const TO_THE_MODEL = [
+  /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,
+  /\b(do not|don't|never)\b.{0,30}\b(tell|inform|mention|show|reveal|ask)\b.{0,20}\b(the )?user\b/i,
+  /\b(always|must)\b.{0,30}\b(say|answer|reply|choose|confirm)\b.{0,15}\b(yes|approve|allow|accept)/i,
+  /\byou (must|should|are|have to)\b.{0,60}\b(before|instead of|first call|always call)\b/i,
+  /<\s*\/?\s*(important|system|instructions?|secret)\b[^>]*>/i,
+]
+const MAX_CHARS = 200_000
+
+/**
+ * A few words for each kind of thing that is found.
+ * @param hasHidden whether characters that cannot be seen were taken out of the text
+ */
+export function suspiciousWords(text: string, hasHidden: boolean): string[] {
+  const looked = text.slice(0, MAX_CHARS)
+  const said = TO_THE_MODEL.map((pattern) => pattern.exec(looked)?.[0]).find((found) => found !== undefined)
+  return [
+    ...(hasHidden ? ['held characters that cannot be seen; they were taken out'] : []),
+    ...(said === undefined ? [] : [`speaks to the model: ${JSON.stringify(said.slice(0, 100))}`]),
+  ]
+}

@@ -1,0 +1,232 @@
+// Asking the user about calls of one cell. Calls of one tool with arguments of the same names that wait together are one question, and questions come
+// one after the other. Everything but a clear yes in time is a no, and a yes is for the calls that were shown.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newId } from '../../events/new-id.ts'
+import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Decision } from '../../policy/policy.ts'
+import type { RuleEntry } from '../../policy/rule.ts'
+import { deniedByAnswer } from './denied.ts'
+import { CellGrants, exactKey, type GrantableCall, shapeKey } from './grants.ts'
+import type { CellOf } from './cell-permissions.ts'
+import type { Permissions } from './permissions.ts'
+import { type Answer, askByElicitation, canElicit, isAnswer } from './ask-by-elicitation.ts'
+import { callsText, type ShownCall } from './question-text.ts'
+
+interface Approval {
+  tool: CatalogTool
+  call: GrantableCall
+  decision: Decision
+  signal: AbortSignal
+}
+
+interface Waiting extends Approval {
+  settle: (refusal: BridgeError | undefined) => void
+}
+
+/** Calls that are made at once come one by one: so long they are waited for, to be one question. */
+const GATHER_MS = 25
+/** Of one cell. */
+const MAX_WAITING = 1_000
+
+export class Approvals {
+  readonly #permissions: Permissions
+  readonly #cell: CellOf
+  readonly #grants = new CellGrants()
+  readonly #waiting: Waiting[] = []
+  #isAsking = false
+
+  constructor(permissions: Permissions, cell: CellOf) {
+    this.#permissions = permissions
+    this.#cell = cell
+  }
+
+  /** @throws BridgeError PERMISSION_DENIED unless the user allows the call, or has; CANCELLED when it is given up meanwhile */
+  async approve(approval: Approval): Promise<void> {
+    if (this.#isGranted(approval.call)) return
+    if (this.#waiting.length >= MAX_WAITING)
+      throw this.#no(approval, `more than ${MAX_WAITING} calls wait for an answer`, 'Make fewer calls at a time.')
+    const refusal = await new Promise<BridgeError | undefined>((settle) => {
+      const waiting = { ...approval, settle }
+      this.#waiting.push(waiting)
+      approval.signal.addEventListener('abort', () => this.#settle([waiting], givenUp()), { once: true })
+      if (!this.#isAsking) void this.#askAll()
+    })
+    // An answer and a cancellation that come together: the call is not made.
+    if (approval.signal.aborted) throw givenUp()
+    if (refusal) throw refusal
+  }
+
+  /**
+   * One question for the calls that are seen in a cell before it runs, where some can be shown whole. @returns why each is not made, if it is not
+   */
+  async foresee(
+    seen: readonly (Omit<Approval, 'signal'> & { isExact: boolean })[],
+    signal: AbortSignal,
+  ): Promise<(BridgeError | undefined)[]> {
+    const open = seen.filter(({ call }) => !this.#isAllowedForLong(call))
+    if (!open.some(({ isExact }) => isExact)) return seen.map(() => undefined)
+    const shown = open.map(({ call, decision, isExact }): ShownCall => ({ call, decision, isExact }))
+    const { text, shownCount } = callsText(shown, 'cell')
+    const asked = open.slice(0, shownCount)
+    const answer = await this.#ask(text, asked, signal)
+    if (typeof answer === 'string' && answer.startsWith('yes')) {
+      for (const one of asked) await this.#grant(answer, one, one.isExact)
+      return seen.map(() => undefined)
+    }
+    if (answer === 'stop') this.#cell.stop()
+    return seen.map((one) => (open.includes(one) ? this.#refusalOf(one, answer) : undefined))
+  }
+
+  /** One question after the other, until no call waits. */
+  async #askAll(): Promise<void> {
+    this.#isAsking = true
+    try {
+      await sleep(GATHER_MS)
+      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+        if (this.#isGranted(next.call)) this.#settle([next], undefined)
+        else await this.#askFor(next)
+      }
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  async #askFor(first: Waiting): Promise<void> {
+    const alike = this.#waiting.filter(({ call }) => shapeKey(call) === shapeKey(first.call))
+    const { text, shownCount } = callsText(alike, 'calls')
+    const group = alike.slice(0, shownCount)
+    const all = new AbortController()
+    const onAbort = (): void => {
+      if (group.every(({ signal }) => signal.aborted)) all.abort()
+    }
+    for (const { signal } of group) signal.addEventListener('abort', onAbort, { once: true })
+    onAbort()
+    try {
+      const answer = await this.#ask(text, group, all.signal)
+      const yes = typeof answer === 'string' && answer.startsWith('yes')
+      if (yes && answer !== 'yes') await this.#grant(answer, first, true)
+      this.#settle(group, yes ? undefined : this.#refusalOf(first, answer))
+      if (answer === 'stop') this.#cell.stop()
+    } catch (error) {
+      this.#settle(group, BridgeError.isInstance(error) ? error : this.#no(first, 'the question failed', ''))
+    } finally {
+      for (const { signal } of group) signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** The answer, or why there is none. */
+  async #ask(
+    text: string,
+    group: readonly Pick<Approval, 'tool' | 'call' | 'decision'>[],
+    signal: AbortSignal,
+  ): Promise<Answer | { why: string; hint: string }> {
+    const permissions = this.#permissions
+    const { asker } = this.#cell
+    if (!asker || !canElicit(asker)) return this.#keptAnswer(text, group)
+    if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+    const end = this.#tellQuestion(text, group)
+    permissions.openQuestions += 1
+    let answer: Answer | { why: string; hint: string } | undefined
+    try {
+      answer = await askByElicitation(asker, text, { timeoutMs: permissions.options.askTimeoutMs, signal })
+      return answer
+    } finally {
+      permissions.openQuestions -= 1
+      end(typeof answer === 'string' ? answer : 'unanswered')
+    }
+  }
+
+  /** Of a client that cannot ask: what its user has answered in a terminal since the calls were made before. */
+  async #keptAnswer(
+    text: string,
+    group: readonly Pick<Approval, 'call'>[],
+  ): Promise<Answer | { why: string; hint: string }> {
+    const { questions, log } = this.#permissions.options
+    const calls = group.map(({ call }) => exactKey(call)).join('\n')
+    const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
+    const answer = await questions.take(id)
+    if (answer !== undefined) {
+      this.#tellQuestion(text, group)(answer)
+      return isAnswer(answer) ? answer : 'no'
+    }
+    if (!(await questions.keep(id, text)))
+      return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id })
+    return { why: 'this client cannot ask its user', hint: UNASKED }
+  }
+
+  /** @returns what tells of the answer */
+  #tellQuestion(message: string, group: readonly Pick<Approval, 'call'>[]): (answer: string) => void {
+    const { events, origin } = this.#cell
+    if (!events.active) return () => {}
+    const about = {
+      id: newId(),
+      parent: origin.cell,
+      session: origin.session,
+      client: origin.client,
+      method: 'permission',
+    }
+    const askedAt = performance.now()
+    const calls = group.map(({ call: { server, tool: name, args } }) => ({ server, name, args }))
+    events.emit({ type: 'question.asked', ...about, message, calls })
+    return (answer) =>
+      events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
+  }
+
+  /** @param isExact whether the arguments are all that will be sent */
+  async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
+    const { options } = this.#permissions
+    if (answer === 'yes' && isExact) this.#grants.once(call)
+    if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
+    if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
+    if (answer === 'yes-session' || answer === 'yes-always')
+      this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
+    if (answer !== 'yes-always') return
+    try {
+      if (call.isChanged === true) await options.accept(tool)
+      const rule: RuleEntry = {
+        server: call.server,
+        tool: call.tool,
+        definition: call.definition,
+        insteadOfAsking: true,
+      }
+      await options.remember(rule)
+    } catch (error) {
+      options.log.warning('An answer could not be written down: it holds for this session', { error })
+    }
+  }
+
+  #isAllowedForLong(call: GrantableCall): boolean {
+    return this.#permissions.of(this.#cell.session).tools.has(call.toolKey)
+  }
+
+  #isGranted(call: GrantableCall): boolean {
+    return this.#isAllowedForLong(call) || this.#grants.take(call)
+  }
+
+  #settle(group: readonly Waiting[], refusal: BridgeError | undefined): void {
+    for (const waiting of group) {
+      const at = this.#waiting.indexOf(waiting)
+      if (at === -1) continue
+      this.#waiting.splice(at, 1)
+      waiting.settle(refusal)
+    }
+  }
+
+  #refusalOf(asked: Pick<Approval, 'call' | 'decision'>, answer: Answer | { why: string; hint: string }): BridgeError {
+    if (typeof answer !== 'string') return this.#no(asked, answer.why, answer.hint)
+    return this.#no(asked, 'the user said no', 'Do not try it in another way: ask what they want instead.')
+  }
+
+  #no({ call, decision }: Pick<Approval, 'call' | 'decision'>, why: string, hint: string): BridgeError {
+    return deniedByAnswer(call, why, hint, decision.rule)
+  }
+}
+
+const UNASKED =
+  'Ask the user to run `sandbridge approve` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.'
+
+function givenUp(): BridgeError {
+  return new BridgeError('CANCELLED', 'The call was given up while the user was asked about it')
+}

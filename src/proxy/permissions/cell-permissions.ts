@@ -1,0 +1,134 @@
+// The one gate between a cell and the servers: every call passes `admit` with the arguments that are sent, whatever the cell did to come here.
+import type { Origin } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
+import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
+import { BridgeError } from '../../errors.ts'
+import type { Counts } from '../../policy/limits.ts'
+import { type Decision, mutate, validate } from '../../policy/policy.ts'
+import type { Asker } from '../user/questions.ts'
+import { Approvals } from './approvals.ts'
+import { deniedByLimit, deniedByRule } from './denied.ts'
+import type { GrantableCall } from './grants.ts'
+import type { Permissions } from './permissions.ts'
+
+export interface CellOf {
+  session: object
+  asker: Asker | undefined
+  events: EventStream
+  origin: Origin
+  /** Interrupts the cell, because the user wants it to end. */
+  stop: () => void
+}
+
+type Arguments = Record<string, unknown>
+
+/** A call that may be made: with these arguments, and in the events about it by this id. */
+export interface Admitted {
+  args: Arguments
+  id?: string
+}
+
+/** A call that is seen in the source of a cell. Without `args` they are not all known yet. */
+export interface SeenToolCall {
+  tool: CatalogTool
+  args: Arguments | undefined
+}
+
+export class CellPermissions {
+  readonly #permissions: Permissions
+  readonly #cell: CellOf
+  readonly #approvals: Approvals
+  readonly #counts: Counts = new Map()
+
+  constructor(permissions: Permissions, cell: CellOf) {
+    this.#permissions = permissions
+    this.#cell = cell
+    this.#approvals = new Approvals(permissions, cell)
+  }
+
+  /** What is known of the server's tools is what rules are held against: unless all is open, it is what the server says now. */
+  async ready(server: string, signal: AbortSignal): Promise<void> {
+    if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, signal)
+  }
+
+  /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
+  refuseDenied(tool: CatalogTool): void {
+    if (this.#permissions.standing(tool) === 'denied') throw this.#denied(tool, {})
+  }
+
+  /**
+   * The arguments to send: those that were judged, and shown to the user where they were asked.
+   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was given up while the user was asked
+   */
+  async admit(tool: CatalogTool, args: Arguments, signal: AbortSignal): Promise<Admitted> {
+    const permissions = this.#permissions
+    const subject = permissions.subject(tool)
+    const decision = validate(permissions.policy, { ...subject, args })
+    const id = this.#tellDecision(tool, args, decision)
+    if (decision.verdict === 'deny') throw this.#denied(tool, args)
+    let sent = args
+    if (decision.verdict === 'ask') {
+      const call = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
+      await this.#approvals.approve({ tool, call, decision, signal })
+      sent = call.args
+    }
+    const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
+    if (reached) throw deniedByLimit(subject, reached)
+    return { args: sent, ...(id !== undefined && { id }) }
+  }
+
+  /**
+   * Judges the calls that are seen in a cell before it runs, and asks about all of them at once.
+   * @returns for each call why it is not made, where that is certain
+   */
+  async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
+    const permissions = this.#permissions
+    const asked: { index: number; call: GrantableCall; decision: Decision; isExact: boolean; tool: CatalogTool }[] = []
+    const outcomes = calls.map(({ tool, args }, index) => {
+      const subject = permissions.subject(tool)
+      const standing = permissions.policy.standing(subject)
+      if (standing === 'denied') return this.#denied(tool, {})
+      if (args === undefined && standing !== 'asks') return undefined
+      const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
+      if (decision.verdict === 'deny') return this.#denied(tool, args ?? {})
+      if (decision.verdict === 'ask') {
+        const call = mutate({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
+        asked.push({ index, call, decision, isExact: args !== undefined, tool })
+      }
+      return undefined
+    })
+    if (asked.length === 0 || outcomes.some((outcome) => outcome !== undefined)) return outcomes
+    const refusals = await this.#approvals.foresee(asked, signal)
+    for (const [at, { index }] of asked.entries()) outcomes[index] = refusals[at]
+    return outcomes
+  }
+
+  #tellDecision(tool: CatalogTool, args: Arguments, { verdict, rule }: Decision): string | undefined {
+    const { events, origin } = this.#cell
+    if (!events.active) return undefined
+    const id = newId()
+    const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
+    const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
+    events.emit({
+      type: 'call.decided',
+      id,
+      parent: origin.cell,
+      session: origin.session,
+      client: origin.client,
+      kind,
+      server: tool.server,
+      name: typeof named === 'string' ? named : tool.name,
+      decision: verdict,
+      rule: rule?.text,
+      source: rule?.origin.shown,
+    })
+    return id
+  }
+
+  #denied(tool: CatalogTool, args: Arguments): BridgeError {
+    const subject = this.#permissions.subject(tool)
+    const decision = validate(this.#permissions.policy, { ...subject, args })
+    return deniedByRule(subject, decision, this.#permissions.allowedOf(tool.server))
+  }
+}

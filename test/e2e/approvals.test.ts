@@ -1,0 +1,157 @@
+// This file verifies asking: one question for what belongs together, with all that is sent, and a call for nothing but a clear yes to it.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { ruledBridge } from '../support/ruled-bridge.ts'
+
+const ONCE = 'yes, this once'
+const CELL = 'yes, calls like this for the rest of the cell'
+const SESSION = 'yes, this tool for the session'
+const ALWAYS = 'yes, this tool always'
+const STOP = 'no, and stop the code'
+const ask = { ask: ['hub__create_issue', 'hub__delete_repo'] }
+const caught = (call: string) =>
+  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
+
+describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era) => {
+  it('the user sees every argument and the rule, and a yes counts once', async () => {
+    const answers = [ONCE, 'no', 'maybe', { action: 'decline' }, { action: 'cancel' }]
+    const { bridge, reached, questions } = await ruledBridge({ era, permissions: ask, answer: () => answers.shift() })
+    const call = 'await mcp_hub.create_issue(owner="acme\\u202e", title="x" * 3, id={"amount": 5})'
+    expect(await bridge.run(caught(call))).toBe('called')
+    for (const _ of [1, 2, 3, 4]) expect(await bridge.run(caught(call))).toMatch(/denied: .*the user said no/)
+    expect(reached()).toHaveLength(1)
+    expect(questions[0]).toMatch(
+      /to call hub\.create_issue\n {2}owner: "acme\\\\?u202e"\n {2}id\.amount: 5\n {2}title: "xxx"/,
+    )
+    expect(questions[0]).toContain('ask "hub__create_issue" (permissions.json, line 1)')
+  })
+})
+
+it('two hundred calls of one shape are one question, at once or one after the other', async () => {
+  const { bridge, reached, questions } = await ruledBridge({
+    permissions: ask,
+    answer: (message) => (message.includes('200 times') ? ONCE : CELL),
+  })
+  await bridge.run('import asyncio; await asyncio.gather(*(mcp_hub.create_issue(id=i) for i in range(200)))')
+  expect(questions).toHaveLength(1)
+  expect(questions[0]).toContain('200. id: 199')
+  await bridge.run('for i in range(200): await mcp_hub.create_issue(id=i)')
+  expect(questions).toHaveLength(2)
+  expect(reached()).toHaveLength(400)
+  // Another tool, another shape and another cell are another question.
+  await bridge.run('i = 1\nawait mcp_hub.create_issue(id=i); await mcp_hub.create_issue(title=i)')
+  await bridge.run('await mcp_hub.delete_repo(id=i)')
+  expect(questions.length).toBeGreaterThanOrEqual(4)
+})
+
+it('calls that are seen in a cell are one question before it starts', async () => {
+  const answers = ['no', ONCE, 'no']
+  const { bridge, reached, questions } = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
+  await bridge.run('await runtime.list_tools("hub"); ran = 0')
+  const cell = 'ran += 1\nawait mcp_hub.create_issue(title="a")\nawait mcp_hub.delete_repo(id=7)'
+  expect(await bridge.run(cell)).toMatch(/Not run[^]*the user said no/)
+  expect(questions).toHaveLength(1)
+  expect(questions[0]).toMatch(
+    /Before it runs: .* 2 calls:\n {2}1\. hub\.create_issue: title: "a"\n {2}2\. hub\.delete_repo: id: 7/,
+  )
+  expect(reached()).toEqual([])
+  await bridge.run(cell)
+  expect(questions).toHaveLength(2)
+  expect(reached()).toEqual([
+    ['create_issue', { title: 'a' }],
+    ['delete_repo', { id: 7 }],
+  ])
+  expect(await bridge.run('ran')).toBe('1')
+  // What was allowed is used up: the same cell asks again.
+  expect(await bridge.run(cell)).toContain('Not run')
+})
+
+it('"this tool for the session" is for that tool and that session, and "always" for good', async () => {
+  const answers = [SESSION, 'no', ALWAYS]
+  const first = await ruledBridge({ permissions: ask, answer: () => answers.shift() })
+  const call = (tool: string) => caught(`i = 1; await mcp_hub.${tool}(id=i)`)
+  expect(await first.bridge.run(call('create_issue'))).toBe('called')
+  expect(await first.bridge.run(call('create_issue'))).toBe('called')
+  expect(await first.bridge.run(call('delete_repo'))).toContain('denied')
+  expect(await first.bridge.run(call('delete_repo'))).toBe('called')
+  expect(first.questions).toHaveLength(3)
+  const { permissions } = JSON.parse(readFileSync(path.join(first.home, 'MCPs/permissions.json'), 'utf8')) as {
+    permissions: { allow: unknown[]; ask: unknown[] }
+  }
+  expect(permissions.ask).toEqual(ask.ask)
+  expect(permissions.allow).toMatchObject([{ server: 'hub', tool: 'delete_repo', insteadOfAsking: true }])
+  const second = await ruledBridge({ home: first.home, answer: 'no' })
+  expect(await second.bridge.run(call('delete_repo'))).toBe('called')
+  expect(await second.bridge.run(call('create_issue'))).toContain('denied')
+})
+
+it('"no, and stop the code" ends the cell', async () => {
+  const { bridge, reached } = await ruledBridge({ permissions: ask, answer: STOP })
+  const text = await bridge.run(
+    `while True:\n    ${caught('await mcp_hub.create_issue(id=ran)').replaceAll('\n', '\n    ')}`.replace(
+      'ran',
+      '1 + 0',
+    ),
+  )
+  expect(text).toContain('stopped the cell')
+  expect(reached()).toEqual([])
+})
+
+it('no answer in time is a no, and the time limit of the cell stands still meanwhile', async () => {
+  const { bridge, reached } = await ruledBridge({
+    permissions: ask,
+    env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
+    answer: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 7_000))
+      return ONCE
+    },
+  })
+  const text = await bridge.run(caught('i = 1; await mcp_hub.create_issue(id=i)'), { timeout: 3 })
+  expect(text).toContain('no answer came within 5 s')
+  expect(reached()).toEqual([])
+})
+
+it('what the code does to an object after it was shown changes nothing', async () => {
+  const { bridge, reached, questions } = await ruledBridge({
+    permissions: ask,
+    answer: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      return ONCE
+    },
+  })
+  await bridge.run(`
+import asyncio
+class Shifty(str):
+    def __str__(self): return "evil"
+to = {"owner": Shifty("acme"), "list": ["a"]}
+async def change():
+    await asyncio.sleep(0.1)
+    to["owner"] = "evil"; to["list"].append("evil")
+await asyncio.gather(mcp_hub.create_issue(id=to), change())
+`)
+  expect(reached()).toEqual([['create_issue', { id: { owner: 'acme', list: ['a'] } }]])
+  expect(questions[0]).toContain('owner: "acme"')
+  expect(questions[0]).not.toContain('evil')
+})
+
+it('without a client that can ask, the user answers in a terminal, and the answer counts once for that session', async () => {
+  const { bridge, home, reached } = await ruledBridge({ permissions: ask })
+  const other = await ruledBridge({ home })
+  const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+  const approve = (...args: string[]) =>
+    spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
+  expect(await bridge.run(call)).toMatch(/denied: .*this client cannot ask its user.*sandbridge approve/)
+  expect(bridge.stderr).toContain('sandbridge approve')
+  const [question] = JSON.parse(approve('--json')) as { id: string; text: string }[]
+  expect(question?.text).toContain('hub.create_issue\n  id: 1')
+  expect(await other.bridge.run(call)).toContain('denied')
+  expect(approve(question!.id, '--answer', 'yes')).toContain('Answered: yes')
+  expect(await other.bridge.run(call)).toContain('denied')
+  expect(await bridge.run(call.replace('i = 1', 'i = 2'))).toContain('denied')
+  expect(await bridge.run(call)).toBe('called')
+  expect(await bridge.run(call)).toContain('denied')
+  expect(reached()).toEqual([['create_issue', { id: 1 }]])
+})

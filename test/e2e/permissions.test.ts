@@ -1,0 +1,188 @@
+// This file verifies that rules hold for every way in which a cell can reach a server, through the built bridge and a server that notes what reaches it.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { ruledBridge, writePermissions } from '../support/ruled-bridge.ts'
+
+const caught = (call: string) => `
+try:
+    ${call}
+    print("called")
+except runtime.PermissionDenied as error:
+    print(type(error).__name__, isinstance(error, runtime.MCPError), error.code, error)
+`
+
+/** What the kernel's own channel takes, without the API around it. */
+const FORGED = `
+    from sandbridge_kernel.api import bridge
+    await bridge.ask("call_tool", server="hub", tool="delete_repo", args=[], kwargs={}, permissions=None, scope="all")`.trim()
+
+describe('a denied call', () => {
+  it('does not reach the server, names the rule and says what is allowed', async () => {
+    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
+    const text = await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))
+    expect(text).toMatch(/PermissionDenied True PERMISSION_DENIED/)
+    expect(text).toContain('deny "hub__delete_*" (permissions.json, line 1)')
+    expect(text).toContain('Allowed of this server: get_issue, create_issue')
+    expect(await bridge.run('await mcp_hub.create_issue(title="x")')).toContain('did create_issue')
+    expect(reached()).toEqual([['create_issue', { title: 'x' }]])
+  })
+
+  it('does not reach the server, whichever way it goes', async () => {
+    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_*'] } })
+    const saved = await bridge.run(
+      'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
+    )
+    expect(saved).toContain('wipe')
+    for (const [way, call] of Object.entries({
+      'by name': 'await runtime.call_tool("hub", "delete_repo", {"id": 1})',
+      'in another spelling': 'await runtime.call_tool("HUB", "Delete-Repo", {})',
+      untouched: 'await mcp_hub.delete_repo.raw(id=1)',
+      'without await': 'runtime.call_tool_sync("hub", "delete_repo", {})',
+      'in a task': 'await asyncio.gather(mcp_hub.delete_repo())',
+      'made up': 'await getattr(mcp_hub, "delete" + "_repo")()',
+      'in a saved tool': 'from user_tools import wipe; await wipe()',
+      'by a frame of its own': FORGED,
+    })) {
+      expect(await bridge.run(caught(call)), way).toContain('PERMISSION_DENIED')
+    }
+    await bridge.run('try:\n    1 / 0\nfinally:\n    await mcp_hub.delete_repo(id=2)')
+    await bridge.run('await mcp_hub.get_issue(id=1)')
+    expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
+  })
+
+  it.runIf((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap'))(
+    'does not reach the server from a thread',
+    async () => {
+      const { bridge, reached } = await ruledBridge({
+        permissions: { deny: ['hub__delete_*'] },
+        env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' },
+      })
+      const thread = (tool: string) =>
+        `await __import__("asyncio").to_thread(runtime.call_tool_sync, "hub", "${tool}", {})`
+      expect(await bridge.run(caught(thread('delete_repo')))).toContain('PERMISSION_DENIED')
+      expect(await bridge.run(caught(thread('get_issue')))).toContain('called')
+      expect(reached()).toEqual([['get_issue', {}]])
+    },
+  )
+
+  it('may be of a resource or a prompt', async () => {
+    const { bridge, reached } = await ruledBridge({
+      permissions: { deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'] },
+    })
+    expect(await bridge.run(caught('await mcp_hub.read_resource("memo:secret")'))).toContain('PERMISSION_DENIED')
+    expect(await bridge.run(caught('await mcp_hub.get_prompt("greet")'))).toContain('PERMISSION_DENIED')
+    expect(await bridge.run('await mcp_hub.read_resource("other:x")')).toContain('read')
+    expect(reached()).toEqual([['read_resource', 'other:x']])
+  })
+
+  it('is judged by the arguments that are sent', async () => {
+    const { bridge, reached } = await ruledBridge({
+      permissions: { deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }] },
+    })
+    const text = await bridge.run(caught('owner = "evil"; await mcp_hub.create_issue(owner=owner)'))
+    expect(text).toContain('Only ours.')
+    expect(text).toContain("args.owner != 'acme'")
+    expect(await bridge.run(caught('await mcp_hub.create_issue(title="x")'))).toContain('PERMISSION_DENIED')
+    await bridge.run('await mcp_hub.create_issue("acme")')
+    expect(reached()).toEqual([['create_issue', { owner: 'acme' }]])
+  })
+
+  it('is one too many', async () => {
+    const { bridge, reached } = await ruledBridge({
+      permissions: { allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] },
+    })
+    const loop = caught('for i in range(5): await mcp_hub.create_issue(id=i)')
+    expect(await bridge.run(loop)).toMatch(/allows 2 per cell.*Allowed again in the next cell/)
+    expect(await bridge.run(loop)).toMatch(/allows 3 per session/)
+    expect(reached()).toHaveLength(3)
+  })
+})
+
+it('denied tools are not seen, and those that ask are marked', async () => {
+  const { bridge } = await ruledBridge({ permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] } })
+  const seen = await bridge.run(`
+print(dir(mcp_hub), await runtime.query_tool_docs("hub"), await runtime.search_tool_docs("delete a repo", limit=50))
+print([t["name"] for t in runtime.describe_server("hub")["tools"]], (await mcp_hub.list_tools.raw())["tools"])
+print(mcp_hub, runtime.capability_summary(), runtime.complete("mcp_hub."))
+`)
+  expect(seen).not.toContain('delete')
+  expect(seen).toMatch(/create_issue\(.*# asks the user/)
+  expect(await bridge.run(caught('await runtime.query_tool_docs("hub", "delete_repo")'))).toContain('PERMISSION_DENIED')
+  expect(await bridge.run('await mcp_hub.deleterepp()')).not.toContain('delete_repo')
+})
+
+describe('before a cell runs', () => {
+  it('a denied call in it is found', async () => {
+    const { bridge, reached } = await ruledBridge({ permissions: { deny: ['hub__delete_repo'] } })
+    await bridge.run('await runtime.list_tools("hub"); ran = False')
+    const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
+    expect(text).toMatch(/Not run. Line 3: hub.delete_repo is denied by the rule/)
+    expect(await bridge.run('ran')).toBe('False')
+    expect(reached()).toEqual([])
+  })
+
+  it('a call whose arguments are denied is found', async () => {
+    const { bridge } = await ruledBridge({
+      permissions: { deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] },
+    })
+    await bridge.run('await runtime.list_tools("hub")')
+    expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(/^(?![^]*\nran)[^]*Not run/)
+    expect(await bridge.run('await mcp_hub.create_issue(id=5)')).toContain('did')
+  })
+})
+
+describe('where rules are', () => {
+  it("in a server's own definition", async () => {
+    const home = makeHome()
+    const entry = fixtureServer('ruled.mjs', path.join(home, 'j2'))
+    const servers = { mine: { ...entry, permissions: { deny: ['delete_repo'] } } } as Record<string, typeof entry>
+    const { bridge } = await ruledBridge({ home, servers })
+    expect(await bridge.run(caught('await mcp_mine.delete_repo()'))).toContain('the definition of mine')
+    expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
+  })
+
+  it("in a project's file, which can only make things stricter", async () => {
+    const home = makeHome()
+    mkdirSync(path.join(home, '.sandbridge'))
+    const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }
+    writeFileSync(path.join(home, '.sandbridge/permissions.json'), JSON.stringify(rules))
+    const { bridge, reached } = await ruledBridge({ home, permissions: { deny: ['hub__delete_repo'] } })
+    for (const tool of ['create_issue', 'delete_repo'])
+      expect(await bridge.run(caught(`await mcp_hub.${tool}()`))).toContain('PERMISSION_DENIED')
+    expect(reached()).toEqual([])
+  })
+
+  it('a change holds from the next cell on, and while it has a mistake no cell runs', async () => {
+    const { bridge, home } = await ruledBridge({ permissions: {} })
+    expect(await bridge.run('await mcp_hub.delete_repo()')).toContain('did')
+    writePermissions(home, '{"permissions": {"deny": ["hub__delete_repo"}}')
+    for (const _ of [1, 2])
+      expect(await bridge.run('print("ran")')).toMatch(/permissions\.json:1:\d+: is not valid JSON/)
+    writePermissions(home, { deny: ['hub__delete_repo'] })
+    expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('PERMISSION_DENIED')
+  })
+})
+
+it.each([
+  ['with a mistake', '{"permissions": {\n  "denny": []}}', /permissions\.json:2:3: "denny" is not known here/],
+  ['that is empty', '', /is empty/],
+  ['of 10 MB', `{"permissions": {"deny": ["${'x'.repeat(10 * 2 ** 20)}"]}}`, /too large/],
+  ['with a key twice', '{"permissions": {}, "permissions": {}}', /twice/],
+])('a bridge with a file of rules %s does not start', (_, text, expected) => {
+  const home = makeHome()
+  writePermissions(home, text)
+  for (const args of [['run'], ['exec', '-c', 'print("ran")']]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+      cwd: home,
+      env: bridgeEnv(home),
+      input: '',
+      encoding: 'utf8',
+    })
+    expect(status).not.toBe(0)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(expected)
+  }
+})
