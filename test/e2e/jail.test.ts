@@ -38,7 +38,9 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
   let all: Awaited<ReturnType<typeof openTestBridge>>
   beforeAll(async () => {
     all = await openTestBridge({ home, env: { MCP_BRIDGE_JAIL: 'all' }, prepareHome: prepare })
-  })
+    // The first sandbox of a machine takes long to make.
+    await all.run('1')
+  }, 120_000)
   afterAll(() => closeTestBridge(all))
 
   it('is what every local server is under MCP_BRIDGE_JAIL=all, but for one that its user takes out', async () => {
