@@ -33,11 +33,10 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
 it('two hundred calls of one shape are one question, at once or one after the other', async () => {
   const { bridge, reached, questions } = await ruledBridge({
     permissions: ask,
-    answer: (message) => (message.includes('200 times') ? ONCE : CELL),
+    answer: CELL,
   })
   await bridge.run('import asyncio; await asyncio.gather(*(mcp_hub.create_issue(id=i) for i in range(200)))')
   expect(questions).toHaveLength(1)
-  expect(questions[0]).toContain('200. id: 199')
   await bridge.run('for i in range(200): await mcp_hub.create_issue(id=i)')
   expect(questions).toHaveLength(2)
   expect(reached()).toHaveLength(400)
@@ -154,4 +153,4 @@ it('without a client that can ask, the user answers in a terminal, and the answe
   expect(await bridge.run(call)).toBe('called')
   expect(await bridge.run(call)).toContain('denied')
   expect(reached()).toEqual([['create_issue', { id: 1 }]])
-})
+}, 120_000)

@@ -24,8 +24,9 @@ interface Waiting extends Approval {
   settle: (refusal: BridgeError | undefined) => void
 }
 
-/** Calls that are made at once come one by one: so long they are waited for, to be one question. */
-const GATHER_MS = 25
+/** Calls that are made at once come one by one: for so long without another one they are waited for, to be one question. */
+const GATHER_MS = 100
+const MAX_GATHERINGS = 10
 /** Of one cell. */
 const MAX_WAITING = 1_000
 
@@ -82,7 +83,10 @@ export class Approvals {
   async #askAll(): Promise<void> {
     this.#isAsking = true
     try {
-      await sleep(GATHER_MS)
+      for (let seen = 0, round = 0; seen < this.#waiting.length && round < MAX_GATHERINGS; round += 1) {
+        seen = this.#waiting.length
+        await sleep(GATHER_MS)
+      }
       for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
         if (this.#isGranted(next.call)) this.#settle([next], undefined)
         else await this.#askFor(next)
