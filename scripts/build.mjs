@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildPage } from './build-page.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
@@ -37,7 +38,11 @@ const { metafile } = await build({
   logLevel: 'warning',
 })
 chmodSync(path.join(dist, 'cli.js'), 0o755)
-writeFileSync(path.join(dist, 'THIRD-PARTY-LICENSES.txt'), licences([...Object.keys(metafile.inputs), TOKENS_FROM]))
+const pageInputs = await buildPage(root)
+writeFileSync(
+  path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
+  licences([...Object.keys(metafile.inputs), ...pageInputs, TOKENS_FROM]),
+)
 
 /** The licence of every package that was bundled, as each asks for. */
 function licences(inputs) {

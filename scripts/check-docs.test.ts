@@ -37,7 +37,7 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/contributing/r
   '%s names files and folders that exist',
   (page) => {
     const text = readFileSync(path.join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '')
-    const paths = Array.from(text.matchAll(/`((?:\.?[a-z][\w-]*\/)[\w./-]*)`/g), ([, found]) => found!)
+    const paths = Array.from(text.matchAll(/`((?:\.?[a-z][\w-]*\/)[\w./-]*)`/g), ([, found]) => found)
     // Made by the build, and a method of MCP.
     const files = paths.filter((file) => !file.startsWith('dist/') && !/^tools\/(list|call)$/.test(file))
     expect(files).not.toHaveLength(0)

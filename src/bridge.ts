@@ -61,6 +61,8 @@ import { MemoryStore } from './state/memory-store.ts'
 import { ProjectStore } from './state/project-store.ts'
 import { SavedToolStore } from './state/saved-tool-store.ts'
 import { Uploads } from './state/uploads.ts'
+import { readOtelSettings } from './telemetry/otel-settings.ts'
+import { startTrace } from './telemetry/start-trace.ts'
 import { createUpstreams } from './upstream/create-upstreams.ts'
 import { systemKeychain } from './upstream/auth/keychain.ts'
 import { createTokenStore, type TokenStore } from './upstream/auth/token-store.ts'
@@ -127,6 +129,8 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  /** Of the cells that run or wait, by the ids they have in events. */
+  readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
   readonly #definitions: Definitions
   /** Definitions that were read and are not in use yet. */
@@ -249,6 +253,7 @@ export class Bridge {
   /** The only place where observers are attached. Each is loaded when there is something for it. */
   #attachObservers(): void {
     const { settings, events, log, upstreams } = this
+    this.#attachTelemetry()
     if (settings.live) {
       events.subscribe(
         new LazySubscriber({
@@ -291,6 +296,47 @@ export class Bridge {
         }),
       )
     }
+  }
+
+  #attachTelemetry(): void {
+    const { settings, events, log, upstreams } = this
+    const { metrics } = settings
+    if (metrics) {
+      const port = new LazySubscriber({
+        name: 'metrics',
+        guards: false,
+        wakes: [],
+        onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+        load: async () => {
+          const { PrometheusPort } = await import('./telemetry/prometheus.ts')
+          const opened = new PrometheusPort()
+          await opened.listen(metrics)
+          return opened
+        },
+      })
+      events.subscribe(port)
+      port.start()
+    }
+    const otel = readOtelSettings(process.env, VERSION)
+    if (!otel) return
+    if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
+    events.subscribe(
+      new LazySubscriber({
+        name: 'telemetry',
+        guards: false,
+        wakes: ['session.started', 'run.started', 'cell.started'],
+        onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
+        load: async () => {
+          const { Telemetry } = await import('./telemetry/telemetry.ts')
+          return new Telemetry({
+            otel,
+            version: VERSION,
+            redact: (server, text) => redactFor(upstreams, server, text),
+            warn: (message, fields) => log.warning(message, fields),
+          })
+        },
+      }),
+    )
   }
 
   openSession(): Session {
@@ -359,10 +405,11 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace: run?.trace }
+    const trace = run ? run.trace : this.events.startTrace(undefined)
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
     const over = new AbortController()
-    const stopped = new AbortController()
-    const cell = { session, asker, origin, events: this.events, stop: () => stopped.abort() }
+    const interrupt = new AbortController()
+    const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
     const context = {
       permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
@@ -391,15 +438,14 @@ export class Bridge {
     }
     const code = masker ? masker.unmaskSource(request.code) : request.code
     const serve = serveCalls(context)
+    this.#interrupts.set(origin.cell, interrupt)
     this.#startNamed(code, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
         code,
+        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
         ...(masker && maskedListeners(request, masker)),
-        ...(this.permissions && {
-          signal: AbortSignal.any([...(request.signal ? [request.signal] : []), stopped.signal]),
-        }),
         origin,
         run: run?.id,
         servers: scope.visible,
@@ -407,18 +453,34 @@ export class Bridge {
         ...(projects && { projects: () => projects.revision() }),
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
-      .finally(() => over.abort())
+      .finally(() => {
+        over.abort()
+        this.#interrupts.delete(origin.cell)
+      })
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const whole: CellResult = {
       ...ran,
       ...(error && { error }),
-      notes: [...ran.notes, ...notes, ...(stopped.signal.aborted ? [STOPPED] : [])],
+      notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
     const result = masker ? maskResult(whole, masker) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
+  }
+
+  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  interruptCell(cell: string): boolean {
+    const interrupt = this.#interrupts.get(cell)
+    interrupt?.abort()
+    return interrupt !== undefined
+  }
+
+  /** End a server's process or connection, and ask it for its tools on a new one. How that ends is in the catalog. */
+  async restartServer(server: string): Promise<void> {
+    await this.upstreams.stop(server)
+    await this.catalog.index([server])
   }
 
   /** Take over what has changed in the config files since they were last read. */

@@ -33,7 +33,8 @@ program
   .command('run', { isDefault: true })
   .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
-  .action(async (options: { http?: string }) => (await import('./commands/run.ts')).run(options))
+  .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
+  .action(async (options: { http?: string; ui?: string | true }) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')
@@ -51,6 +52,13 @@ program
   .description('run Python at a prompt, in one session')
   .option('--images <folder>', 'the folder for images and audio (default: the working folder)')
   .action(async (options: object) => (await import('./commands/shell.ts')).shell(options))
+
+program
+  .command('ui')
+  .description('show what runs in the browser: cells, calls, servers, search')
+  .option('--port <port>', 'the port on 127.0.0.1 (default: any that is free)')
+  .option('--json', 'print the link as JSON')
+  .action(async (options: object) => (await import('./commands/ui.ts')).ui(options))
 
 program
   .command('servers')
@@ -350,7 +358,10 @@ program
 
 program
   .command('doctor')
-  .description('check which sandboxes work on this machine, and whether a cell runs')
+  .description('show what can isolate Python on this machine, whether a cell runs, and what is amiss')
+  .option('--deep', 'also try the walls of the sandbox, and start every server')
+  .option('--fix', 'correct what can be corrected without a loss, such as rights of files')
+  .option('--report <file>', 'write all of it to a file, without secrets, for an issue')
   .option('--json', 'print JSON')
   .action(async (options: object) => (await import('./commands/doctor.ts')).doctor(options))
 

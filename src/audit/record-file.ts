@@ -86,6 +86,8 @@ export class RecordFile {
   async #openNext(): Promise<void> {
     const { folder, about } = this.#options
     const last = { file: path.basename(this.#file), hash: this.#prev }
+    // The folder above it is ours as well.
+    await makePrivateFolder(path.dirname(folder))
     await makePrivateFolder(folder)
     const pruned = this.#fileCount === 0 ? await pruneRecord(folder) : []
     const seen = this.#fileCount === 0 ? await witnesses(folder) : []

@@ -7,7 +7,7 @@ import { propertiesOf } from './signature/json-schema.ts'
 import { isRecord } from '../text/json.ts'
 import type { Embeddings } from './embeddings.ts'
 import { searchDocument } from './search/search-document.ts'
-import { SearchIndex, type Hit, type Likeness } from './search/search-index.ts'
+import { SearchIndex, type Hit, type Likeness, type Reason } from './search/search-index.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import type { ServerRecord } from './server-record.ts'
 
@@ -53,6 +53,13 @@ export class CatalogSearch {
     const hits = this.#known().search(query, limit, (tool) => !isOffering(tool) && accepts(tool), likeness)
     const tools = hits.map(({ item }) => item)
     return this.#withOfferings(query, limit, tools, records, likeness)
+  }
+
+  /** Why each of the tools that `find` found ranks where it does. */
+  async reasons(query: string, tools: readonly CatalogTool[]): Promise<(Reason | undefined)[]> {
+    const among = new Set(tools)
+    const likeness = await this.#likeness(query, (tool) => among.has(tool), undefined)
+    return tools.map((tool) => this.#known().explain(query, tool, likeness))
   }
 
   /** Up to three tools of a server that a wrong name may mean, best first. */

@@ -12,6 +12,7 @@ import type { CatalogOffering, Offerings } from './model/catalog-offering.ts'
 import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { checkArguments, type SeenCall } from './calls/check-arguments.ts'
+import type { Reason } from './search/search-index.ts'
 import { DiskCache, type Failure, type ServerError } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
@@ -160,6 +161,11 @@ export class Catalog {
   /** All configured servers, in the order of their configuration. Starts nothing. */
   servers(): ServerEntry[] {
     return [...this.#records.values()].map((record) => this.#entry(record))
+  }
+
+  /** The tools of a server as far as they are known. Starts nothing. */
+  knownTools(server: string): readonly CatalogTool[] {
+    return this.#record(server).tools ?? []
   }
 
   /** What the configuration itself says of a server, in one line; may be empty. */
@@ -322,13 +328,28 @@ export class Catalog {
    * for as long as that takes or `firstIndexingWaitMs`; the rest of them go on in the background.
    */
   async search(query: string, options: SearchOptions = {}, signal?: AbortSignal): Promise<ToolDoc[]> {
-    const { servers, withOthers = false, detail = 'summary' } = options
+    const { detail = 'summary' } = options
+    const found = await this.#find(query, options, signal)
+    return found.map((tool) => this.#doc(tool, detail))
+  }
+
+  /** As `search`, with why each ranks where it does. */
+  async searchWithReasons(query: string, options: SearchOptions = {}): Promise<{ doc: ToolDoc; reason?: Reason }[]> {
+    const found = await this.#find(query, options, undefined)
+    const reasons = await this.#search.reasons(query, found)
+    return found.map((tool, at) => {
+      const reason = reasons[at]
+      return { doc: this.#doc(tool, options.detail ?? 'summary'), ...(reason && { reason }) }
+    })
+  }
+
+  async #find(query: string, options: SearchOptions, signal: AbortSignal | undefined): Promise<CatalogTool[]> {
+    const { servers, withOthers = false } = options
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    const found = await this.#search.find(query, { limit, records, withOthers }, signal)
-    return found.map((tool) => this.#doc(tool, detail))
+    return this.#search.find(query, { limit, records, withOthers }, signal)
   }
 
   /** What is found beside the tools of servers, when a search asks for it: functions that were saved. */

@@ -1,11 +1,14 @@
-// `sandbridge doctor`: what can make sandboxes here and why or why not, and whether a cell really runs in the one that is used.
+// `sandbridge doctor`: what can make sandboxes here and why or why not, whether a cell really runs in the one that is used, and what else is amiss.
+import { writeFile } from 'node:fs/promises'
+import { homedir, release } from 'node:os'
 import type { Bridge } from '../bridge.ts'
 import type { ServerEntry } from '../catalog/catalog.ts'
-import { describeJail } from '../config/describe-jail.ts'
-import type { ServerDefinition } from '../config/server-definition.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
-import { messageOf } from '../errors.ts'
+import { describeJail } from '../config/describe-jail.ts'
+import { describeServers } from '../config/describe-servers.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import { findBubblewrapJail } from '../upstream/stdio/jail/bubblewrap-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../text/count.ts'
@@ -13,9 +16,22 @@ import { VERSION } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
+import { checkClients } from './doctor/check-clients.ts'
+import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkSandbox } from './doctor/check-sandbox.ts'
+import { checkServers } from './doctor/check-servers.ts'
+import { exitCodeOf, type Finding } from './doctor/finding.ts'
 
-/** Sets the exit code to 1 when no cell can be run. */
-export async function doctor(options: { json?: boolean }): Promise<void> {
+interface DoctorOptions {
+  json?: boolean
+  /** Also try what takes a while: the walls of the sandbox, and every server. */
+  deep?: boolean
+  fix?: boolean
+  report?: string
+}
+
+/** Sets the exit code: 1 for warnings, 2 when something is broken. */
+export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
     const providers = await probeProviders(settings.image)
@@ -28,24 +44,31 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
       )
     const used = await usedProvider(bridge)
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    if (!trial.ok) process.exitCode = 1
+    const findings = await findingsOf(bridge, trial, options.deep ?? false)
+    const fixed = options.fix ? await fixAll(findings) : []
+    const open = findings.filter((finding) => !fixed.includes(finding))
+    process.exitCode = exitCodeOf(open)
     const jail = await jailState(discovered.servers)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
     const unmatched = bridge.unmatchedRules()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
-    if (options.json)
-      return printJson({
-        version: VERSION,
-        node: process.version,
-        runtime: settings.runtime,
-        providers,
-        ...(used && { used }),
-        trial,
-        jail,
-        problems,
-        settings: remarks,
-        permissions: unmatched,
-      })
+    const told = open.map(({ fix: _fix, ...finding }) => finding)
+    const about = {
+      version: VERSION,
+      node: process.version,
+      runtime: settings.runtime,
+      providers,
+      ...(used && { used }),
+      trial,
+      jail,
+      problems,
+      settings: remarks,
+      permissions: unmatched,
+      findings: told,
+      fixed: fixed.map(({ message }) => message),
+    }
+    if (options.report !== undefined) await writeReport(options.report, about, bridge)
+    if (options.json) return printJson(about)
 
     print(`sandbridge ${VERSION}, Node ${process.version}, MCP_BRIDGE_RUNTIME=${settings.runtime}\n`)
     printTable(
@@ -67,6 +90,58 @@ export async function doctor(options: { json?: boolean }): Promise<void> {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
     }
     for (const { name, problem } of problems) print(`  ${name}: ${shortReason(name, problem!)}`)
+    printFindings(open, fixed)
+    if (options.report !== undefined) print(`\nReport: ${options.report}`)
+  })
+}
+
+async function findingsOf(bridge: Bridge, trial: { ok: boolean; detail: string }, isDeep: boolean): Promise<Finding[]> {
+  const { settings } = bridge
+  const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
+  const quick = await Promise.all([checkFolders(settings), checkRecord(settings), checkClock()])
+  const deep = isDeep ? [...(trial.ok ? await checkSandbox(bridge) : []), ...(await checkServers(bridge))] : []
+  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkClients(bridge), ...deep]
+}
+
+/** @returns those that were fixed */
+async function fixAll(findings: readonly Finding[]): Promise<Finding[]> {
+  const fixed: Finding[] = []
+  for (const finding of findings) {
+    const isFixed = await finding.fix?.().then(
+      () => true,
+      () => false,
+    )
+    if (isFixed) fixed.push(finding)
+  }
+  return fixed
+}
+
+const LEVEL_STYLES = { ok: 'green', warning: 'yellow', broken: 'red' } as const
+
+function printFindings(open: readonly Finding[], fixed: readonly Finding[]): void {
+  // That no cell runs is said above.
+  const shown = open.filter(({ check }) => check !== 'cell')
+  if (shown.length + fixed.length > 0) print('')
+  for (const { message } of fixed) print(`fixed: ${message}`)
+  printTable(
+    shown.map(({ level, message, advice }) => [
+      { text: level, style: LEVEL_STYLES[level] },
+      advice === undefined ? message : `${message} ${advice}`,
+    ]),
+  )
+}
+
+/** What others may read of this machine: no secret, no name of the user. @throws BridgeError STATE_UNWRITABLE */
+async function writeReport(file: string, about: object, { discovered }: Bridge): Promise<void> {
+  const report = {
+    ...about,
+    platform: `${process.platform} ${process.arch} ${release()}`,
+    servers: describeServers(discovered.servers),
+    skipped: discovered.skipped,
+  }
+  const text = JSON.stringify(report, null, 2).replaceAll(JSON.stringify(homedir()).slice(1, -1), '~')
+  await writeFile(file, `${text}\n`, { mode: 0o600 }).catch((cause: unknown) => {
+    throw new BridgeError('STATE_UNWRITABLE', `The report cannot be written to ${file}`, { cause })
   })
 }
 

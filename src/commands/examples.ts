@@ -2,13 +2,14 @@
 
 const EXAMPLES: Record<string, readonly string[]> = {
   '': ['sandbridge init', 'sandbridge doctor', 'sandbridge exec -c "1 + 1"'],
-  run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910'],
+  run: ['sandbridge run', 'sandbridge run --http 127.0.0.1:3910', 'sandbridge run --ui 7717'],
   exec: [
     'sandbridge exec -c "print(runtime.capability_summary())"',
     'sandbridge exec report.py --servers github,files --images charts',
     'echo "2 ** 10" | sandbridge exec -',
   ],
   shell: ['sandbridge shell', 'sandbridge shell --images charts'],
+  ui: ['sandbridge ui', 'sandbridge ui --port 7717'],
   servers: ['sandbridge servers', 'sandbridge servers --sources', 'sandbridge servers diff'],
   search: ['sandbridge search "create issue"', 'sandbridge search "read csv" --limit 3 --json'],
   find: ['sandbridge find "pull requests"', 'sandbridge find weather --limit 3 --json'],
@@ -47,7 +48,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   init: ['sandbridge init --client claude-code', 'sandbridge init --move', 'sandbridge init --undo'],
   log: ['sandbridge log --since 2h', 'sandbridge log --follow --server github', 'sandbridge log --verify'],
   top: ['sandbridge top', 'sandbridge top --json'],
-  doctor: ['sandbridge doctor', 'sandbridge doctor --json'],
+  doctor: ['sandbridge doctor', 'sandbridge doctor --deep', 'sandbridge doctor --fix --report doctor.json'],
   image: ['sandbridge image build data'],
   'image build': ['sandbridge image build', 'sandbridge image build data'],
   completion: [

@@ -10,13 +10,21 @@ import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
-export async function runHttp(where: string): Promise<void> {
+export async function runHttp(where: string, ui?: string | true): Promise<void> {
   const address = parseAddress(where)
+  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
   const { token, source } = await tokenFor(address, settings)
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
   const service = await serveHttp(bridge, { ...address, token })
-  onShutdown(() => service.close(() => bridge.close()), { watchStdin: false })
+  await page?.serve(bridge)
+  onShutdown(
+    () => {
+      page?.close()
+      return service.close(() => bridge.close())
+    },
+    { watchStdin: false },
+  )
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)
 }
 

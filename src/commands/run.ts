@@ -9,11 +9,12 @@ import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
 
-export async function run({ http }: { http?: string }): Promise<void> {
+export async function run({ http, ui }: { http?: string; ui?: string | true }): Promise<void> {
   if (http !== undefined) {
     const { runHttp } = await import('./run-http.ts')
-    return runHttp(http)
+    return runHttp(http, ui)
   }
+  const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
   // Who has made a mistake in the rules is told at once, and not by a bridge that seems to work.
   await new PermissionFiles(settings).read()
@@ -23,8 +24,10 @@ export async function run({ http }: { http?: string }): Promise<void> {
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
     const bridge = await Bridge.open(settings, log)
+    await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }
+  if (page) conversation = open()
   const runs = new OpenRuns()
   const handle = serveStdio(
     () => createServer({ settings, log, getConversation: () => (conversation ??= open()), runs }),
@@ -34,6 +37,7 @@ export async function run({ http }: { http?: string }): Promise<void> {
     },
   )
   onShutdown(async () => {
+    page?.close()
     await conversation?.then(({ bridge }) => bridge.close()).catch(() => {})
     // What a cell came to, now that it has ended with its sandbox, is still told.
     await runs.answered()

@@ -1,6 +1,7 @@
 // What a shell asks its session's Python besides running cells: whether a statement goes on, and what could stand at its end.
 // These are cells as well. They leave no names behind: everything is imported within an expression.
 import type { Bridge } from '../bridge.ts'
+import { completionsIn } from '../session/completions.ts'
 import type { Session } from '../session/session.ts'
 import type { ProgressBar } from './progress-bar.ts'
 
@@ -19,23 +20,8 @@ export async function isUnfinished(bridge: Bridge, session: Session, code: strin
 }
 
 /** @param code up to where the words are wanted */
-export async function completionsIn(
-  bridge: Bridge,
-  session: Session,
-  code: string,
-): Promise<{ words: string[]; replaced: string }> {
-  const complete = `__import__('mcp.runtime', fromlist=['complete']).complete(${literal(code)})`
-  const request = { code: `print(__import__('json').dumps(${complete}))`, timeoutMs: TIMEOUT_MS }
-  const { stdout } = await bridge.runCell(session, request)
-  const words: unknown = JSON.parse(stdout)
-  const [, key] = /\bmcp_servers\[\s*["']([^"']*)$/.exec(code) ?? []
-  const replaced = key ?? /[\p{L}\p{N}_]*$/u.exec(code)![0]
-  return { words: Array.isArray(words) ? words.map(String).map(shown) : [], replaced }
-}
-
-/** The sandbox's words are written to the terminal. */
-function shown(word: string): string {
-  return word.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+export function completionsAfter(bridge: Bridge, session: Session, code: string): ReturnType<typeof completionsIn> {
+  return completionsIn((asked) => bridge.runCell(session, { code: asked, timeoutMs: TIMEOUT_MS }), code)
 }
 
 /** A text as Python writes it; JSON does it the same way. */

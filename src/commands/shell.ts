@@ -15,7 +15,7 @@ import { reportFailure } from './report-failure.ts'
 import { runInTerminal } from './run-in-terminal.ts'
 import { readHistory, writeHistory } from './shell-history.ts'
 import { ShellInput } from './shell-input.ts'
-import { completionsIn, isUnfinished } from './shell-questions.ts'
+import { completionsAfter, isUnfinished } from './shell-questions.ts'
 
 const PROMPT = '>>> '
 const PROMPT_MORE = '... '
@@ -53,7 +53,7 @@ async function readAndRun(bridge: Bridge, terminal: Terminal): Promise<void> {
   const historyFile = path.join(bridge.settings.stateDir, '.sandbridge', 'shell-history')
   const lines: string[] = []
   const input = new ShellInput(await readHistory(historyFile), (line) =>
-    completionsIn(bridge, session, [...lines, line].join('\n')),
+    completionsAfter(bridge, session, [...lines, line].join('\n')),
   )
   for (;;) {
     const typed = await input.read(lines.length === 0 ? PROMPT : PROMPT_MORE)

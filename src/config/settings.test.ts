@@ -47,6 +47,7 @@ describe('readSettings', () => {
       audit: 'shape',
       auditRequired: false,
       live: true,
+      metrics: undefined,
       timeoutMs: 30_000,
       maxTimeoutMs: 120_000,
       memoryBytes: 536_870_912,

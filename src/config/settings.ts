@@ -68,6 +68,19 @@ function isDocumentAddress(text: string): boolean {
   return protocol === 'https:' && pathname !== '/' && username === '' && password === '' && !/[?#]/.test(text)
 }
 
+const metrics: Setting<{ host: string; port: number } | undefined> = {
+  variable: 'MCP_BRIDGE_METRICS',
+  meaning: 'Where Prometheus can read metrics of this bridge, on this machine only.',
+  defaultText: 'none',
+  allowed: 'an address of this machine with a port, such as 127.0.0.1:9464',
+  whenMissing: () => undefined,
+  parse: (text) => {
+    const [, host, port] = /^(127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(text) ?? []
+    if (host === undefined || Number(port) > 65_535) return undefined
+    return { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+  },
+}
+
 const serversConfig: Setting<readonly string[]> = {
   variable: 'MCP_SERVERS_CONFIG',
   meaning: 'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
@@ -374,6 +387,7 @@ export const SETTINGS = {
     },
     true,
   ),
+  metrics,
   mount,
   packages: list(
     { variable: 'MCP_BRIDGE_PACKAGES', meaning: 'Python packages that cells can import.' },

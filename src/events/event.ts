@@ -57,6 +57,7 @@ interface CellStarted extends About {
   /** The id of the sandbox it runs in, and its provider. */
   sandbox: string
   provider: string
+  trace?: TraceContext | undefined
 }
 
 interface CellOutput extends About {

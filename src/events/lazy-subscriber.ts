@@ -29,6 +29,11 @@ export class LazySubscriber implements Subscriber {
     if (options.guards) this.before = async (call) => (await this.#load()).before?.(call)
   }
 
+  /** Load it now. */
+  start(): void {
+    this.#load().catch(this.#options.onError)
+  }
+
   receive(events: readonly BridgeEvent[]): void {
     if (this.#loaded) return this.#loaded.receive(events)
     const { wakes, onError } = this.#options

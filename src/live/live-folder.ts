@@ -28,12 +28,19 @@ export function liveFolder(stateDir: string): string {
 /** Where a new bridge is to listen. Its folder is made. */
 export async function socketPath(stateDir: string, name: string): Promise<string> {
   if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
-  const folder = liveFolder(stateDir)
-  await makePrivateFolder(folder)
+  const folder = await madeFolder(stateDir)
   const socket = path.join(folder, `${name}.sock`)
   if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket
   await makePrivateFolder(shortFolder())
   return path.join(shortFolder(), `${name}.sock`)
+}
+
+async function madeFolder(stateDir: string): Promise<string> {
+  const folder = liveFolder(stateDir)
+  // The folder above it is ours as well.
+  await makePrivateFolder(path.dirname(folder))
+  await makePrivateFolder(folder)
+  return folder
 }
 
 function shortFolder(): string {
@@ -42,8 +49,7 @@ function shortFolder(): string {
 
 /** @returns what removes the entry */
 export async function register(stateDir: string, name: string, bridge: LiveBridge): Promise<() => Promise<void>> {
-  const folder = liveFolder(stateDir)
-  await makePrivateFolder(folder)
+  const folder = await madeFolder(stateDir)
   const file = path.join(folder, `${name}.json`)
   await writeFile(file, JSON.stringify(bridge), { mode: 0o600, flag: 'wx' })
   return () => rm(file, { force: true })

@@ -145,6 +145,7 @@ export class CellRun {
       timeoutMs,
       sandbox: this.#kernel.sandbox.id,
       provider: this.#kernel.sandbox.provider,
+      trace: this.#request.origin?.trace,
     })
   }
 

@@ -238,6 +238,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     onTools: (listener) => void listeners.push(listener),
     onOfferings: (listener) => void offeringsListeners.push(listener),
     onError: (listener) => void errorListeners.push(listener),
+    stop: async (server) => find(server).stop(),
     close: async () => {
       await Promise.all([...upstreams.values(), ...retiring].map((upstream) => upstream.close()))
     },

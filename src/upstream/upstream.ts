@@ -118,6 +118,8 @@ export interface Upstreams {
   onOfferings(listener: (server: string) => void): void
   /** Called when a server could not be started, or ended by itself. The error holds no secret. */
   onError(listener: (server: string, error: BridgeError) => void): void
+  /** End a server until its next use. The calls that are open to it fail. @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+  stop(server: string): Promise<void>
   /** End every upstream with its whole process group. */
   close(): Promise<void>
 }

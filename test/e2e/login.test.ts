@@ -2,11 +2,14 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 import { protectedServer } from '../upstream/authorization-server.ts'
+
+// Most tests start several bridges, each with a sandbox.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** A folder of programs that stand before those of the machine. */
 function programs(files: Record<string, string>): string {

@@ -22,7 +22,8 @@ async function attached(options: { onEvent?: (event: BridgeEvent) => void } = {}
   return { ...observed, stateDir, watched: bridge!, live: client }
 }
 
-describe('a bridge that is watched', () => {
+// Making the snapshot of the embedded sandbox can take a while.
+describe('a bridge that is watched', { timeout: 120_000 }, () => {
   it('tells its state, then its events, over a socket that only its user can open', async () => {
     const types: string[] = []
     const { run, live, watched, stateDir, bridge } = await attached({ onEvent: ({ type }) => types.push(type) })

@@ -6,7 +6,8 @@ import { openObserved } from '../support/observed-bridge.ts'
 
 const good = fixtureServer('raw.mjs', 'good')
 
-describe('the events of a bridge', () => {
+// Making the snapshot of the embedded sandbox can take a while.
+describe('the events of a bridge', { timeout: 120_000 }, () => {
   it('tell of a run, its cell and its calls, each with what it is part of', async () => {
     const { run, of, events } = await openObserved({ servers: { raw: good } })
     await run('print("hello")\nawait mcp_raw.echo(text="one")')

@@ -18,6 +18,20 @@ export interface Hit<T> {
 /** How like a query an item is in meaning, where someone else can tell: from 0 to 1. */
 export type Likeness<T> = (item: T) => number
 
+/** Why an item has its score. */
+export interface Reason {
+  score: number
+  /** From 0 to 1: how well the words fit. */
+  words: number
+  /** What likeness in meaning adds. */
+  meaning: number
+  /** The query is its name. */
+  isNamed: boolean
+  isDeprecated: boolean
+  /** What the query asks for, each with the term that was found for it, if any was. */
+  concepts: { asked: string; found: string | undefined; strength: number }[]
+}
+
 export interface SearchIndexOptions {
   thesaurus?: Thesaurus
   /** Without them tools are found by words alone. */
@@ -105,6 +119,37 @@ export class SearchIndex<T> {
     const { scores, byWords } = this.#scored(query, likeness)
     const fitting = scores.map((score, id) => (byWords[id]! > 0 && accepts(this.#items[id]!) ? score : 0))
     return this.#best(query, limit, fitting, () => false)
+  }
+
+  /** Why `search` ranks an item where it does; undefined for one that is not in the index. */
+  explain(query: string, item: T, likeness?: Likeness<T>): Reason | undefined {
+    const id = this.#items.indexOf(item)
+    if (id === -1) return undefined
+    const { scores, byWords } = this.#scored(query, likeness)
+    const { concepts, words } = this.#reader.read(query)
+    const own = likeness === undefined ? WORDS_MEANING * (this.#meanings?.likeness(words)?.[id] ?? 0) : undefined
+    return {
+      score: scores[id]!,
+      words: byWords[id]!,
+      meaning: own ?? GIVEN_MEANING * Math.max(0, likeness!(item)),
+      isNamed: foldName(query) !== '' && foldName(query) === this.#folded[id],
+      isDeprecated: this.#documents[id]!.isDeprecated,
+      concepts: concepts.map((concept) => this.#foundFor(concept, id)),
+    }
+  }
+
+  #foundFor({ own, ways }: Concept, id: number): Reason['concepts'][number] {
+    const asked = own ?? ways[0]?.terms.join(' ') ?? ''
+    let found: string | undefined
+    let strength = 0
+    for (const way of ways) {
+      const best: Best = { weights: new Float64Array(this.#items.length), documents: [] }
+      this.#collect(way, best)
+      if (best.weights[id]! <= strength) continue
+      strength = best.weights[id]!
+      found = way.terms.join(' ')
+    }
+    return { asked, found, strength: Math.min(1, strength) }
   }
 
   #best(query: string, limit: number, scores: Float64Array, otherwise: (item: T) => boolean): Hit<T>[] {

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
-import { hostOf, isAddress, originHost } from './origin-headers.ts'
+import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from './origin-headers.ts'
 import { refuse } from './refuse.ts'
 
 export interface GuardOptions {
@@ -14,13 +14,13 @@ export interface GuardOptions {
 /** Whether a request may go on; one that may not has been answered. */
 export type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
 
-const LOOPBACK = ['localhost', '127.0.0.1', '::1']
-
 /** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
 const ONCE = ['host', 'origin', 'authorization']
 
 export function createGuard({ host, token }: GuardOptions): Guard {
-  const names = new Set([...LOOPBACK, ...(isLoopback(host) ? [host] : [host, hostname()])].map((n) => n.toLowerCase()))
+  const names = new Set(
+    [...LOOPBACK_NAMES, ...(isLoopback(host) ? [host] : [host, hostname()])].map((n) => n.toLowerCase()),
+  )
   // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
   const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
   const expected = digest(token)
@@ -32,7 +32,7 @@ export function createGuard({ host, token }: GuardOptions): Guard {
     const name = hostOf(request.headers.host ?? '')
     if (name === undefined || !isOurs(name)) return no(response, 403, 'The Host header does not name this server')
     const { origin } = request.headers
-    if (origin !== undefined && !LOOPBACK.includes(originHost(origin) ?? '')) {
+    if (origin !== undefined && !isLoopbackName(originHost(origin))) {
       return no(response, 403, 'This Origin is not allowed')
     }
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []

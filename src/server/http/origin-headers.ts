@@ -4,6 +4,8 @@ import { isIPv4, isIPv6 } from 'node:net'
 const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?'
 const AUTHORITY = new RegExp(`^(?:\\[([\\da-f:.]+)\\]|(${LABEL}(?:\\.${LABEL})*))(?::(\\d{1,5}))?$`, 'i')
 
+export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1']
+
 /** The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT` in small letters, an IPv6 address without brackets; undefined for anything else. */
 export function hostOf(authority: string): string | undefined {
   const [, v6, name, port = '0'] = AUTHORITY.exec(authority) ?? []
@@ -21,4 +23,9 @@ export function originHost(origin: string): string | undefined {
 /** Is this host an address, written as addresses usually are? Other programs also take `127.1` and `0x7f000001` for one. */
 export function isAddress(host: string): boolean {
   return isIPv4(host) || isIPv6(host)
+}
+
+/** Does a host mean this machine, whatever the network says? */
+export function isLoopbackName(host: string | undefined): boolean {
+  return host !== undefined && LOOPBACK_NAMES.includes(host)
 }

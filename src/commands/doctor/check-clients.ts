@@ -1,0 +1,28 @@
+// Clients that have this bridge registered, and beside it servers that the bridge offers as well: their tools are paid for twice.
+import type { Bridge } from '../../bridge.ts'
+import { count } from '../../text/count.ts'
+import { estimateTokens } from '../../text/estimate-tokens.ts'
+import type { Finding } from './finding.ts'
+
+const SELF = /would start this bridge again|is this bridge itself/
+
+export function checkClients({ discovered, catalog }: Bridge): Finding[] {
+  const filesOfSelf = new Set(discovered.skipped.flatMap(({ file, reason }) => (SELF.test(reason) ? [file] : [])))
+  return discovered.files.flatMap(({ client, file }): Finding[] => {
+    if (!filesOfSelf.has(file)) return []
+    const beside = discovered.found.filter(({ definition, isDouble }) => definition.source.file === file && !isDouble)
+    if (beside.length === 0) return []
+    const listed = beside.map(({ name }) => catalog.knownTools(name))
+    const tokens = listed.flat().reduce((sum, { definition }) => sum + estimateTokens(JSON.stringify(definition)), 0)
+    const cost = tokens > 0 ? `, about ${tokens} tokens in each conversation` : ''
+    const names = beside.map(({ definition }) => definition.name).join(', ')
+    return [
+      {
+        check: 'clients',
+        level: 'warning',
+        message: `${client} lists the tools of ${count(beside.length, 'server')} itself, beside this bridge: ${names}${cost}.`,
+        advice: `sandbridge init --move --client ${client}`,
+      },
+    ]
+  })
+}

@@ -1,0 +1,64 @@
+// Whether the folders of the bridge are there and writable, and readable by their owner only; whether the record was changed; whether the clock is right.
+import { access, chmod, constants, readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { recordFolder } from '../../audit/other-files.ts'
+import { verifyRecord } from '../../audit/verify-record.ts'
+import type { Settings } from '../../config/settings.ts'
+import { PACKAGE_ROOT } from '../../storage/package-root.ts'
+import { count } from '../../text/count.ts'
+import type { Finding } from './finding.ts'
+
+const OTHERS = 0o077
+
+export async function checkFolders({ stateDir, cacheDir }: Settings): Promise<Finding[]> {
+  const places = [
+    ['MCP_BRIDGE_STATE_DIR', stateDir],
+    ['MCP_BRIDGE_CACHE_DIR', cacheDir],
+  ] as const
+  const rights = await Promise.all(places.map(([variable, folder]) => checkWritable(variable, folder)))
+  return [...rights.flat(), ...(await checkPrivate(path.join(stateDir, '.sandbridge')))]
+}
+
+/** A folder that is not there yet is made when it is needed. */
+async function checkWritable(variable: string, folder: string): Promise<Finding[]> {
+  const code = await access(folder, constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code ?? 'an error',
+  )
+  if (code === undefined || code === 'ENOENT') return []
+  const advice = `Make ${folder} writable, or set ${variable} to another folder.`
+  return [{ check: 'folders', level: 'broken', message: `${folder} cannot be written to (${code}).`, advice }]
+}
+
+async function checkPrivate(folder: string): Promise<Finding[]> {
+  if (process.platform === 'win32') return []
+  const names = await readdir(folder).catch(() => [])
+  const files = [folder, ...names.map((name) => path.join(folder, name))]
+  const found = await Promise.all(
+    files.map(async (file): Promise<Finding[]> => {
+      const about = await stat(file).catch(() => undefined)
+      if (!about || (about.mode & OTHERS) === 0 || about.isSocket()) return []
+      const mode = about.isDirectory() ? 0o700 : 0o600
+      const message = `Other users of this machine may look into ${file}.`
+      const advice = `chmod ${mode.toString(8)} ${file}`
+      return [{ check: 'folders', level: 'warning', message, advice, fix: () => chmod(file, mode) }]
+    }),
+  )
+  // Within a folder that nobody else can enter, the rights of files do not matter.
+  return found[0]?.length === 0 ? [] : found.flat()
+}
+
+export async function checkRecord({ stateDir }: Settings): Promise<Finding[]> {
+  const { problems } = await verifyRecord(recordFolder(stateDir))
+  if (problems.length === 0) return []
+  const message = `The record of runs and calls was changed: ${count(problems.length, 'finding')}.`
+  return [{ check: 'record', level: 'warning', message, advice: 'See `sandbridge log --verify`.' }]
+}
+
+/** A clock that is behind makes tokens look valid that are not, and the record's order wrong. */
+export async function checkClock(now = Date.now()): Promise<Finding[]> {
+  const { mtimeMs } = await stat(path.join(PACKAGE_ROOT, 'package.json'))
+  if (now >= mtimeMs - 86_400_000) return []
+  const message = `The clock says ${new Date(now).toISOString()}, which is before this version was installed.`
+  return [{ check: 'clock', level: 'warning', message, advice: 'Set the clock of this machine.' }]
+}

@@ -1,0 +1,92 @@
+// Whether the sandbox holds: a cell tries to reach the network, and to take more memory than it may have.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { AddressInfo } from 'node:net'
+import type { Bridge } from '../../bridge.ts'
+import { messageOf } from '../../errors.ts'
+import type { Finding } from './finding.ts'
+
+const TIMEOUT_MS = 30_000
+const MIB = 1 << 20
+
+export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
+  try {
+    return [...(await checkNetwork(bridge)), ...(await checkMemory(bridge))]
+  } catch (error) {
+    const message = `The sandbox could not be tried: ${messageOf(error)}`
+    return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
+  }
+}
+
+/** The addresses are those of this machine: nothing is sent anywhere else. */
+async function checkNetwork(bridge: Bridge): Promise<Finding[]> {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).flatMap(({ family, address }) => (family === 'IPv4' ? address : [])),
+  )
+  const opened = await Promise.all(addresses.map((address) => listenAt(address).catch(() => undefined)))
+  const listening = opened.flatMap((one) => one ?? [])
+  const places = listening.map(({ address, port }) => `(${JSON.stringify(address)}, ${port})`)
+  const code = [
+    'import socket',
+    'reached = []',
+    `for place in [${places.join(', ')}]:`,
+    '    try:',
+    '        socket.create_connection(place, timeout=2).close()',
+    '        reached.append(place[0])',
+    '    except BaseException:',
+    '        pass',
+    'print(",".join(reached))',
+  ].join('\n')
+  const session = bridge.openSession()
+  try {
+    await bridge.runCell(session, { code, timeoutMs: TIMEOUT_MS })
+    // By what came in, and not by what the cell says.
+    const reached = listening.filter((one) => one.connections() > 0).map(({ address }) => address)
+    if (reached.length === 0) {
+      return [
+        {
+          check: 'network',
+          level: 'ok',
+          message: `A cell cannot reach this machine at ${listening.length} addresses.`,
+        },
+      ]
+    }
+    const message = `A cell has reached this machine at ${reached.join(', ')}: the sandbox has a network.`
+    const advice = 'Do not run untrusted code here. Set MCP_BRIDGE_RUNTIME to another sandbox, and report this.'
+    return [{ check: 'network', level: 'broken', message, advice }]
+  } finally {
+    await bridge.closeSession(session)
+    for (const one of listening) one.close()
+  }
+}
+
+async function listenAt(address: string) {
+  let count = 0
+  const server = createServer((socket) => {
+    count += 1
+    socket.destroy()
+  })
+  server.listen(0, address)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { address, port, connections: () => count, close: () => server.close() }
+}
+
+async function checkMemory(bridge: Bridge): Promise<Finding[]> {
+  const { memoryBytes } = bridge.settings
+  const session = bridge.openSession()
+  const wanted = memoryBytes + 128 * MIB
+  try {
+    const { status } = await bridge.runCell(session, {
+      code: `held = []\nfor _ in range(${Math.ceil(wanted / MIB)}):\n    held.append(bytearray(b"x") * ${MIB})\nlen(held)`,
+      timeoutMs: TIMEOUT_MS,
+    })
+    const limit = `${Math.round(memoryBytes / MIB)} MiB`
+    if (status !== 'ok') return [{ check: 'memory', level: 'ok', message: `A cell cannot take more than ${limit}.` }]
+    const advice = 'See docs/security.md, "Memory without a cgroup", for what this engine can hold.'
+    return [{ check: 'memory', level: 'warning', message: `A cell has taken more than ${limit}.`, advice }]
+  } finally {
+    await bridge.closeSession(session)
+  }
+}

@@ -1,0 +1,20 @@
+// Starts every server and lists its tools: how long that takes, or why it does not work.
+import type { Bridge } from '../../bridge.ts'
+import { messageOf } from '../../errors.ts'
+import { mapFew } from '../../storage/map-few.ts'
+import { count } from '../../text/count.ts'
+import type { Finding } from './finding.ts'
+
+export async function checkServers({ upstreams, discovered }: Bridge): Promise<Finding[]> {
+  return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {
+    const startedAt = performance.now()
+    const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+    try {
+      const tools = await upstreams.listTools(name)
+      return { check: 'servers', level: 'ok', message: `${name}: ${count(tools.length, 'tool')} in ${seconds()}.` }
+    } catch (error) {
+      const message = `${name} failed after ${seconds()}: ${messageOf(error)}`
+      return { check: 'servers', level: 'warning', message, advice: `sandbridge servers ${name} --log` }
+    }
+  })
+}

@@ -1,0 +1,198 @@
+// Counts and measures events: the histograms of the MCP conventions, and ours beside them. Both exporters read it.
+import type { BridgeEvent, EventOf } from '../events/event.ts'
+import { estimateTokens } from '../text/estimate-tokens.ts'
+import type { Attributes, Metric } from './otlp.ts'
+import { callAttributes, errorType, runAttributes } from './spans.ts'
+
+/** Of the conventions, in seconds. */
+const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+/** Of one metric. A server with any number of tools must not take any amount of memory. */
+const MAX_SERIES = 500
+const OVERFLOW: Attributes = { 'otel.metric.overflow': true }
+
+const HISTOGRAMS = {
+  'mcp.server.operation.duration': 'Requests of clients, from their arrival to their answer',
+  'mcp.client.operation.duration': 'Requests to servers',
+  'mcp.server.session.duration': 'Sessions of clients',
+  'mcp.client.session.duration': 'Time that servers were connected',
+  'sandbridge.cell.duration': 'Cells',
+  'sandbridge.sandbox.start.duration': 'Starts of sandboxes, until their Python answers',
+  'sandbridge.server.start.duration': 'Starts of servers, until they answer',
+} as const
+
+const SUMS = {
+  'sandbridge.tokens.returned': ['{token}', 'Estimated tokens in what clients got'],
+  'sandbridge.tokens.saved': ['{token}', 'Estimated tokens of results of calls that stayed in the sandbox'],
+  'sandbridge.call.denied': ['{call}', 'Calls that a rule has denied'],
+  'sandbridge.question.answered': ['{question}', 'Questions to users, by their answer'],
+  'sandbridge.telemetry.dropped': ['{item}', 'Spans that found no room, or that the collector refused'],
+} as const
+
+type HistogramName = keyof typeof HISTOGRAMS
+type SumName = keyof typeof SUMS
+
+/** A token of text is about this many bytes. */
+const BYTES_PER_TOKEN = 4
+
+export class Metrics {
+  /** How servers are reached, by name. */
+  readonly transports = new Map<string, { transport: string; protocolVersion: string | undefined }>()
+  readonly startedAt = Date.now()
+  readonly #histograms = new Map<HistogramName, Map<string, Histogram>>()
+  readonly #sums = new Map<SumName, Map<string, { attributes: Attributes; value: number }>>()
+  readonly #runs = new Map<string, EventOf<'run.started'>>()
+  /** Bytes of results of the calls of a run, and of the cells of it that run. */
+  readonly #resultBytes = new Map<string, number>()
+  readonly #runOfCell = new Map<string, string>()
+
+  take(event: BridgeEvent): void {
+    switch (event.type) {
+      case 'run.started':
+        this.#runs.set(event.id, event)
+        break
+      case 'run.ended':
+        this.#runEnded(event)
+        break
+      case 'cell.started':
+        if (event.parent !== undefined) this.#runOfCell.set(event.id, event.parent)
+        break
+      case 'cell.ended': {
+        this.#runOfCell.delete(event.id)
+        this.#observe('sandbridge.cell.duration', event.durationMs, { 'sandbridge.cell.status': event.status })
+        break
+      }
+      case 'call.ended':
+        this.#callEnded(event)
+        break
+      case 'call.decided':
+        if (event.decision === 'deny') {
+          this.add('sandbridge.call.denied', 1, { 'mcp.server.name': event.server, 'gen_ai.tool.name': event.name })
+        }
+        break
+      case 'question.answered':
+        this.add('sandbridge.question.answered', 1, { 'sandbridge.answer': event.answer })
+        break
+      case 'sandbox.started':
+        this.#observe('sandbridge.sandbox.start.duration', event.durationMs, { 'sandbridge.provider': event.provider })
+        break
+      case 'server.state':
+        this.#serverState(event)
+        break
+      case 'session.ended':
+        this.#observe('mcp.server.session.duration', event.durationMs, {})
+        break
+      default:
+    }
+  }
+
+  add(name: SumName, value: number, attributes: Attributes = {}): void {
+    const point = seriesOf(this.#sums, name, attributes, (of) => ({ attributes: of, value: 0 }))
+    point.value += value
+  }
+
+  /** All that there can be, for who asks for them by name. */
+  get names(): { name: string; unit: string; isHistogram: boolean }[] {
+    return [
+      ...Object.keys(HISTOGRAMS).map((name) => ({ name, unit: 's', isHistogram: true })),
+      ...Object.entries(SUMS).map(([name, [unit]]) => ({ name, unit, isHistogram: false })),
+    ]
+  }
+
+  read(): Metric[] {
+    return [
+      ...[...this.#histograms].map(([name, points]) => ({
+        name,
+        unit: 's',
+        description: HISTOGRAMS[name],
+        histogram: { bounds: BOUNDS, points: [...points.values()] },
+      })),
+      ...[...this.#sums].map(([name, points]) => {
+        const [unit, description] = SUMS[name]
+        return { name, unit, description, sum: [...points.values()] }
+      }),
+    ]
+  }
+
+  #runEnded(event: EventOf<'run.ended'>): void {
+    const started = this.#runs.get(event.id)
+    this.#runs.delete(event.id)
+    const bytes = this.#resultBytes.get(event.id) ?? 0
+    this.#resultBytes.delete(event.id)
+    if (started) {
+      // Its id and its client would make a series of each request.
+      const { 'jsonrpc.request.id': _id, 'mcp.client.name': _client, ...attributes } = runAttributes(started)
+      const error = errorType(event.outcome, event.error?.code)
+      this.#observe('mcp.server.operation.duration', event.durationMs, { ...attributes, 'error.type': error })
+    }
+    const tokens = textsOf(event.content).reduce((sum, text) => sum + estimateTokens(text), 0)
+    this.add('sandbridge.tokens.returned', tokens)
+    this.add('sandbridge.tokens.saved', Math.max(0, Math.round(bytes / BYTES_PER_TOKEN) - tokens))
+  }
+
+  #callEnded(event: EventOf<'call.ended'>): void {
+    const { outcome, error, durationMs, parent, result } = event
+    const attributes = { ...callAttributes(event, this.transports), 'error.type': errorType(outcome, error?.code) }
+    this.#observe('mcp.client.operation.duration', durationMs, attributes)
+    const run = this.#runOfCell.get(parent ?? '')
+    if (run === undefined) return
+    const texts = textsOf((result as { content?: unknown } | undefined)?.content)
+    const bytes = texts.reduce((sum, text) => sum + text.length, 0)
+    this.#resultBytes.set(run, (this.#resultBytes.get(run) ?? 0) + bytes)
+  }
+
+  #serverState({ server, state, transport, protocolVersion, durationMs = 0 }: EventOf<'server.state'>): void {
+    const name = { 'mcp.server.name': server }
+    if (state === 'running') {
+      this.transports.set(server, { transport, protocolVersion })
+      this.#observe('sandbridge.server.start.duration', durationMs, name)
+    }
+    if (state !== 'stopped') return
+    const version = this.transports.get(server)?.protocolVersion
+    this.#observe('mcp.client.session.duration', durationMs, { ...name, 'mcp.protocol.version': version })
+  }
+
+  #observe(name: HistogramName, durationMs: number, attributes: Attributes): void {
+    const point = seriesOf(this.#histograms, name, attributes, emptyPoint)
+    const seconds = durationMs / 1000
+    const above = BOUNDS.findIndex((bound) => seconds <= bound)
+    point.counts[above === -1 ? BOUNDS.length : above]! += 1
+    point.count += 1
+    point.sum += seconds
+  }
+}
+
+interface Histogram {
+  attributes: Attributes
+  counts: number[]
+  count: number
+  sum: number
+}
+
+function emptyPoint(attributes: Attributes): Histogram {
+  return { attributes, counts: Array<number>(BOUNDS.length + 1).fill(0), count: 0, sum: 0 }
+}
+
+function seriesOf<N, P>(
+  all: Map<N, Map<string, P>>,
+  name: N,
+  attributes: Attributes,
+  make: (attributes: Attributes) => P,
+): P {
+  const series = all.get(name) ?? new Map<string, P>()
+  all.set(name, series)
+  const known = series.get(JSON.stringify(attributes))
+  if (known) return known
+  const counted = series.size < MAX_SERIES ? attributes : OVERFLOW
+  const key = JSON.stringify(counted)
+  const found = series.get(key) ?? make(counted)
+  series.set(key, found)
+  return found
+}
+
+function textsOf(content: unknown): string[] {
+  const blocks: unknown[] = Array.isArray(content) ? content : []
+  return blocks.flatMap((block) => {
+    const { text } = (block ?? {}) as { text?: unknown }
+    return typeof text === 'string' ? text : []
+  })
+}

@@ -1,0 +1,111 @@
+// OTLP as JSON: the JSON mapping of opentelemetry-proto 1, with ids in hexadecimal and 64-bit numbers as text (OTLP 1.5, JSON Protobuf Encoding). Pure.
+
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface Span {
+  traceId: string
+  spanId: string
+  parentSpanId?: string | undefined
+  traceState?: string | undefined
+  name: string
+  /** 1 internal, 2 server, 3 client. */
+  kind: 1 | 2 | 3
+  /** Milliseconds since 1970. */
+  startMs: number
+  endMs: number
+  attributes: Attributes
+  /** Why it failed; missing when it did not. */
+  failure?: string | undefined
+}
+
+/** Sums since the start, by attributes. */
+interface HistogramPoint {
+  attributes: Attributes
+  counts: readonly number[]
+  count: number
+  sum: number
+}
+
+interface SumPoint {
+  attributes: Attributes
+  value: number
+}
+
+export interface Metric {
+  name: string
+  unit: string
+  description: string
+  histogram?: { bounds: readonly number[]; points: readonly HistogramPoint[] }
+  sum?: readonly SumPoint[]
+}
+
+interface Source {
+  resource: Attributes
+  version: string
+}
+
+export function tracesRequest(spans: readonly Span[], source: Source): unknown {
+  const scopeSpans = [{ scope: scopeOf(source), spans: spans.map(spanOf) }]
+  return { resourceSpans: [{ resource: { attributes: listOf(source.resource) }, scopeSpans }] }
+}
+
+export function metricsRequest(metrics: readonly Metric[], source: Source, startMs: number, nowMs: number): unknown {
+  const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(nowMs) }
+  const scopeMetrics = [{ scope: scopeOf(source), metrics: metrics.map((metric) => metricOf(metric, times)) }]
+  return { resourceMetrics: [{ resource: { attributes: listOf(source.resource) }, scopeMetrics }] }
+}
+
+function scopeOf({ version }: Source): unknown {
+  return { name: 'sandbridge', version }
+}
+
+function spanOf({ startMs, endMs, attributes, failure, parentSpanId, traceState, ...rest }: Span): unknown {
+  return {
+    ...rest,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    ...(traceState !== undefined && { traceState }),
+    startTimeUnixNano: nanos(startMs),
+    endTimeUnixNano: nanos(endMs),
+    attributes: listOf(attributes),
+    status: failure === undefined ? {} : { code: 2, message: failure },
+  }
+}
+
+function metricOf({ name, unit, description, histogram, sum = [] }: Metric, times: object): unknown {
+  const about = { name, unit, description }
+  /** Cumulative: each export holds all since the start. */
+  const aggregationTemporality = 2
+  if (histogram) {
+    const dataPoints = histogram.points.map(({ attributes, counts, count, sum: total }) => ({
+      attributes: listOf(attributes),
+      ...times,
+      count: String(count),
+      sum: total,
+      bucketCounts: counts.map(String),
+      explicitBounds: histogram.bounds,
+    }))
+    return { ...about, histogram: { dataPoints, aggregationTemporality } }
+  }
+  const dataPoints = sum.map(({ attributes, value }) => ({
+    attributes: listOf(attributes),
+    ...times,
+    asInt: String(value),
+  }))
+  return { ...about, sum: { dataPoints, aggregationTemporality, isMonotonic: true } }
+}
+
+function listOf(attributes: Attributes): unknown[] {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : { key, value: valueOf(value) },
+  )
+}
+
+function valueOf(value: string | number | boolean): unknown {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+function nanos(ms: number): string {
+  return String(BigInt(Math.round(ms * 1000)) * 1000n)
+}

@@ -1,0 +1,83 @@
+// Metrics as Prometheus reads them (text format 0.0.4), and the port where it does: on this machine only, and never that of MCP.
+import { createServer, type Server } from 'node:http'
+import type { BridgeEvent } from '../events/event.ts'
+import type { Subscriber } from '../events/event-stream.ts'
+import { Metrics } from './metrics.ts'
+import type { Attributes, Metric } from './otlp.ts'
+
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export function prometheusText(metrics: readonly Metric[]): string {
+  return metrics
+    .flatMap(linesOf)
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function linesOf({ name, unit, description, histogram, sum = [] }: Metric): string[] {
+  const base = prometheusName(name, unit, histogram !== undefined)
+  const head = [`# HELP ${base} ${description}`, `# TYPE ${base} ${histogram ? 'histogram' : 'counter'}`]
+  if (!histogram) return [...head, ...sum.map(({ attributes, value }) => `${base}${labels(attributes)} ${value}`)]
+  const points = histogram.points.flatMap(({ attributes, counts, count, sum: total }) => {
+    let below = 0
+    const buckets = [...histogram.bounds, Infinity].map((bound, index) => {
+      below += counts[index] ?? 0
+      return `${base}_bucket${labels({ ...attributes, le: bound === Infinity ? '+Inf' : String(bound) })} ${below}`
+    })
+    return [...buckets, `${base}_sum${labels(attributes)} ${total}`, `${base}_count${labels(attributes)} ${count}`]
+  })
+  return [...head, ...points]
+}
+
+/** As OpenTelemetry's collector names it: `mcp_client_operation_duration_seconds`, `sandbridge_call_denied_total`. */
+function prometheusName(name: string, unit: string, isHistogram: boolean): string {
+  const plain = name.replaceAll('.', '_')
+  if (!isHistogram) return `${plain}_total`
+  return unit === 's' ? `${plain}_seconds` : plain
+}
+
+function labels(attributes: Attributes): string {
+  const pairs = Object.entries(attributes).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name.replaceAll('.', '_')}="${escaped(String(value))}"`,
+  )
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+/** An observer that Prometheus asks. */
+export class PrometheusPort implements Subscriber {
+  readonly name = 'metrics'
+  readonly metrics = new Metrics()
+  #server: Server | undefined
+
+  receive(events: readonly BridgeEvent[]): void {
+    for (const event of events) this.metrics.take(event)
+  }
+
+  /** @returns the port. @throws what node:net throws, such as EADDRINUSE */
+  async listen({ host, port }: { host: string; port: number }): Promise<number> {
+    const server = createServer((request, response) => {
+      // A web page that has its own name point here must not read it.
+      const isHere = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')
+      const status = !isHere ? 403 : request.url?.split('?')[0] === '/metrics' ? 200 : 404
+      response.writeHead(status, { 'content-type': CONTENT_TYPE })
+      response.end(status === 200 ? prometheusText(this.metrics.read()) : '')
+    })
+    server.unref()
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, resolve)
+    })
+    this.#server = server
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : port
+  }
+
+  async close(): Promise<void> {
+    this.#server?.closeAllConnections()
+    this.#server?.close()
+  }
+}

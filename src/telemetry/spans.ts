@@ -1,0 +1,178 @@
+// Makes spans of events, by the semantic conventions for MCP: `tools/call run_python` (server) → `cell` → `tools/call TOOL` (client).
+import type { BridgeEvent, EventOf } from '../events/event.ts'
+import type { TraceContext } from '../events/trace-context.ts'
+import type { Attributes, Span } from './otlp.ts'
+
+const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'prompts/get' } as const
+
+/** A thing that has begun, and is told of when it has ended. */
+interface Open {
+  trace: TraceContext
+  at: number
+  mono: number
+  attributes: Attributes
+}
+
+interface SpanOptions {
+  /** Arguments and results, as attributes; only where the user asks for them. */
+  capturesContent: boolean
+  redact: (server: string, text: string) => string
+  /** How servers are reached, by name. */
+  transports: ReadonlyMap<string, { transport: string; protocolVersion: string | undefined }>
+}
+
+const MAX_CONTENT = 4_000
+
+export class Spans {
+  readonly #options: SpanOptions
+  readonly #open = new Map<string, Open>()
+
+  constructor(options: SpanOptions) {
+    this.#options = options
+  }
+
+  /** The span that ends with the event; undefined for other events, and for traces that are not sampled. */
+  take(event: BridgeEvent): Span | undefined {
+    switch (event.type) {
+      case 'run.started':
+        this.#begin(event, event.trace, runAttributes(event))
+        return undefined
+      case 'cell.started':
+        this.#begin(event, event.trace, cellAttributes(event))
+        return undefined
+      case 'call.started':
+        this.#begin(event, this.#open.get(event.parent ?? '')?.trace, this.#callAttributes(event))
+        return undefined
+      case 'run.ended':
+        return this.#runEnded(event)
+      case 'cell.ended':
+        return this.#cellEnded(event)
+      case 'call.ended':
+        return this.#callEnded(event)
+      default:
+        return undefined
+    }
+  }
+
+  #begin({ id, at, mono }: BridgeEvent, trace: TraceContext | undefined, attributes: Attributes): void {
+    if (trace?.sampled) this.#open.set(id, { trace, at, mono, attributes })
+  }
+
+  #end(
+    event: BridgeEvent,
+    more: Pick<Span, 'name' | 'kind' | 'failure'> & { attributes: Attributes },
+  ): Span | undefined {
+    const open = this.#open.get(event.id)
+    this.#open.delete(event.id)
+    if (!open) return undefined
+    const { trace, at, mono, attributes } = open
+    return {
+      ...more,
+      traceId: trace.traceId,
+      spanId: event.id,
+      parentSpanId: event.parent ?? trace.parentId,
+      traceState: trace.state,
+      startMs: at,
+      // By the clock that nobody sets.
+      endMs: at + (event.mono - mono),
+      attributes: { ...attributes, ...more.attributes },
+    }
+  }
+
+  #runEnded(event: EventOf<'run.ended'>): Span | undefined {
+    const error = errorType(event.outcome, event.error?.code)
+    return this.#end(event, {
+      name: 'tools/call run_python',
+      kind: 2,
+      failure: error && (event.error?.message ?? 'The result is marked as an error'),
+      attributes: { 'error.type': error },
+    })
+  }
+
+  #cellEnded(event: EventOf<'cell.ended'>): Span | undefined {
+    const { status, raised, stateLost } = event
+    const error = status === 'ok' ? undefined : (raised?.name ?? status)
+    return this.#end(event, {
+      name: 'cell',
+      kind: 1,
+      failure: error,
+      attributes: { 'sandbridge.cell.status': status, 'sandbridge.state_lost': stateLost, 'error.type': error },
+    })
+  }
+
+  #callEnded(event: EventOf<'call.ended'>): Span | undefined {
+    const { kind, server, name, outcome, error, result } = event
+    const type = errorType(outcome, error?.code)
+    return this.#end(event, {
+      // The address of a resource is no name: there may be any number of them.
+      name: kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`,
+      kind: 3,
+      failure: type && (error?.message ?? 'The result is marked as an error'),
+      attributes: {
+        'error.type': type,
+        ...(this.#options.capturesContent && { 'gen_ai.tool.call.result': this.#content(server, result) }),
+      },
+    })
+  }
+
+  #callAttributes({ kind, server, name, args, client }: EventOf<'call.started'>): Attributes {
+    return {
+      ...callAttributes({ kind, server, name }, this.#options.transports),
+      'mcp.client.name': client,
+      ...(kind === 'resource' && { 'mcp.resource.uri': this.#options.redact(server, name) }),
+      ...(this.#options.capturesContent && { 'gen_ai.tool.call.arguments': this.#content(server, args) }),
+    }
+  }
+
+  #content(server: string, value: unknown): string {
+    return this.#options.redact(server, JSON.stringify(value) ?? 'null').slice(0, MAX_CONTENT)
+  }
+}
+
+/** Of a request to a server, for spans and metrics alike. */
+export function callAttributes(
+  { kind, server, name }: Pick<EventOf<'call.started'>, 'kind' | 'server' | 'name'>,
+  transports: SpanOptions['transports'],
+): Attributes {
+  const { transport, protocolVersion } = transports.get(server) ?? {}
+  return {
+    'mcp.method.name': METHODS[kind],
+    ...(kind === 'tool' && { 'gen_ai.tool.name': name, 'gen_ai.operation.name': 'execute_tool' }),
+    ...(kind === 'prompt' && { 'gen_ai.prompt.name': name }),
+    'mcp.server.name': server,
+    'mcp.protocol.version': protocolVersion,
+    ...networkAttributes(transport === 'stdio' ? 'pipe' : 'tcp'),
+  }
+}
+
+export function runAttributes(event: EventOf<'run.started'>): Attributes {
+  return {
+    'mcp.method.name': 'tools/call',
+    'gen_ai.tool.name': event.tool,
+    'gen_ai.operation.name': 'execute_tool',
+    'jsonrpc.request.id': event.requestId,
+    'mcp.protocol.version': event.protocolVersion,
+    'mcp.client.name': event.client,
+    ...networkAttributes(event.transport),
+  }
+}
+
+function cellAttributes({ number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
+  return {
+    'sandbridge.cell.number': number,
+    'sandbridge.session.id': session,
+    'sandbridge.provider': provider,
+    'sandbridge.timeout': timeoutMs / 1000,
+  }
+}
+
+function networkAttributes(transport: 'pipe' | 'tcp'): Attributes {
+  return { 'network.transport': transport, ...(transport === 'tcp' && { 'network.protocol.name': 'http' }) }
+}
+
+/** `tool_error` where the result says so; else what the error is called. */
+export function errorType(outcome: string, code: string | undefined): string | undefined {
+  if (outcome === 'ok') return undefined
+  if (code === undefined) return 'tool_error'
+  return code === 'UPSTREAM_TIMEOUT' ? 'timeout' : code
+}

@@ -1,0 +1,78 @@
+// Who may use the page: the browser in which a one-time link was opened. It gets a cookie, and a key for the page's own script.
+// Every port of this machine gets the cookie, those of other users too; the key stays with the page's origin. Only both together let in.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+interface Pass {
+  cookie: string
+  key: string
+}
+
+const KEY_HEADER = 'x-sandbridge-key'
+const LINK_MS = 10 * 60_000
+const PASS_MS = 24 * 60 * 60_000
+const MAX_LINKS = 100
+
+export class Access {
+  readonly #secret: string
+  readonly #now: () => number
+  /** Those not used yet, with their ends. */
+  readonly #links = new Map<string, number>()
+
+  /** @param secret outlives the process, so that a page that is open goes on when its bridge is started again */
+  constructor(secret: string, now: () => number = Date.now) {
+    this.#secret = secret
+    this.#now = now
+  }
+
+  /** A word for a link that can be opened once, soon. */
+  newLink(): string {
+    const link = randomBytes(24).toString('base64url')
+    this.#links.set(link, this.#now() + LINK_MS)
+    if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!)
+    return link
+  }
+
+  /** Undefined for a link that was used, is too old, or never was one. */
+  redeem(link: string): Pass | undefined {
+    const end = this.#links.get(link)
+    this.#links.delete(link)
+    if (end === undefined || end <= this.#now()) return undefined
+    const about = `${randomBytes(12).toString('base64url')}.${this.#now() + PASS_MS}`
+    return { cookie: `${about}.${this.#sign('cookie', about)}`, key: this.#sign('key', about) }
+  }
+
+  /** Was a link opened in the browser that asks? */
+  hasCookie(request: IncomingMessage, port: number): boolean {
+    return this.#aboutOf(request, port) !== undefined
+  }
+
+  /** Is it the page itself that asks? */
+  hasPass(request: IncomingMessage, port: number): boolean {
+    const about = this.#aboutOf(request, port)
+    const key = request.headers[KEY_HEADER]
+    return about !== undefined && typeof key === 'string' && isSame(key, this.#sign('key', about))
+  }
+
+  #aboutOf({ headers }: IncomingMessage, port: number): string | undefined {
+    const name = `${cookieName(port)}=`
+    const cookie = (headers.cookie ?? '').split('; ').find((one) => one.startsWith(name))
+    const [, about, end, signature] = /^([\w-]+\.(\d{1,16}))\.([\w-]+)$/.exec(cookie?.slice(name.length) ?? '') ?? []
+    if (about === undefined || signature === undefined || Number(end) <= this.#now()) return undefined
+    return isSame(signature, this.#sign('cookie', about)) ? about : undefined
+  }
+
+  #sign(purpose: 'cookie' | 'key', about: string): string {
+    return createHmac('sha256', this.#secret).update(`${purpose} ${about}`).digest('base64url')
+  }
+}
+
+/** Cookies know no ports: two bridges of one user must not take each other's. */
+export function cookieName(port: number): string {
+  return `sandbridge_page_${port}`
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

@@ -1,0 +1,140 @@
+// Answers the requests of the page: who is let in, its files, its questions, its stream of events.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Bridge } from '../bridge.ts'
+import { BridgeError, messageOf } from '../errors.ts'
+import { isLoopbackName, hostOf } from '../server/http/origin-headers.ts'
+import { BodyError, readJsonBody } from '../server/http/request-body.ts'
+import { Access, cookieName } from './access.ts'
+import { LivePages } from './live-pages.ts'
+import { enteringPage, lockedPage } from './small-pages.ts'
+import { Notebook } from './notebook.ts'
+import { readPageFiles } from './page-files.ts'
+import { createRoutes } from './routes.ts'
+import { LocalSource } from './source.ts'
+
+const PAGE_PATH = '/ui/'
+const API = 'api/'
+const LINK = 'open/'
+const BODY_BYTES = 2 * 1024 * 1024
+
+/** No script but the page's own, nothing from elsewhere, nothing sent elsewhere. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+export class PageHandler {
+  readonly access: Access
+  readonly #files = readPageFiles()
+  readonly #source: LocalSource
+  readonly #pages: LivePages
+  readonly #routes: ReturnType<typeof createRoutes>
+
+  constructor(bridge: Bridge, secret: string) {
+    this.access = new Access(secret)
+    const notebook = new Notebook(bridge)
+    this.#source = new LocalSource(bridge, (cell) => notebook.isCompletion(cell))
+    const sources = [this.#source]
+    this.#pages = new LivePages(sources)
+    this.#routes = createRoutes(bridge, sources, notebook)
+  }
+
+  /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */
+  newLink(origin: string): string {
+    return `${origin}${PAGE_PATH}${LINK}${this.access.newLink()}`
+  }
+
+  /** Has the sender been let in? */
+  isKnown(request: IncomingMessage): boolean {
+    return this.access.hasCookie(request, portOf(request))
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    const refusal = strangerReason(request)
+    if (refusal !== undefined) return sendJson(response, 403, { error: refusal })
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    if (!url.pathname.startsWith(PAGE_PATH)) {
+      response.writeHead(307, { location: PAGE_PATH }).end()
+      return
+    }
+    const asked = url.pathname.slice(PAGE_PATH.length)
+    if (asked.startsWith(LINK)) return this.#open(asked.slice(LINK.length), request, response)
+    if (asked.startsWith(API)) return this.#answerApi(asked.slice(API.length), url, request, response)
+    if (!this.isKnown(request)) return sendPage(response, 401, lockedPage('Open the link that the bridge printed.'))
+    const file = this.#files.get(asked === '' ? 'index.html' : asked)
+    if (!file) return sendJson(response, 404, { error: 'No such file' })
+    // Names of assets change with their contents.
+    const cache = asked.startsWith('assets/') ? 'private, max-age=31536000, immutable' : 'no-store'
+    response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length, 'cache-control': cache })
+    response.end(file.bytes)
+  }
+
+  close(): void {
+    this.#pages.close()
+    this.#source.close()
+  }
+
+  #open(link: string, request: IncomingMessage, response: ServerResponse): void {
+    const pass = request.method === 'GET' ? this.access.redeem(link) : undefined
+    if (!pass) return sendPage(response, 401, lockedPage('This link was used before, or is too old.'))
+    const cookie = `${cookieName(portOf(request))}=${pass.cookie}; Path=${PAGE_PATH}; HttpOnly; SameSite=Strict`
+    response.setHeader('set-cookie', cookie)
+    sendPage(response, 200, enteringPage(`${PAGE_PATH}#key=${pass.key}`))
+  }
+
+  async #answerApi(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.access.hasPass(request, portOf(request))) {
+      return sendJson(response, 401, { error: 'This page has no access any more. Open a new link.' })
+    }
+    if (path === 'events') {
+      if (!this.#pages.open(response)) sendJson(response, 503, { error: 'Too many pages are open' })
+      return
+    }
+    const route = this.#routes.get(path)
+    if (!route) return sendJson(response, 404, { error: 'No such path' })
+    if (request.method !== route.method) return sendJson(response, 405, { error: `Use ${route.method}` })
+    try {
+      const params =
+        route.method === 'POST' ? await readJsonBody(request, BODY_BYTES) : Object.fromEntries(url.searchParams)
+      sendJson(response, 200, (await route.answer(params)) ?? null)
+    } catch (error) {
+      const status = error instanceof BodyError ? error.status : 400
+      const hint = BridgeError.isInstance(error) ? error.hint : undefined
+      sendJson(response, status, { error: messageOf(error), ...(hint && { hint }) })
+    }
+  }
+}
+
+/** Why a request is not from the page or a link to it; undefined when it may be. */
+function strangerReason({ headers, headersDistinct }: IncomingMessage): string | undefined {
+  if (['host', 'origin'].some((name) => (headersDistinct[name]?.length ?? 0) > 1)) return 'Send one of each header'
+  const { host = '', origin } = headers
+  if (!isLoopbackName(hostOf(host))) return 'The Host header does not name this server'
+  if (origin !== undefined && origin !== `http://${host}`) return 'This Origin is not allowed'
+  return undefined
+}
+
+function portOf({ socket }: IncomingMessage): number {
+  return socket.localPort ?? 0
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = Buffer.from(JSON.stringify(value))
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    'cache-control': 'no-store',
+  })
+  response.end(body)
+}
+
+function sendPage(response: ServerResponse, status: number, html: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
+  response.end(html)
+}

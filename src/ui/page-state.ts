@@ -1,0 +1,195 @@
+// What the page shows of a bridge, made of its events. The bridge folds them for pages that open later, the page for itself. Pure.
+import type { PageEvent } from './page-event.ts'
+
+/** A value as the page can show it. */
+export interface Shown {
+  text?: string | undefined
+  /** A picture in base64, of one of the types that browsers draw and that hold no script. */
+  image?: { type: string; data: string } | undefined
+}
+
+/** A piece of what a cell has shown, in its order. */
+type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
+
+export interface CallView {
+  id: string
+  kind: string
+  server: string
+  name: string
+  /** JSON, cut. */
+  args: string
+  /** Since the cell started. */
+  startMs: number
+  durationMs?: number
+  outcome?: string
+  result?: string
+  error?: string
+  /** 0 to 1, or -1 when its end is not known. */
+  progress?: number
+  message?: string | undefined
+}
+
+export interface CellView {
+  id: string
+  session: string
+  client: string
+  number: number
+  code: string
+  status: string
+  /** When it started: milliseconds since 1970, and by the bridge's own clock. */
+  at: number
+  mono: number
+  durationMs?: number
+  timeoutMs: number
+  provider: string
+  parts: Part[]
+  /** Characters of output that are kept, and that are not. */
+  kept: number
+  dropped: number
+  value?: Shown | undefined
+  raised?: { name: string; message: string } | undefined
+  stateLost: boolean
+  calls: CallView[]
+  callCount: number
+}
+
+export interface SessionView {
+  id: string
+  client: string
+  at: number
+  cellCount: number
+  ended: boolean
+}
+
+export interface QuestionView {
+  id: string
+  cell: string | undefined
+  server: string | undefined
+  message: string
+  at: number
+}
+
+export interface PageState {
+  sessions: Map<string, SessionView>
+  cells: Map<string, CellView>
+  questions: Map<string, QuestionView>
+  /** Tokens of what clients were given, by day. */
+  tokens: Map<string, number>
+}
+
+/** Of one cell. */
+const MAX_CALLS = 1_000
+const MAX_OUTPUT_CHARS = 256 * 1024
+const MAX_DISPLAYS = 20
+const MAX_PARTS = 2_000
+
+export function emptyState(): PageState {
+  return { sessions: new Map(), cells: new Map(), questions: new Map(), tokens: new Map() }
+}
+
+/** Take an event over into the state. One about what is not known is left out: its beginning was before ours. */
+export function applyEvent(state: PageState, event: PageEvent): void {
+  switch (event.type) {
+    case 'session.started':
+      state.sessions.set(event.id, newSession(event.id, event.at))
+      return
+    case 'session.ended': {
+      const session = state.sessions.get(event.id)
+      if (session) session.ended = true
+      return
+    }
+    case 'run.ended': {
+      const day = new Date(event.at).toISOString().slice(0, 10)
+      state.tokens.set(day, (state.tokens.get(day) ?? 0) + event.tokens)
+      return
+    }
+    case 'question.asked':
+      state.questions.set(event.id, {
+        id: event.id,
+        cell: event.parent,
+        server: event.server,
+        message: event.message,
+        at: event.at,
+      })
+      return
+    case 'question.answered':
+      state.questions.delete(event.id)
+      return
+    case 'cell.started':
+      return startCell(state, event)
+    case 'call.started':
+      return startCall(state.cells.get(event.parent), event)
+    case 'call.progress':
+    case 'call.ended':
+      return changeCall(state.cells.get(event.parent), event)
+    default:
+      if ('id' in event && event.type.startsWith('cell.')) changeCell(state.cells.get(event.id), event)
+  }
+}
+
+function newSession(id: string, at: number): SessionView {
+  return { id, client: '', at, cellCount: 0, ended: false }
+}
+
+function startCell(state: PageState, event: PageEvent & { type: 'cell.started' }): void {
+  const { type: _, seq: _seq, ...about } = event
+  state.cells.set(event.id, {
+    ...about,
+    status: 'running',
+    parts: [],
+    kept: 0,
+    dropped: 0,
+    stateLost: false,
+    calls: [],
+    callCount: 0,
+  })
+  // It may have begun before we were there.
+  const session = state.sessions.get(event.session) ?? newSession(event.session, event.at)
+  state.sessions.set(session.id, session)
+  session.cellCount += 1
+  session.client ||= event.client
+}
+
+function startCall(cell: CellView | undefined, event: PageEvent & { type: 'call.started' }): void {
+  if (!cell) return
+  cell.callCount += 1
+  if (cell.calls.length >= MAX_CALLS) return
+  const { id, kind, server, name, args, mono } = event
+  cell.calls.push({ id, kind, server, name, args, startMs: mono - cell.mono })
+}
+
+function changeCall(cell: CellView | undefined, event: PageEvent & { type: 'call.progress' | 'call.ended' }): void {
+  // The latest are at the end, and those are what events are about.
+  const call = cell?.calls.findLast(({ id }) => id === event.id)
+  if (!call) return
+  if (event.type === 'call.ended') {
+    const { durationMs, outcome, result, error } = event
+    Object.assign(call, { durationMs, outcome, result, error })
+  } else {
+    call.progress = event.progress
+    call.message = event.message
+  }
+}
+
+function changeCell(cell: CellView | undefined, event: PageEvent): void {
+  if (!cell) return
+  if (event.type === 'cell.output') addOutput(cell, event.stream, event.text, event.dropped)
+  else if (event.type === 'cell.display') {
+    if (cell.parts.filter(({ kind }) => kind === 'display').length < MAX_DISPLAYS)
+      cell.parts.push({ kind: 'display', shown: event.shown })
+  } else if (event.type === 'cell.ended') {
+    const { status, durationMs, value, raised, stateLost } = event
+    Object.assign(cell, { status, durationMs, value, raised, stateLost })
+  }
+}
+
+function addOutput(cell: CellView, kind: 'stdout' | 'stderr', text: string, dropped: number): void {
+  const last = cell.parts.at(-1)
+  const room = last?.kind !== kind && cell.parts.length >= MAX_PARTS ? 0 : MAX_OUTPUT_CHARS - cell.kept
+  const fits = text.slice(0, Math.max(0, room))
+  cell.kept += fits.length
+  cell.dropped += dropped + text.length - fits.length
+  if (fits === '') return
+  if (last?.kind === kind) last.text += fits
+  else cell.parts.push({ kind, text: fits })
+}

@@ -1,0 +1,51 @@
+// Serves the page on a port of its own, to this machine only.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { Bridge } from '../bridge.ts'
+import { BridgeError } from '../errors.ts'
+import { keptToken } from '../server/http/token.ts'
+import { PageHandler } from './page-handler.ts'
+
+export interface PageService {
+  /** A link that opens once, within ten minutes. */
+  newLink(): string
+  close(): void
+}
+
+const HOST = '127.0.0.1'
+const MAX_CONNECTIONS = 512
+const REQUEST_MS = 30_000
+
+/** What passes are signed with: it outlives the bridge, so that a page goes on when the same port is served again. */
+function pageSecret(stateDir: string): Promise<string> {
+  return keptToken(path.join(stateDir, '.sandbridge', 'page-secret'))
+}
+
+/** @param port 0 means any that is free. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
+export async function servePage(bridge: Bridge, port: number): Promise<PageService> {
+  const handler = new PageHandler(bridge, await pageSecret(bridge.settings.stateDir))
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    handler.answer(request, response).catch((error: unknown) => {
+      bridge.log.error('Answering the page failed', { error })
+      response.destroy()
+    })
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `The page cannot be served at ${HOST}:${port}: ${cause.message}`
+      reject(new BridgeError('CONFIG_INVALID', message, { cause, hint: 'Choose another port, or none.' }))
+    })
+    server.listen(port, HOST, resolve)
+  })
+  const origin = `http://${HOST}:${(server.address() as AddressInfo).port}`
+  return {
+    newLink: () => handler.newLink(origin),
+    close: () => {
+      handler.close()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

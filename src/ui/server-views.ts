@@ -1,0 +1,90 @@
+// Servers as the page shows them: what is known of them, without secrets, and what their tools would cost a model that has to read them all.
+import type { Bridge } from '../bridge.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { commandLine } from '../config/secrets/command-line.ts'
+import { estimateTokens } from '../text/estimate-tokens.ts'
+
+export interface ServerRow {
+  name: string
+  alias: string
+  description: string
+  state: string
+  toolCount: number | undefined
+  problem: string | undefined
+  tokens: number
+  type: string
+}
+
+export interface ServerDetailsView extends ServerRow {
+  commandLine: string
+  file: string
+  client: string
+  canSignIn: boolean
+  fetchedAt: number | undefined
+  lastError: { at: number; reason: string } | undefined
+  hint: string | undefined
+  log: string | undefined
+  instructions: string | undefined
+  tools: { name: string; alias: string; description: string; line: string; tokens: number; inputSchema: unknown }[]
+}
+
+export interface ServerListView {
+  servers: ServerRow[]
+  untrusted: { name: string; file: string }[]
+  skipped: { name: string | undefined; file: string; reason: string }[]
+}
+
+export function serverList({ catalog, discovered }: Bridge): ServerListView {
+  const servers = catalog.servers().map((entry) => {
+    const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
+    const { toolCount, problem } = entry
+    return { ...entry, toolCount, problem, type, tokens: tokensOf(catalog.details(entry.name).tools) }
+  })
+  const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
+  return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
+}
+
+/** @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name */
+export function serverDetails(bridge: Bridge, name: string): ServerDetailsView {
+  const { catalog, discovered, upstreams } = bridge
+  const { tools, failure, lastError, instructions, fetchedAt, toolCount, problem, ...entry } = catalog.details(name)
+  const { transport, source } = discovered.servers.find((one) => one.name === name)!
+  return {
+    ...entry,
+    toolCount,
+    problem,
+    type: transport.type,
+    tokens: tokensOf(tools),
+    commandLine: commandLine(transport),
+    file: source.file,
+    client: source.client,
+    canSignIn: upstreams.canSignIn(name),
+    fetchedAt,
+    lastError: lastError && { at: lastError.at, reason: lastError.reason },
+    hint: failure?.hint,
+    log: failure?.log ?? lastError?.log,
+    instructions,
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      alias: tool.alias,
+      description: tool.description,
+      line: catalog.line(tool),
+      tokens: tokensOf([tool]),
+      inputSchema: tool.inputSchema,
+    })),
+  }
+}
+
+/** Of the definitions, as a client hands them to a model. */
+function tokensOf(tools: readonly CatalogTool[]): number {
+  return tools.reduce((sum, tool) => sum + tokensOfOne(tool), 0)
+}
+
+const counted = new WeakMap<CatalogTool, number>()
+
+function tokensOfOne(tool: CatalogTool): number {
+  const { name, description, inputSchema } = tool.definition
+  const known = counted.get(tool) ?? estimateTokens(JSON.stringify({ name, description, inputSchema }))
+  counted.set(tool, known)
+  return known
+}

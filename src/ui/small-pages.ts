@@ -1,0 +1,19 @@
+// The pages beside the page: what a link opens, and what somebody without one sees. They need no script and no style. Pure.
+
+/**
+ * Goes on to the page, with the key behind `#`, which no server is sent. A redirect would not do: a browser that comes from another
+ * site's link sends no strict cookie along a chain of redirects, but it does from a page of our own.
+ */
+export function enteringPage(address: string): string {
+  return html('Sandbridge', `<meta http-equiv="refresh" content="0;url=${address}">`, '<p>Opening…</p>')
+}
+
+/** @param reason a sentence */
+export function lockedPage(reason: string): string {
+  const what = 'Get a new one with <code>sandbridge ui</code>, or press Enter where it runs.'
+  return html('Sandbridge: no access', '', `<h1>No access</h1><p>${reason}</p><p>${what}</p>`)
+}
+
+function html(title: string, head: string, body: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>`
+}

@@ -1,0 +1,71 @@
+// This file verifies what `sandbridge doctor` finds amiss, what it corrects, and what it says with its exit code.
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+
+interface Report {
+  findings: { check: string; level: string; message: string; advice?: string }[]
+  fixed: string[]
+}
+
+function doctorIn(servers: Record<string, ServerEntry>) {
+  const home = makeHome(servers)
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const doctor = async (...args: string[]) => {
+    const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', ...args], bridgeEnv(home))
+    return { code, ...(JSON.parse(stdout) as Report) }
+  }
+  return { home, doctor }
+}
+
+it('finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
+  const { home, doctor } = doctorIn({})
+  expect(await doctor()).toMatchObject({ code: 0, findings: [] })
+  const self = { command: process.execPath, args: [CLI] }
+  const secret = { command: 'notes', env: { NOTES_TOKEN: 'sesame-sesame-1' } }
+  writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers: { sandbridge: self, notes: secret } }))
+  const own = path.join(home, 'MCPs/.sandbridge')
+  mkdirSync(own, { recursive: true })
+  chmodSync(own, 0o755)
+  const report = path.join(home, 'report.json')
+  const found = await doctor('--report', report)
+  expect(found.code).toBe(1)
+  expect(found.findings.map(({ check }) => check).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    'clients',
+    'folders',
+  ])
+  expect(found.findings.find(({ check }) => check === 'clients')!.advice).toBe(
+    'sandbridge init --move --client claude-code',
+  )
+  const text = readFileSync(report, 'utf8')
+  expect(text).not.toContain('sesame-sesame-1')
+  expect(text).not.toContain(home)
+  expect(statSync(report).mode & 0o777).toBe(0o600)
+  expect((await doctor('--fix')).fixed).toHaveLength(1)
+  expect(statSync(own).mode & 0o777).toBe(0o700)
+})
+
+it('tries the walls of the sandbox and every server when it is to be thorough', async () => {
+  const { doctor } = doctorIn({
+    good: fixtureServer('raw.mjs', 'good'),
+    broken: fixtureServer('raw.mjs', 'exit'),
+  })
+  const { code, findings } = await doctor('--deep')
+  const of = (check: string) => findings.filter((one) => one.check === check)
+  expect(of('network')).toMatchObject([{ level: 'ok' }])
+  expect(of('memory')).toMatchObject([{ level: 'ok' }])
+  expect(of('servers')).toMatchObject([{ level: 'ok' }, { level: 'warning' }])
+  expect(of('servers')[0]!.message).toMatch(/^good: 2 tools in \d/)
+  expect(of('servers')[1]!.message).toContain('broken failed after')
+  expect(code).toBe(1)
+})
+
+it('says with 2 that no cell runs', async () => {
+  const { home } = doctorIn({})
+  const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nowhere' })
+  const { code } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+  expect(code).toBe(2)
+})

@@ -1,0 +1,263 @@
+// This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, at a collector that refuses what OTLP does not have.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../src/events/new-id.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { readOtelSettings } from '../../src/telemetry/otel-settings.ts'
+import { PrometheusPort, prometheusText } from '../../src/telemetry/prometheus.ts'
+import { startTrace } from '../../src/telemetry/start-trace.ts'
+import { Telemetry } from '../../src/telemetry/telemetry.ts'
+import { type CollectedMetric, plain, startCollector } from '../support/collector.ts'
+import { fixtureServer, ROOT } from '../support/bridge-process.ts'
+import { openObserved } from '../support/observed-bridge.ts'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
+const pointsOf = (metrics: readonly CollectedMetric[], name: string) =>
+  metrics.find((metric) => metric.name === name)?.histogram?.dataPoints ?? []
+
+// Making the snapshot of the embedded sandbox can take a while.
+describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () => {
+  it('sends the tree of a run in the trace of its client, and measures it', async () => {
+    const collector = await startCollector()
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=a%20b')
+    vi.stubEnv('OTEL_SERVICE_NAME', 'my-bridge')
+    const { run, bridge } = await openObserved({
+      servers: { raw: fixtureServer('raw.mjs', 'shows-meta') },
+      env: { MCP_BRIDGE_AUDIT: 'off' },
+    })
+    const meta = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'k=v', baggage: 'who=me' }
+    const result = await run('await mcp_raw.echo(text="x")', meta)
+    await run('await mcp_raw.no_such_tool()')
+    await bridge.close()
+
+    expect(collector.headers).toMatchObject({ 'x-key': 'a b', 'content-type': 'application/json' })
+    expect(collector.resource).toMatchObject({ 'service.name': 'my-bridge' })
+    const [server, cell, call] = ['tools/call run_python', 'cell', 'tools/call echo'].map((name) =>
+      collector.spans.find((span) => span.name === name && span.traceId === TRACE)!,
+    )
+    expect(server).toMatchObject({ kind: 2, parentSpanId: SPAN, traceState: 'k=v', status: {} })
+    expect(server!.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.tool.name': 'run_python',
+      'gen_ai.operation.name': 'execute_tool',
+      'network.transport': 'pipe',
+      'mcp.client.name': 'observer',
+    })
+    expect(server!.attributes['jsonrpc.request.id']).toMatch(/^\d+$/)
+    expect(server!.attributes['mcp.protocol.version']).toMatch(/^20\d\d-/)
+    expect(cell).toMatchObject({ kind: 1, parentSpanId: server!.spanId })
+    expect(call).toMatchObject({ kind: 3, parentSpanId: cell!.spanId, status: {} })
+    expect(call!.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.tool.name': 'echo',
+      'gen_ai.operation.name': 'execute_tool',
+      'mcp.server.name': 'raw',
+      'network.transport': 'pipe',
+    })
+    expect(call!.attributes).not.toHaveProperty('gen_ai.tool.call.arguments')
+    expect(Number(call!.endTimeUnixNano)).toBeGreaterThan(Number(call!.startTimeUnixNano))
+    const text = JSON.stringify(result.content)
+    for (const word of [`00-${TRACE}-${call!.spanId}-01`, 'k=v', 'who=me']) expect(text).toContain(word)
+
+    const failed = collector.spans.find(({ name, traceId }) => name === 'tools/call run_python' && traceId !== TRACE)!
+    expect(failed).toMatchObject({ status: { code: 2 } })
+    expect(failed.attributes).toMatchObject({ 'error.type': 'tool_error' })
+    expect(failed).not.toHaveProperty('parentSpanId')
+
+    const [served] = pointsOf(collector.metrics, 'mcp.server.operation.duration')
+    expect(served!.explicitBounds).toEqual(BOUNDS)
+    expect(plain(served!.attributes)).not.toHaveProperty('jsonrpc.request.id')
+    const [called] = pointsOf(collector.metrics, 'mcp.client.operation.duration')
+    expect(plain(called!.attributes)).toMatchObject({ 'mcp.server.name': 'raw', 'gen_ai.tool.name': 'echo' })
+    const names = collector.metrics.map(({ name }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'mcp.client.session.duration',
+        'mcp.server.session.duration',
+        'sandbridge.cell.duration',
+        'sandbridge.sandbox.start.duration',
+        'sandbridge.tokens.returned',
+      ]),
+    )
+  })
+
+  it.each([
+    ['is gone', 'http://127.0.0.1:1', undefined],
+    ['never answers', '', () => {}],
+    ['answers 429', '', 429],
+    ['answers garbage', '', 400],
+  ] as const)('runs cells as ever when the collector %s', async (_, url, answer) => {
+    const collector = await startCollector()
+    if (answer !== undefined) {
+      collector.answer = (response) => {
+        if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
+      }
+    }
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', url || collector.url)
+    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
+    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+    const result = await run(
+      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
+    )
+    expect(JSON.stringify(result.content)).toContain('50')
+    await bridge.close()
+  })
+})
+
+describe('Telemetry', () => {
+  const stamp = (seq: number) => ({ seq, at: Date.now(), mono: performance.now() })
+  const trace = { traceId: TRACE, sampled: true }
+
+  function floods(telemetry: Telemetry, count: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const about = { id: newId(), tool: 'run_python', transport: 'pipe' as const }
+      telemetry.receive([{ type: 'run.started', ...about, trace, ...stamp(index) }])
+      telemetry.receive([
+        { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [], ...stamp(index) },
+      ])
+    }
+  }
+
+  it('keeps a bounded number of spans for a collector that is gone, and counts and tells what it drops', async () => {
+    const warnings: string[] = []
+    const otel = readOtelSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }, '1')!
+    const warn = (message: string) => void warnings.push(message)
+    const telemetry = new Telemetry({ otel, version: '1', redact: (_, text) => text, warn })
+    floods(telemetry, 10_000)
+    await telemetry.close()
+    expect(warnings).toEqual(['Spans were dropped'])
+  })
+
+  it('sends again what a busy collector did not take, once', async () => {
+    const collector = await startCollector()
+    let refusals = 0
+    collector.answer = (response) => {
+      refusals += 1
+      collector.answer = undefined
+      response.writeHead(503).end()
+    }
+    const otel = readOtelSettings(
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '10' },
+      '1',
+    )!
+    const telemetry = new Telemetry({ otel, version: '1', redact: (_, text) => text, warn: () => {} })
+    floods(telemetry, 3)
+    while (collector.spans.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
+    await telemetry.close()
+    expect(refusals).toBe(1)
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(3)
+    expect(collector.spans).toHaveLength(3)
+  })
+})
+
+describe('readOtelSettings', () => {
+  const read = (env: Record<string, string>) => readOtelSettings(env, '1')
+
+  it('is nothing without an endpoint, and when it is disabled', () => {
+    expect(read({})).toBeUndefined()
+    expect(read({ OTEL_SERVICE_NAME: 'x' })).toBeUndefined()
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' })).toBeUndefined()
+    const none = { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', ...none })).toBeUndefined()
+  })
+
+  it('builds the addresses of signals as the specification says', () => {
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/base/' })).toMatchObject({
+      tracesUrl: 'http://c:4318/base/v1/traces',
+      metricsUrl: 'http://c:4318/base/v1/metrics',
+    })
+    const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x' }
+    expect(read(own)).toMatchObject({ tracesUrl: 'http://t/x', metricsUrl: undefined })
+    expect(read({ OTEL_TRACES_EXPORTER: 'otlp' })).toMatchObject({ tracesUrl: 'http://localhost:4318/v1/traces' })
+  })
+
+  it('warns of what it cannot do', () => {
+    const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }
+    expect(read({ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })!.warnings[0]).toContain('JSON over HTTP')
+    expect(read({ ...base, OTEL_TRACES_SAMPLER: 'jaeger_remote' })!.warnings[0]).toContain('every trace is sampled')
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' })!.warnings[0]).toContain('not an http or https address')
+  })
+
+  it('samples by the trace, and by what the client has decided', () => {
+    const samplerOf = (name: string, ratio = '') =>
+      read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })!
+        .sampler
+    const unsampled = { traceId: TRACE, parentId: SPAN, sampled: false }
+    expect(startTrace(samplerOf(''), unsampled).sampled).toBe(false)
+    expect(startTrace(samplerOf('always_on'), unsampled).sampled).toBe(true)
+    expect(startTrace(samplerOf('always_off'), { ...unsampled, sampled: true }).sampled).toBe(false)
+    const sampled = Array.from(
+      { length: 2_000 },
+      () => startTrace(samplerOf('traceidratio', '0.25'), undefined).sampled,
+    )
+    expect(sampled.filter(Boolean).length).toBeGreaterThan(350)
+    expect(sampled.filter(Boolean).length).toBeLessThan(650)
+  })
+})
+
+/** As the text format says: a name, labels with escaped values, a number. */
+const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
+
+describe('MCP_BRIDGE_METRICS', () => {
+  it('serves what Prometheus can read, to this machine only', async () => {
+    const port = new PrometheusPort()
+    const number = await port.listen({ host: '127.0.0.1', port: 0 })
+    const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
+    port.receive([
+      { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
+    ])
+    const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
+    const text = await (await get({})).text()
+    const lines = text.trim().split('\n')
+    for (const line of lines) expect(line.startsWith('# ') || SAMPLE.test(line)).toBe(true)
+    expect(text).toContain('# TYPE mcp_client_operation_duration_seconds histogram')
+    expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
+    expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
+    expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
+    const second = new PrometheusPort()
+    await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await port.close()
+  })
+
+  it('counts a bounded number of series', () => {
+    const metrics = new Metrics()
+    const call = {
+      type: 'call.ended' as const,
+      id: newId(),
+      kind: 'tool' as const,
+      server: 's',
+      outcome: 'ok' as const,
+    }
+    for (let index = 0; index < 2_000; index += 1) {
+      metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
+    }
+    const points = metrics.read()[0]?.histogram?.points ?? []
+    expect(points).toHaveLength(501)
+    expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(2_000)
+  })
+
+  it('has every metric that the dashboard asks for', () => {
+    const metrics = new Metrics()
+    const known = new Set(
+      metrics.names.map(({ name, unit, isHistogram }) => {
+        const [line] = prometheusText([
+          { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
+        ]).split('\n')
+        return line!.split(' ')[2]!
+      }),
+    )
+    const dashboard = readFileSync(path.join(ROOT, 'dashboards/grafana.json'), 'utf8')
+    const asked = [...dashboard.matchAll(/\b((?:mcp|sandbridge)_\w+?)(?:_bucket|_count|_sum)?[{[]/g)].map(
+      ([, name]) => name!,
+    )
+    expect(asked.length).toBeGreaterThan(8)
+    expect(asked.filter((name) => !known.has(name))).toEqual([])
+  })
+})

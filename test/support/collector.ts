@@ -1,0 +1,132 @@
+// An OpenTelemetry collector for tests: takes OTLP over HTTP as JSON, and holds each request to the names and types of opentelemetry-proto 1.
+// The schemas are written from the .proto files by the rules of the JSON mapping, and refuse what those do not have.
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import * as z from 'zod'
+
+const int64 = z.string().regex(/^-?\d{1,20}$/)
+const hex = (digits: number) => z.string().regex(new RegExp(`^(?!0+$)[0-9a-f]{${digits}}$`))
+const value = z.union([
+  z.strictObject({ stringValue: z.string() }),
+  z.strictObject({ boolValue: z.boolean() }),
+  z.strictObject({ intValue: int64 }),
+  z.strictObject({ doubleValue: z.number() }),
+])
+const attributes = z.array(z.strictObject({ key: z.string().min(1), value }))
+const scope = z.strictObject({ name: z.string(), version: z.string() })
+const resource = z.strictObject({ attributes })
+
+const span = z.strictObject({
+  traceId: hex(32),
+  spanId: hex(16),
+  parentSpanId: hex(16).optional(),
+  traceState: z.string().optional(),
+  name: z.string().min(1),
+  kind: z.int().min(1).max(5),
+  startTimeUnixNano: int64,
+  endTimeUnixNano: int64,
+  attributes,
+  status: z.strictObject({ code: z.int().min(0).max(2).optional(), message: z.string().optional() }),
+})
+const point = { attributes, startTimeUnixNano: int64, timeUnixNano: int64 }
+const histogram = z.strictObject({
+  dataPoints: z.array(
+    z
+      .strictObject({
+        ...point,
+        count: int64,
+        sum: z.number(),
+        bucketCounts: z.array(int64),
+        explicitBounds: z.array(z.number()),
+      })
+      .refine(({ bucketCounts, explicitBounds }) => bucketCounts.length === explicitBounds.length + 1)
+      .refine(({ bucketCounts, count }) => bucketCounts.reduce((sum, one) => sum + Number(one), 0) === Number(count)),
+  ),
+  aggregationTemporality: z.literal(2),
+})
+const sum = z.strictObject({
+  dataPoints: z.array(z.strictObject({ ...point, asInt: int64 })),
+  aggregationTemporality: z.literal(2),
+  isMonotonic: z.literal(true),
+})
+const metric = z.strictObject({
+  name: z.string().min(1),
+  unit: z.string(),
+  description: z.string(),
+  histogram: histogram.optional(),
+  sum: sum.optional(),
+})
+const traces = z.strictObject({
+  resourceSpans: z.array(
+    z.strictObject({ resource, scopeSpans: z.array(z.strictObject({ scope, spans: z.array(span) })) }),
+  ),
+})
+const metrics = z.strictObject({
+  resourceMetrics: z.array(
+    z.strictObject({ resource, scopeMetrics: z.array(z.strictObject({ scope, metrics: z.array(metric) })) }),
+  ),
+})
+
+type Entry = z.infer<typeof attributes>[number]
+type CollectedSpan = Omit<z.infer<typeof span>, 'attributes'> & { attributes: Record<string, unknown> }
+export type CollectedMetric = z.infer<typeof metric>
+
+export interface Collector {
+  url: string
+  spans: CollectedSpan[]
+  /** As the last request has them. */
+  metrics: CollectedMetric[]
+  resource: Record<string, unknown>
+  headers: IncomingHttpHeaders
+  requests: number
+  /** Answers in place of taking what is sent. */
+  answer: ((response: ServerResponse) => void) | undefined
+}
+
+/** Attributes as a plain object. */
+export function plain(list: readonly Entry[]): Record<string, unknown> {
+  return Object.fromEntries(list.map(({ key, value: one }) => [key, Object.values(one)[0]]))
+}
+
+export async function startCollector(): Promise<Collector> {
+  const collector: Collector = {
+    url: '',
+    spans: [],
+    metrics: [],
+    resource: {},
+    headers: {},
+    requests: 0,
+    answer: undefined,
+  }
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      collector.requests += 1
+      collector.headers = request.headers
+      if (collector.answer) return collector.answer(response)
+      if (request.url === '/v1/traces') {
+        for (const { resource: about, scopeSpans } of traces.parse(body).resourceSpans) {
+          collector.resource = plain(about.attributes)
+          for (const one of scopeSpans.flatMap(({ spans }) => spans))
+            collector.spans.push({ ...one, attributes: plain(one.attributes) })
+        }
+      } else if (request.url === '/v1/metrics') {
+        collector.metrics = metrics
+          .parse(body)
+          .resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((one) => one.metrics))
+      } else throw new Error(`nobody listens at ${request.url}`)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+      return undefined
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return collector
+}

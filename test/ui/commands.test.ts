@@ -1,0 +1,73 @@
+// This file verifies that the built commands serve the page, and that a page that cannot be served costs a client nothing.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { rm } from 'node:fs/promises'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+/
+
+function start(args: string[]): ChildProcess {
+  const home = makeHome()
+  const child = spawn(process.execPath, [CLI, ...args], { env: bridgeEnv(home), cwd: home, stdio: 'pipe' })
+  onTestFinished(async () => {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    await rm(home, { recursive: true, force: true, maxRetries: 3 })
+  })
+  return child
+}
+
+async function outputUntil(stream: NodeJS.ReadableStream, wanted: RegExp): Promise<string> {
+  let text = ''
+  for await (const piece of stream) {
+    text += String(piece)
+    const found = wanted.exec(text)
+    if (found) return found[0]
+  }
+  throw new Error(`The program ended, and wrote: ${text}`)
+}
+
+it.each([
+  ['ui', ['ui'], 'stdout'],
+  ['ui --json', ['ui', '--json'], 'stdout'],
+  ['run --ui', ['run', '--ui'], 'stderr'],
+  ['run --http --ui', ['run', '--http', '127.0.0.1:0', '--ui'], 'stderr'],
+] as const)('sandbridge %s prints a link that opens the page', async (_, args, stream) => {
+  const child = start([...args])
+  const link = await outputUntil(child[stream]!, LINK)
+  const opened = await fetch(link)
+  expect(opened.status).toBe(200)
+  const cookie = opened.headers.get('set-cookie')!.split(';')[0]!
+  const page = await fetch(new URL('/ui/', link), { headers: { cookie } })
+  expect(await page.text()).toContain('<title>Sandbridge</title>')
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self';/,
+  )
+})
+
+it('serves its client when the port of the page is taken, and says so', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as { port: number }
+  const child = start(['run', '--ui', String(port)])
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+  child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: hello })}\n`)
+  child.stdin!.write(
+    `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n${JSON.stringify(message)}\n`,
+  )
+  await Promise.all([
+    outputUntil(child.stderr!, /The page cannot be served at 127\.0\.0\.1:\d+/),
+    outputUntil(child.stdout!, /run_python/),
+  ])
+})
+
+it.each(['-1', '70000', 'x'])('refuses the port %s', async (port) => {
+  const child = start(['ui', '--port', port])
+  expect(await outputUntil(child.stderr!, /is not a port/)).toBe('is not a port')
+})

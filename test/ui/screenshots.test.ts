@@ -1,0 +1,133 @@
+// This file verifies that the page is usable by keyboard and screen reader, in both themes and on a narrow screen, and takes the pictures of
+// docs/ui.md: SANDBRIDGE_SCREENSHOTS=docs/ui writes those, any other folder gets all.
+import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { published, ROOT } from '../support/bridge-process.ts'
+import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** In docs/ui.md. */
+const DOCUMENTED = new Set(['now-light-1280', 'find-dark-1280'])
+
+const REPORT = `# What does the trip cost?
+import json
+
+legs = [(120, 45), (80, 30), (200, 60)]
+sums = []
+for fare, extra in legs:
+    sums.append(await mcp_everything.get_sum(a=fare, b=extra))
+forecast = await mcp_everything.get_structured_content(location="Chicago")
+print("asked", len(sums), "times")
+forecast`
+
+const PICTURE = `
+import struct, zlib
+W, H = 640, 200
+rows = bytearray()
+for y in range(H):
+    rows += b"\\0"
+    for x in range(W):
+        bar = 40 + (x // 40 * 53) % 150
+        on = y > H - bar and x % 40 > 6
+        rows += bytes((42, 91, 208) if on else (255, 255, 255))
+chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+PNG = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", W, H, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(bytes(rows))) + chunk(b"IEND", b"")
+class Chart:
+    def _repr_png_(self): return PNG
+chart = Chart()`
+
+async function audit(page: Page, where: string): Promise<void> {
+  // The page's policy forbids scripts from elsewhere; the test's own comes past it, as a browser's extension does.
+  await page.evaluate(await import('node:fs').then((fs) => fs.readFileSync(AXE, 'utf8')))
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const told = serious.map(
+    ({ id, nodes }) =>
+      `${where}: ${id}: ${nodes
+        .map(({ html }) => html)
+        .slice(0, 3)
+        .join(' ')}`,
+  )
+  expect(told).toEqual([])
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['SANDBRIDGE_SCREENSHOTS']
+  if (!folder || (folder === 'docs/ui' && !DOCUMENTED.has(name))) return
+  mkdirSync(path.resolve(ROOT, folder), { recursive: true })
+  await page.screenshot({ path: path.resolve(ROOT, folder, `${name}.png`), animations: 'disabled' })
+}
+
+describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 420],
+    ['dark', 420],
+  ] as const)(
+    'is accessible in %s colours, %i pixels wide',
+    async (theme, width) => {
+      const { page, run, bridge, problems } = await openPage({
+        servers: { everything: published.everything(), broken: { command: 'no-such-program', args: ['--port', '1'] } },
+        theme,
+        width,
+      })
+      const shot = async (name: string): Promise<void> => {
+        await page.waitForTimeout(150)
+        await audit(page, name)
+        await picture(page, `${name}-${theme}-${width}`)
+      }
+      await shot('empty')
+      await bridge.catalog.index(['everything', 'broken'])
+      await run(PICTURE)
+      await run('await runtime.save_artifact("trips.csv", "leg,fare\\n1,165\\n2,110\\n3,260\\n")\nchart')
+      await run('await mcp_everything.get_sum(a=1, b="x")')
+      await run('print("x" * 30)\n1/0')
+      await run(REPORT)
+      void run(
+        'import asyncio\nprint("waiting for the report …")\nawait mcp_everything.trigger_long_running_operation(duration=60, steps=20)',
+      ).catch(() => {})
+      await page.getByRole('button', { name: 'trigger-long-running' }).waitFor()
+      await page.locator('.folded').first().click()
+      await shot('now')
+      await goTo(page, 'Servers')
+      await page.getByRole('link', { name: /broken/ }).click()
+      await page.getByText('It failed').waitFor()
+      await shot('servers-failed')
+      await page.goto(`${page.url().split('#')[0]!}#/servers/everything`)
+      await page.getByText('await mcp_everything.echo(').waitFor()
+      await shot('servers')
+      await goTo(page, 'Find')
+      await page.getByRole('searchbox').fill('add two numbers')
+      await page.getByText('everything.get_sum', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Try it' }).first().click()
+      await shot('find')
+      await goTo(page, 'Cells')
+      await page.keyboard.type('for name in ["a", "b"]:\nprint(name)')
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()
+      await page.keyboard.type('sum([1, 2])  # more')
+      await shot('cells')
+      await goTo(page, 'Record')
+      await page.locator('.run').first().waitFor()
+      if (width > 760) await page.locator('.run').nth(2).click()
+      await shot('record')
+      await goTo(page, 'Kept')
+      await page.getByRole('link', { name: /trips/ }).click()
+      await page.getByText('leg,fare').waitFor()
+      await shot('kept')
+      await goTo(page, 'Cost')
+      await page.getByRole('cell').first().waitFor()
+      await shot('cost')
+      expect(problems).toEqual([])
+      await page.getByRole('button', { name: 'Use' }).click()
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme === 'dark' ? 'light' : 'dark')
+    },
+    150_000,
+  )
+})

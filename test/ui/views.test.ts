@@ -1,0 +1,115 @@
+// This file verifies what the views of the page show and do, in a real Chromium with a real bridge behind it.
+import { describe, expect, it, vi } from 'vitest'
+import { published } from '../support/bridge-process.ts'
+import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+
+// A browser, a sandbox and a bridge share the machine with other tests.
+vi.setConfig({ testTimeout: 90_000 })
+
+const everything = { everything: published.everything() }
+
+describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
+  it('shows a cell as it runs: code, output, calls, value', async () => {
+    const { page, run, problems } = await openPage({ servers: everything })
+    await page.getByText('Nothing has run yet').waitFor()
+    const done = run(
+      'import time\nprint("first line")\ntotal = await mcp_everything.get_sum(a=20, b=22)\ntime.sleep(1)\ntotal',
+    )
+    await page.getByText('first line', { exact: true }).waitFor()
+    await page.getByText('running', { exact: true }).waitFor()
+    await done
+    const cell = page.getByRole('article', { name: 'Cell 1' })
+    await cell.getByText('done', { exact: true }).waitFor()
+    expect(await cell.getByRole('region', { name: 'Code' }).innerText()).toContain('mcp_everything.get_sum')
+    expect(await cell.locator('.tok-keyword').first().innerText()).toBe('import')
+    await cell.getByRole('button', { name: 'get-sum' }).click()
+    expect(await cell.locator('.call-details').innerText()).toContain('"a":20')
+    expect(await cell.locator('.value').innerText()).toContain('42')
+    expect(problems).toEqual([])
+  })
+
+  it('interrupts a cell', async () => {
+    const { page, run, problems } = await openPage()
+    const done = run('print("on")\nwhile True: pass')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('interrupted', { exact: true }).waitFor()
+    const { content } = await done
+    expect(JSON.stringify(content)).toMatch(/interrupt/i)
+    expect(problems).toEqual([])
+  })
+
+  it('shows pictures', async () => {
+    const { page, run, problems } = await openPage()
+    const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    await run(`import base64\nclass P:\n  def _repr_png_(self): return base64.b64decode("${dot}")\nP()`)
+    await page.locator('.output img').waitFor()
+    expect(
+      await page.locator('.output img').evaluate((image) => (image as { naturalWidth?: number }).naturalWidth),
+    ).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  it('lists servers, with tools and what they cost, and starts one', async () => {
+    const { page, problems } = await openPage({
+      servers: { ...everything, broken: { command: 'no-such-program-at-all' } },
+    })
+    await goTo(page, 'Servers')
+    await page.getByRole('link', { name: /everything/ }).click()
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('await mcp_everything.echo(').waitFor()
+    await page.getByRole('button', { name: 'Restart' }).waitFor()
+    expect(await page.locator('.facts').innerText()).toMatch(/about [\d,]+ tokens/)
+    await page.getByRole('link', { name: /broken/ }).click()
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('It failed').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('finds tools, says why, and calls one from a form', async () => {
+    const { page, bridge, problems } = await openPage({ servers: everything })
+    await bridge.catalog.index(['everything'])
+    await goTo(page, 'Find')
+    await page.getByRole('searchbox').fill('add two numbers')
+    const best = page.locator('.hit').first()
+    await best.getByText('everything.get_sum', { exact: true }).waitFor()
+    expect(await best.locator('.why').innerText()).toMatch(/words [\d.]+ \+ meaning/)
+    await best.getByRole('button', { name: 'Try it' }).click()
+    await best.getByRole('button', { name: 'Call' }).click()
+    await best.getByText('a is missing').waitFor()
+    await best.getByLabel(/^a /).fill('20')
+    await best.getByLabel(/^b /).fill('22')
+    expect(await best.getByRole('region', { name: 'The cell' }).innerText()).toBe(
+      'await mcp_everything.get_sum(a=20, b=22)',
+    )
+    await best.getByRole('button', { name: 'Call' }).click()
+    expect(await best.locator('.cell .value').innerText()).toContain('42')
+    expect(problems).toEqual([])
+  })
+
+  it('runs cells of its own, and completes names', async () => {
+    const { page, of, problems } = await openPage()
+    await goTo(page, 'Cells')
+    await page.keyboard.type('answer = 42')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()
+    await page.keyboard.type('answ')
+    await page.keyboard.press('Control+Space')
+    await page.getByRole('option', { name: 'answer' }).click()
+    await page.keyboard.type(' + x')
+    await page.keyboard.press('Shift+Enter')
+    await page.getByText("name 'x' is not defined").first().waitFor()
+    // Completions are cells, too, and not shown.
+    expect(of('cell.started').length).toBeGreaterThan(2)
+    expect(await page.getByRole('article').count()).toBe(2)
+    expect(problems).toEqual([])
+  })
+
+  it('shows what cells have kept', async () => {
+    const { page, run, problems } = await openPage()
+    await run('await runtime.save_artifact("report.csv", "a,b\\n1,2\\n")')
+    await goTo(page, 'Kept')
+    await page.getByRole('link', { name: /report\.csv/ }).click()
+    await page.getByText('a,b').waitFor()
+    expect(problems).toEqual([])
+  })
+})

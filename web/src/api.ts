@@ -1,0 +1,47 @@
+// Asks the bridge. The key that shows it is this page that asks came with the link, and stays with this origin.
+const KEY_NAME = 'sandbridge-key'
+
+/** Take the key out of the address, where the link has put it. */
+export function takeKey(): void {
+  const [, key] = /^#key=([\w-]+)$/.exec(location.hash) ?? []
+  if (key === undefined) return
+  localStorage.setItem(KEY_NAME, key)
+  history.replaceState(null, '', `${location.pathname}#/now`)
+}
+
+/** The bridge has refused or failed; `message` is for the user. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly hint: string | undefined
+
+  constructor(status: number, message: string, hint?: string) {
+    super(message)
+    this.status = status
+    this.hint = hint
+  }
+}
+
+export function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const key = localStorage.getItem(KEY_NAME) ?? ''
+  return fetch(`api/${path}`, { ...init, headers: { 'x-sandbridge-key': key }, cache: 'no-store' })
+}
+
+/** @throws ApiError */
+export async function ask<T>(path: string, params: Record<string, string> = {}): Promise<T> {
+  const query = new URLSearchParams(params).toString()
+  return read<T>(request(query === '' ? path : `${path}?${query}`))
+}
+
+/** @throws ApiError */
+export async function tell<T>(path: string, params: object): Promise<T> {
+  return read<T>(request(path, { method: 'POST', body: JSON.stringify(params) }))
+}
+
+async function read<T>(asked: Promise<Response>): Promise<T> {
+  const response = await asked.catch(() => {
+    throw new ApiError(0, 'The bridge does not answer.')
+  })
+  const body = (await response.json().catch(() => ({}))) as { error?: string; hint?: string }
+  if (response.ok) return body as T
+  throw new ApiError(response.status, body.error ?? `The bridge answered ${response.status}.`, body.hint)
+}

@@ -1,0 +1,99 @@
+// The frame around the views: where one is, whether the bridge is there, light or dark.
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { type Connection, useStore } from './store.ts'
+import { ThemeButton } from './theme.tsx'
+import { Cells } from './views/cells.tsx'
+import { Cost } from './views/cost.tsx'
+import { Find } from './views/find.tsx'
+import { Kept } from './views/kept.tsx'
+import { Now } from './views/now.tsx'
+import { Record } from './views/record.tsx'
+import { Servers } from './views/servers.tsx'
+
+const VIEWS = [
+  { path: 'now', title: 'Now', show: () => <Now /> },
+  { path: 'servers', title: 'Servers', show: (id?: string) => <Servers name={id} /> },
+  { path: 'find', title: 'Find', show: () => <Find /> },
+  { path: 'cells', title: 'Cells', show: () => <Cells /> },
+  { path: 'record', title: 'Record', show: (id?: string) => <Record id={id} /> },
+  { path: 'kept', title: 'Kept', show: (id?: string) => <Kept id={id} /> },
+  { path: 'cost', title: 'Cost', show: () => <Cost /> },
+]
+
+export function App(): JSX.Element {
+  const hash = useHash()
+  const { connection } = useStore()
+  const [, path = '', id] = hash.split('/')
+  const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
+  useEffect(() => {
+    document.title = `${view.title} · Sandbridge`
+  }, [view])
+  return (
+    <div class="frame">
+      <a class="skip" href="#content" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <span class="brand">
+          <img src="icon.svg" alt="" width="22" height="22" />
+          Sandbridge
+        </span>
+        <nav aria-label="Views">
+          {VIEWS.map((one) => (
+            <a key={one.path} href={`#/${one.path}`} aria-current={one === view ? 'page' : undefined}>
+              {one.title}
+            </a>
+          ))}
+        </nav>
+        <ConnectionState connection={connection} />
+        <ThemeButton />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {connection === 'lost' && (
+          <p class="problem" role="alert">
+            The bridge has ended or does not answer. The page tries again every second; what it shows is the last it
+            heard.
+          </p>
+        )}
+        {connection === 'locked' && (
+          <p class="problem" role="alert">
+            This page has no access any more. Open the link that <code>sandbridge ui</code> prints.
+          </p>
+        )}
+        {view.show(id === undefined ? undefined : decodeURIComponent(id))}
+      </main>
+    </div>
+  )
+}
+
+const WORDS: { [state in Connection]: string } = {
+  connecting: 'connecting',
+  live: 'live',
+  lost: 'not connected',
+  locked: 'no access',
+}
+
+function ConnectionState({ connection }: { connection: Connection }): JSX.Element {
+  return (
+    <span class={`status connection ${connection === 'live' ? 'good' : 'bad'}`} role="status">
+      <span class="dot" aria-hidden="true" />
+      {WORDS[connection]}
+    </span>
+  )
+}
+
+function skip(event: Event): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#content')!.focus()
+}
+
+function useHash(): string {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = (): void => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return hash
+}

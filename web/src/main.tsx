@@ -1,0 +1,11 @@
+// The page begins here.
+import { render } from 'preact'
+import { takeKey } from './api.ts'
+import { App } from './app.tsx'
+import { store } from './store.ts'
+import { applyChosenTheme } from './theme.tsx'
+
+takeKey()
+applyChosenTheme()
+void store.follow()
+render(<App />, document.querySelector('#page')!)

@@ -1,0 +1,25 @@
+// A state as a dot and a word: no colour stands alone.
+import type { JSX } from 'preact'
+
+const TONES: Record<string, string> = {
+  ok: 'good',
+  up: 'good',
+  running: 'live',
+  starting: 'live',
+  error: 'bad',
+  failed: 'bad',
+  killed: 'bad',
+  timeout: 'warn',
+  interrupted: 'warn',
+}
+
+const WORDS: Record<string, string> = { ok: 'done', up: 'running', 'not-started': 'idle', timeout: 'timed out' }
+
+export function Status({ status }: { status: string }): JSX.Element {
+  return (
+    <span class={`status ${TONES[status] ?? 'still'}`}>
+      <span class="dot" aria-hidden="true" />
+      {WORDS[status] ?? status}
+    </span>
+  )
+}

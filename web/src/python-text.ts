@@ -1,0 +1,27 @@
+// Values as Python writes them, for cells that the page makes. Pure.
+
+function pythonLiteral(value: unknown): string {
+  if (value === null || value === undefined) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value === 'string' || typeof value === 'number') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`
+  const entries = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${pythonLiteral(one)}`)
+  return `{${entries.join(', ')}}`
+}
+
+/** A cell that calls a tool. */
+export function callCode(serverAlias: string, tool: string, args: Record<string, unknown>): string {
+  const names = Object.entries(args)
+  const isPlain = names.every(([name]) => /^[a-z_]\w*$/i.test(name) && !RESERVED.has(name))
+  const given = isPlain
+    ? names.map(([name, value]) => `${name}=${pythonLiteral(value)}`).join(', ')
+    : `**${pythonLiteral(args)}`
+  return `await mcp_${serverAlias}.${tool}(${given})`
+}
+
+const RESERVED = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global if import in is ' +
+    'lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+)

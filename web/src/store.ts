@@ -1,0 +1,130 @@
+// What the page knows: the state of every bridge, kept up by its events. Views are drawn anew after a change, once a frame.
+import { useEffect, useState } from 'preact/hooks'
+import type { PageEvent } from '../../src/ui/page-event.ts'
+import { applyEvent, type CellView, emptyState, type PageState } from '../../src/ui/page-state.ts'
+import type { Snapshot } from '../../src/ui/source.ts'
+import { ApiError, request } from './api.ts'
+
+interface BridgeState extends PageState {
+  id: string
+  title: string
+}
+
+export type Connection = 'connecting' | 'live' | 'lost' | 'locked'
+
+type Message = { source: string; title: string } & (
+  | { kind: 'snapshot'; content: Snapshot }
+  | { kind: 'events'; content: PageEvent[] }
+)
+
+const RETRY_MS = 1_000
+/** Cells kept here; the record asks for older ones. */
+const MAX_CELLS = 500
+
+class Store {
+  connection: Connection = 'connecting'
+  readonly bridges = new Map<string, BridgeState>()
+  /** Goes up when servers have changed. */
+  serverChanges = 0
+  readonly #listeners = new Set<() => void>()
+  #isScheduled = false
+
+  /** @returns what ends the subscription */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The newest first. */
+  cells(): (CellView & { source: string })[] {
+    const all = [...this.bridges.values()].flatMap(({ id, cells }) =>
+      [...cells.values()].map((cell) => Object.assign(cell, { source: id })),
+    )
+    return all.toSorted((a, b) => b.at - a.at || b.number - a.number)
+  }
+
+  /** Follow the bridge for as long as the page is open. */
+  async follow(): Promise<never> {
+    for (;;) {
+      try {
+        await this.#read()
+        this.#connect('lost')
+      } catch (error) {
+        this.#connect(error instanceof ApiError && error.status === 401 ? 'locked' : 'lost')
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+
+  async #read(): Promise<void> {
+    const response = await request('events')
+    if (!response.ok || !response.body) throw new ApiError(response.status, '')
+    this.#connect('live')
+    this.bridges.clear()
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    let pieces: string[] = []
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      if (!value.includes('\n\n') && !(value.startsWith('\n') && pieces.at(-1)?.endsWith('\n'))) {
+        pieces.push(value)
+        continue
+      }
+      const texts = (pieces.join('') + value).split('\n\n')
+      pieces = [texts.pop()!]
+      for (const text of texts) if (text.startsWith('data: ')) this.#take(JSON.parse(text.slice(6)) as Message)
+    }
+  }
+
+  #take(message: Message): void {
+    if (message.kind === 'snapshot') {
+      const { sessions, cells, questions, tokens } = message.content
+      this.bridges.set(message.source, {
+        id: message.source,
+        title: message.title,
+        sessions: new Map(sessions.map((one) => [one.id, one])),
+        cells: new Map(cells.map((one) => [one.id, one])),
+        questions: new Map(questions.map((one) => [one.id, one])),
+        tokens: new Map(tokens),
+      })
+      this.serverChanges += 1
+    } else {
+      const state = this.bridges.get(message.source) ?? { ...emptyState(), id: message.source, title: message.title }
+      this.bridges.set(message.source, state)
+      for (const event of message.content) {
+        if (event.type === 'servers.changed') this.serverChanges += 1
+        applyEvent(state, event)
+      }
+      while (state.cells.size > MAX_CELLS) state.cells.delete(state.cells.keys().next().value!)
+    }
+    this.#changed()
+  }
+
+  #connect(connection: Connection): void {
+    if (this.connection === connection) return
+    this.connection = connection
+    this.#changed()
+  }
+
+  #changed(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    const draw = (): void => {
+      if (!this.#isScheduled) return
+      this.#isScheduled = false
+      for (const listener of this.#listeners) listener()
+    }
+    requestAnimationFrame(draw)
+    // A page that is not seen has no frames.
+    setTimeout(draw, 250)
+  }
+}
+
+export const store = new Store()
+
+/** Draw a component anew after every change. */
+export function useStore(): Store {
+  const [, draw] = useState({})
+  useEffect(() => store.listen(() => draw({})), [])
+  return store
+}

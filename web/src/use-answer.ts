@@ -1,0 +1,35 @@
+// An answer of the bridge, asked for again when what it depends on has changed. The old one stays until the new one is there.
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from './api.ts'
+
+export interface Answer<T> {
+  value: T | undefined
+  error: string | undefined
+  isLoading: boolean
+}
+
+/** @param path undefined asks nothing */
+export function useAnswer<T>(
+  path: string | undefined,
+  params: Record<string, string> = {},
+  again: unknown = 0,
+): Answer<T> {
+  const [answer, setAnswer] = useState<Answer<T>>({ value: undefined, error: undefined, isLoading: path !== undefined })
+  const key = JSON.stringify([path, params, again])
+  useEffect(() => {
+    if (path === undefined) {
+      setAnswer({ value: undefined, error: undefined, isLoading: false })
+      return undefined
+    }
+    let isWanted = true
+    setAnswer((before) => ({ ...before, isLoading: true }))
+    ask<T>(path, params).then(
+      (value) => isWanted && setAnswer({ value, error: undefined, isLoading: false }),
+      (error: Error) => isWanted && setAnswer((before) => ({ ...before, error: error.message, isLoading: false })),
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [key])
+  return answer
+}

@@ -1,0 +1,96 @@
+// Now: every open session with its cells as they run.
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { visibleInline } from '../../../src/text/visible.ts'
+import type { CellView, SessionView } from '../../../src/ui/page-state.ts'
+import { CellCard } from '../parts/cell-card.tsx'
+import { Status } from '../parts/status.tsx'
+import { useStore } from '../store.ts'
+import { clock, duration, plural } from '../words.ts'
+
+/** Of a session, beside those that are open. */
+const OLDER_SHOWN = 8
+
+type Cell = CellView & { source: string }
+
+export function Now(): JSX.Element {
+  const store = useStore()
+  const { bridges } = store
+  const cells = store.cells()
+  const sessions = [...bridges.values()].flatMap((bridge) =>
+    [...bridge.sessions.values()].map((session) => ({ session, title: bridge.title })),
+  )
+  const shown = sessions
+    .map(({ session, title }) => ({ session, title, cells: cells.filter((cell) => cell.session === session.id) }))
+    .filter((one) => one.cells.length > 0)
+    .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
+  const running = cells.filter(({ status }) => status === 'running').length
+  return (
+    <>
+      <header class="view-head">
+        <h1>Now</h1>
+        <p class="muted">
+          {plural(running, 'cell')} running · {plural(shown.length, 'session')}
+        </p>
+      </header>
+      {shown.length === 0 && (
+        <div class="empty">
+          <h2>Nothing has run yet</h2>
+          <p>Cells appear here as they run, with their output and the calls they make.</p>
+          <p>
+            Type one yourself under <a href="#/cells">Cells</a>, or try a tool under <a href="#/find">Find</a>.
+          </p>
+        </div>
+      )}
+      {shown.map((one) => (
+        <Session
+          key={one.session.id}
+          session={one.session}
+          title={bridges.size > 1 ? one.title : ''}
+          cells={one.cells}
+        />
+      ))}
+    </>
+  )
+}
+
+function Session({ session, title, cells }: { session: SessionView; title: string; cells: Cell[] }): JSX.Element {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [newest, ...older] = cells
+  const toggle = (id: string): void => {
+    const next = new Set(open)
+    if (!next.delete(id)) next.add(id)
+    setOpen(next)
+  }
+  return (
+    <section class="session" aria-label={`Session of ${session.client || 'a client'}`}>
+      <h2>
+        {visibleInline(session.client || 'Session')}
+        <span class="muted">
+          {title && `${title} · `}
+          {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
+          {session.ended && ' · ended'}
+        </span>
+      </h2>
+      <CellCard cell={newest!} />
+      {older.slice(0, OLDER_SHOWN).map((cell) => (
+        <div key={cell.id}>
+          <button type="button" class="folded" aria-expanded={open.has(cell.id)} onClick={() => toggle(cell.id)}>
+            <Status status={cell.status} />
+            <code>{visibleInline(cell.code.trim().split('\n', 1)[0]!)}</code>
+            <span class="muted">
+              {cell.callCount > 0 && `${plural(cell.callCount, 'call')} · `}
+              {cell.durationMs === undefined ? '' : duration(cell.durationMs)}
+            </span>
+          </button>
+          {open.has(cell.id) && <CellCard cell={cell} />}
+        </div>
+      ))}
+      {older.length > OLDER_SHOWN && (
+        <p class="note">
+          {older.length - OLDER_SHOWN} older cells are under <a href="#/record">Record</a>.
+        </p>
+      )}
+    </section>
+  )
+}
