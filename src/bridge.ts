@@ -393,7 +393,7 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    { servers, asker: client, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
@@ -401,6 +401,7 @@ export class Bridge {
     const scope = scopeFor(this.catalog, servers, this.settings.load)
     const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
     const masker = this.maskers?.of(session)
+    const asker = client && masker ? maskedAsker(client, masker) : client
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
@@ -428,7 +429,7 @@ export class Bridge {
       facts,
       checkSavedTool: checkTool,
       scope,
-      asker: asker && masker ? maskedAsker(asker, masker) : asker,
+      asker,
       session,
       notes,
       savedArtifacts,
