@@ -44,7 +44,9 @@ it.each([
   const cookie = opened.headers.get('set-cookie')!.split(';')[0]!
   const page = await fetch(new URL('/ui/', link), { headers: { cookie } })
   expect(await page.text()).toContain('<title>Sandbridge</title>')
-  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self';/,
+  )
 })
 
 it('serves its client when the port of the page is taken, and says so', async () => {
@@ -56,7 +58,9 @@ it('serves its client when the port of the page is taken, and says so', async ()
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
   child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: hello })}\n`)
-  child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n${JSON.stringify(message)}\n`)
+  child.stdin!.write(
+    `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n${JSON.stringify(message)}\n`,
+  )
   await Promise.all([
     outputUntil(child.stderr!, /The page cannot be served at 127\.0\.0\.1:\d+/),
     outputUntil(child.stdout!, /run_python/),
