@@ -16,6 +16,9 @@ export interface AuditOptions extends FieldOptions {
   limits?: RecordLimits
 }
 
+/** Lines are written together: one write for each call costs more than the call. A bridge that is killed loses as much. */
+const WRITE_EVERY_MS = 100
+
 interface OpenCell {
   started: EventOf<'cell.started'>
   codeHash: string
@@ -33,6 +36,7 @@ export class Audit implements Subscriber {
   readonly #calls = new Map<string, EventOf<'call.started'>>()
   readonly #decisions = new Map<string, EventOf<'call.decided'>>()
   #flushing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
   #isFailing = false
 
   constructor(options: AuditOptions) {
@@ -48,10 +52,14 @@ export class Audit implements Subscriber {
 
   receive(events: readonly BridgeEvent[]): void {
     for (const event of events) this.#take(event)
-    this.#flushing = this.#flush()
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#flushing = this.#flush()
+    }, WRITE_EVERY_MS)
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#timer)
     await this.#flushing
     await this.#record.close().catch((error: unknown) => this.#fail(error))
   }

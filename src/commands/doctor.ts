@@ -84,7 +84,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
-    print(jailText(jail))
+    if (jail.servers.length > 0) print(jailText(jail))
     for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
@@ -161,8 +161,10 @@ async function jailState(definitions: readonly ServerDefinition[]): Promise<Jail
 }
 
 function jailText({ usable, verdict, servers }: JailState): string {
-  const which = servers.length > 0 ? `jailed: ${servers.join(', ')}` : 'none is jailed'
-  return usable ? `Servers can be jailed with ${verdict}; ${which}.` : `Servers cannot be jailed: ${verdict}; ${which}.`
+  const names = servers.join(', ')
+  return usable
+    ? `Jailed with ${verdict}: ${names}.`
+    : `These servers do not start: ${names}. They cannot be jailed: ${verdict}.`
 }
 
 /** How many there are, and what is known of them: none has failed that was never asked. */

@@ -71,7 +71,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     expect(servers.find(({ name }) => name === 'told')).toMatchObject({
       jailed: expect.stringContaining('no network') as string,
     })
-    expect((await run(['doctor'])).stdout).toMatch(/^Servers can be jailed with bubblewrap; jailed: .*told/m)
+    expect((await run(['doctor'])).stdout).toMatch(/^Jailed with bubblewrap: .*told/m)
   })
 
   it('ends when the bridge is killed', async () => {
