@@ -101,6 +101,7 @@ export interface RunCellRequest extends Pick<
 interface RunOrigin {
   id: string
   client?: string | undefined
+  user?: string | undefined
   trace?: TraceContext | undefined
 }
 
@@ -407,7 +408,7 @@ export class Bridge {
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const trace = run ? run.trace : this.events.startTrace(undefined)
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, trace }
+    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
     const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }

@@ -253,6 +253,24 @@ profile
   .argument('<name>')
   .action(async (name: string) => (await import('./commands/profile.ts')).removeProfile(name))
 
+const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
+token
+  .command('list', { isDefault: true })
+  .description('list them; the tokens themselves are not kept')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/token.ts')).listTokens(options))
+token
+  .command('create')
+  .description('create one and print it, once')
+  .argument('<name>', 'the user, as the record names them')
+  .option('--expires <duration>', 'when it ends: 90m, 12h or 90d (default: never)')
+  .action(async (name: string, options: object) => (await import('./commands/token.ts')).createToken(name, options))
+token
+  .command('revoke')
+  .description('delete one; a bridge that runs stops accepting it at once')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./commands/token.ts')).revokeToken(name))
+
 program
   .command('index')
   .description('list the tools of every server now, so that no cell waits for it')

@@ -16,7 +16,7 @@ const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'promp
 
 /** Of every line. */
 function common(type: string, event: BridgeEvent): Fields {
-  const { at, id, parent, session, client } = event
+  const { at, id, parent, session, client, user } = event
   return {
     time: new Date(at).toISOString(),
     type,
@@ -24,6 +24,7 @@ function common(type: string, event: BridgeEvent): Fields {
     parent_id: parent,
     'sandbridge.session.id': session,
     'mcp.client.name': client,
+    'user.name': user,
   }
 }
 

@@ -12,6 +12,8 @@ interface About {
   session?: string | undefined
   /** As the client calls itself. */
   client?: string | undefined
+  /** The name of the token that the client has shown. */
+  user?: string | undefined
 }
 
 /** An error without its stack: `code` is one of src/errors.ts, or `INTERNAL`. */
@@ -240,5 +242,6 @@ export interface Origin {
   cell: string
   session?: string | undefined
   client?: string | undefined
+  user?: string | undefined
   trace?: TraceContext | undefined
 }

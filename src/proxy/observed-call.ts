@@ -41,7 +41,8 @@ type Work<T> = (observed: Observed) => Promise<T>
 
 async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
   const { kind, server, name, args, id = newId() } = call
-  const about = { id, parent: origin.cell, session: origin.session, client: origin.client }
+  const { cell: parent, session, client, user } = origin
+  const about = { id, parent, session, client, user }
   const startedAt = performance.now()
   const end = (outcome: CallEnded['outcome'], rest: Pick<CallEnded, 'result' | 'error'>): void =>
     events.emit({

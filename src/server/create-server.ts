@@ -62,6 +62,8 @@ export interface ServerParts {
   byHandle?: boolean
   /** Calls that wait for the client to come back, where it comes back to another instance. */
   runs?: OpenRuns
+  /** The name of the token that the client has shown. */
+  user?: string | undefined
 }
 
 export function createServer(parts: ServerParts): Server {
@@ -135,7 +137,7 @@ export function createServer(parts: ServerParts): Server {
     }
     run.progress.reportTo(context)
     if (!state) {
-      const origin = runRequest(server, context)
+      const origin = { ...runRequest(server, context), user: parts.user }
       const running = isExposed
         ? runExposed(parts, name, args, run, quirks, origin)
         : runPython(parts, args, run, quirks, origin)
@@ -228,7 +230,7 @@ function maskerFor({ maskers }: Bridge, sessions: Sessions): ReadMasker | undefi
 
 /** Whatever goes wrong is a tool result that the model can read and act on (MCP 2025-11-25, Tools, Error Handling). */
 async function runPython(
-  { settings, log, getConversation, byHandle = false }: ServerParts,
+  { settings, log, getConversation, byHandle = false, user }: ServerParts,
   args: unknown,
   run: OpenRun,
   quirks: ClientQuirks,
@@ -262,7 +264,8 @@ async function runPython(
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
-    if (!BridgeError.isInstance(error)) log.error('A cell failed to run', { error })
+    if (!BridgeError.isInstance(error))
+      log.error('A cell failed to run', { error, ...(user !== undefined && { user }) })
     return { ...renderFailure(error, limits) }
   }
 }

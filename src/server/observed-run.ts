@@ -39,9 +39,9 @@ export async function observedRun(
   work: () => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
   if (!events.active) return work()
-  const { id, client } = request
+  const { id, client, user } = request
   const startedAt = performance.now()
-  const timed = () => ({ type: 'run.ended' as const, id, client, durationMs: performance.now() - startedAt })
+  const timed = () => ({ type: 'run.ended' as const, id, client, user, durationMs: performance.now() - startedAt })
   events.emit({ type: 'run.started', tool: 'run_python', ...request })
   try {
     const result = await work()

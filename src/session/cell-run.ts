@@ -131,7 +131,8 @@ export class CellRun {
 
   #about() {
     const { origin, run } = this.#request
-    return { id: origin!.cell, parent: run, session: origin!.session, client: origin!.client }
+    const { cell, session, client, user } = origin!
+    return { id: cell, parent: run, session, client, user }
   }
 
   #emitStarted(): void {

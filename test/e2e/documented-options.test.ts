@@ -18,8 +18,9 @@ it.each([
   ['trust', "A project's own servers"],
   ['login', 'Signing in to remote servers'],
   ['run', 'Serving over HTTP'],
+  ['token create', 'Tokens with names'],
 ])('sandbridge %s', (command, heading) => {
-  const help = execFileSync(process.execPath, [CLI, command, '--help'], { encoding: 'utf8' })
+  const help = execFileSync(process.execPath, [CLI, ...command.split(' '), '--help'], { encoding: 'utf8' })
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))
   expect(optionsIn(section ?? '')).toEqual(optionsIn(help))
 })

@@ -169,6 +169,7 @@ export class Approvals {
       parent: origin.cell,
       session: origin.session,
       client: origin.client,
+      user: origin.user,
       method: 'permission',
     }
     const askedAt = performance.now()

@@ -116,6 +116,7 @@ export class CellPermissions {
       parent: origin.cell,
       session: origin.session,
       client: origin.client,
+      user: origin.user,
       kind,
       server: tool.server,
       name: typeof named === 'string' ? named : tool.name,

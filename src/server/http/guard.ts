@@ -1,31 +1,30 @@
 // Who is let in, decided before a byte of a request's body is read: a client that names this machine, is no web page of another site, and has the token.
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
+import type { Client, FindClient } from './find-client.ts'
 import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from './origin-headers.ts'
 import { refuse } from './refuse.ts'
 
 export interface GuardOptions {
   /** What the bridge listens on. */
   host: string
-  token: string
+  findClient: FindClient
 }
 
-/** Whether a request may go on; one that may not has been answered. */
-export type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
+/** Whose a request is that may go on; undefined for one that may not, and has been answered. */
+export type Guard = (request: IncomingMessage, response: ServerResponse) => Promise<Client | undefined>
 
 /** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
 const ONCE = ['host', 'origin', 'authorization']
 
-export function createGuard({ host, token }: GuardOptions): Guard {
+export function createGuard({ host, findClient }: GuardOptions): Guard {
   const names = new Set(
     [...LOOPBACK_NAMES, ...(isLoopback(host) ? [host] : [host, hostname()])].map((n) => n.toLowerCase()),
   )
   // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
   const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
-  const expected = digest(token)
 
-  return (request, response) => {
+  return async (request, response) => {
     const { headersDistinct } = request
     const twice = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1)
     if (twice !== undefined) return no(response, 400, `Send one ${twice} header`)
@@ -36,7 +35,10 @@ export function createGuard({ host, token }: GuardOptions): Guard {
       return no(response, 403, 'This Origin is not allowed')
     }
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
-    if (timingSafeEqual(digest(given), expected)) return true
+    const client = await findClient(given)
+    // It may have gone away meanwhile.
+    if (response.destroyed) return undefined
+    if (client) return client
     response.setHeader('www-authenticate', 'Bearer')
     return no(response, 401, 'Authentication required: send Authorization: Bearer TOKEN')
   }
@@ -46,12 +48,6 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-function no(response: ServerResponse, status: number, message: string): false {
+function no(response: ServerResponse, status: number, message: string): undefined {
   refuse(response, status, message, { close: true })
-  return false
-}
-
-/** Of equal length whatever was sent, so that comparing takes equally long. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

@@ -22,7 +22,7 @@ interface Conversation {
   transport: NodeStreamableHTTPServerTransport
 }
 
-interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log'> {
+interface LegacyOptions extends Pick<ServerParts, 'settings' | 'log' | 'user'> {
   bridge: Bridge
   registry: SessionRegistry
   /**
@@ -76,7 +76,7 @@ export class LegacyConversations {
   }
 
   async #open(): Promise<Conversation> {
-    const { bridge, registry, settings, log, vanishedMs } = this.#options
+    const { bridge, registry, settings, log, user, vanishedMs } = this.#options
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomBytes(18).toString('base64url'),
       onsessioninitialized: (id) => void this.#byId.set(id, conversation),
@@ -97,7 +97,7 @@ export class LegacyConversations {
     const conversation: Conversation = { held, transport, streams }
     const { session } = held
     const sessions: Sessions = { use: (_handle, work) => held.use(() => work(session)), readable: () => [session] }
-    const server = createServer({ settings, log, getConversation: () => Promise.resolve({ bridge, sessions }) })
+    const server = createServer({ settings, log, user, getConversation: () => Promise.resolve({ bridge, sessions }) })
     server.onclose = () => void held.end()
     await server.connect(transport)
     return conversation

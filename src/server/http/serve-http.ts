@@ -3,19 +3,16 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
-import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge.ts'
 import { BridgeError } from '../../errors.ts'
-import { createServer } from '../create-server.ts'
-import { OpenRuns } from '../open-runs.ts'
 import type { Address } from './address.ts'
+import { ClientGroup, ClientGroups } from './client-groups.ts'
 import { Connections } from './connections.ts'
+import { createFindClient } from './find-client.ts'
 import { createGuard } from './guard.ts'
-import { LegacyConversations } from './legacy-conversations.ts'
+import { NamedTokens } from './named-tokens.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
-import { SessionHandles } from './session-handles.ts'
 import { SessionRegistry } from './session-registry.ts'
 
 const PATH = '/mcp'
@@ -60,32 +57,23 @@ export async function serveHttp(
   limits = HTTP_LIMITS,
 ): Promise<HttpService> {
   const { settings, log } = bridge
-  const onerror = (error: Error) => log.debug('MCP', { error })
   const registry = new SessionRegistry({
     open: () => bridge.openSession(),
     close: (session) =>
       bridge.closeSession(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
   })
-  const legacy = new LegacyConversations({ bridge, registry, settings, log, vanishedMs: limits.vanishedMs })
-  const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
-  const runs = new OpenRuns()
-  const getConversation = () => Promise.resolve({ bridge, sessions })
-  const modern = createMcpHandler(() => createServer({ settings, log, getConversation, byHandle: true, runs }), {
-    legacy: 'reject',
-    // Headers at once, and a sign of life every 15 s: a cell may take longer than a client waits for the first byte.
-    responseMode: 'sse',
-    onerror,
-  })
-  const serveModern = toNodeHandler(modern, { onerror })
-  const isLetIn = createGuard({ host, token })
+  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
+  const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), log })
+  const letIn = createGuard({ host, findClient })
   const connections = new Connections(limits)
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
     if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
-    if (!isLetIn(request, response)) return
+    const client = await letIn(request, response)
+    if (!client) return
     if (!connections.admit(request.socket))
       return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
@@ -97,8 +85,7 @@ export async function serveHttp(
     openAnswers.add(response)
     response.once('close', () => openAnswers.delete(response))
     const body = request.method === 'POST' ? await readJsonBody(request, limits.bodyBytes) : undefined
-    const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
-    await (isLegacy ? legacy.handle(request, response, body) : serveModern(request, response, body))
+    await groups.of(client).answer(request, response, body)
   }
 
   const server = createHttpServer(
@@ -128,7 +115,7 @@ export async function serveHttp(
         const answers = [...openAnswers].filter(({ req }) => req.method === 'POST')
         await Promise.all(answers.map((response) => once(response, 'close')))
       }
-      await modern.close()
+      await groups.close()
       server.closeAllConnections()
     },
   }

@@ -1,5 +1,5 @@
 // Sessions of clients whose requests stand alone (MCP 2026-07-28): the first result of run_python gives a handle, and calls that name it go on there.
-// A handle is all that a caller who was let in needs to get at the variables (there is one token, so nobody to bind it to), so it cannot be guessed.
+// A handle is all that a client with the same token needs to get at the variables, so it cannot be guessed. Other tokens have handles of their own.
 // One that stands for no session is an error, never a new session.
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'

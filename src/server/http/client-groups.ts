@@ -1,0 +1,80 @@
+// Clients that show the same token are one group. Its sessions, their handles, their output and its open calls are reached by no other group.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node'
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server'
+import type { Bridge } from '../../bridge.ts'
+import { createServer } from '../create-server.ts'
+import { OpenRuns } from '../open-runs.ts'
+import type { Client } from './find-client.ts'
+import { LegacyConversations } from './legacy-conversations.ts'
+import { SessionHandles } from './session-handles.ts'
+import type { SessionRegistry } from './session-registry.ts'
+
+interface GroupOptions {
+  bridge: Bridge
+  /** Of all groups: it bounds how many sessions there are. */
+  registry: SessionRegistry
+  user: string | undefined
+  vanishedMs: ConstructorParameters<typeof LegacyConversations>[0]['vanishedMs']
+}
+
+type Handler = ReturnType<typeof toNodeHandler>
+
+export class ClientGroup {
+  readonly #legacy: LegacyConversations
+  readonly #modern: McpHttpHandler
+  readonly #serveModern: Handler
+
+  constructor({ bridge, registry, user, vanishedMs }: GroupOptions) {
+    const { settings, log } = bridge
+    const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
+    const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
+    const runs = new OpenRuns()
+    const getConversation = () => Promise.resolve({ bridge, sessions })
+    this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs })
+    this.#modern = createMcpHandler(
+      () => createServer({ settings, log, getConversation, byHandle: true, runs, user }),
+      {
+        legacy: 'reject',
+        // Headers at once, and a sign of life every 15 s: a cell may take longer than a client waits for the first byte.
+        responseMode: 'sse',
+        onerror,
+      },
+    )
+    this.#serveModern = toNodeHandler(this.#modern, { onerror })
+  }
+
+  async answer(
+    request: IncomingMessage & { method: string; url: string },
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<void> {
+    const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
+    await (isLegacy ? this.#legacy.handle(request, response, body) : this.#serveModern(request, response, body))
+  }
+
+  /** Ends the streams of its modern clients. */
+  close(): Promise<void> {
+    return this.#modern.close()
+  }
+}
+
+/** The group of each token's name, and that of the bridge's own token. */
+export class ClientGroups {
+  readonly #create: (user: string | undefined) => ClientGroup
+  readonly #byUser = new Map<string | undefined, ClientGroup>()
+
+  constructor(create: (user: string | undefined) => ClientGroup) {
+    this.#create = create
+  }
+
+  of({ user }: Client): ClientGroup {
+    let group = this.#byUser.get(user)
+    if (!group) this.#byUser.set(user, (group = this.#create(user)))
+    return group
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#byUser.values()].map((group) => group.close()))
+  }
+}
