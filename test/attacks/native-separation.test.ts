@@ -26,13 +26,13 @@ const TRACES: { what: string; leave: string; look: string }[] = [
   },
   {
     what: 'a process',
-    leave: "import subprocess\nsubprocess.Popen(['sleep', '4321'], start_new_session=True)",
+    leave: "import subprocess\nsubprocess.Popen(['sleep', '98412365'], start_new_session=True)",
     look: `
 import glob
 def command(path):
     try: return open(path).read()
     except OSError: return ''
-print('SEEN' if any('4321' in command(path) for path in glob.glob('/proc/[0-9]*/cmdline')) else 'nothing')`,
+print('SEEN' if any('98412365' in command(path) for path in glob.glob('/proc/[0-9]*/cmdline')) else 'nothing')`,
   },
 ]
 

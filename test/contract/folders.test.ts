@@ -91,7 +91,7 @@ it('the embedded sandbox refuses a mount, and wheels for another Python', async 
     /manylinux_2_28_x86_64.whl cannot be used: its name says another Python/,
   )
   rmSync(path.join(folder, fileName))
-  await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/)
+  await expect(prepare(folder)).rejects.toThrow(/no wheel in the folder/i)
   await expect(prepare(path.join(folder, 'none-1.0-py3-none-any.whl'))).rejects.toThrow(
     /none-1.0-py3-none-any.whl cannot be read/,
   )

@@ -90,7 +90,10 @@ describe('on a machine with every client', () => {
 
     const init = (...options: string[]) => runProgram(process.execPath, [CLI, 'init', ...options], bridgeEnv(home))
     expect((await init('--yes')).code).toBe(0)
-    expect(await documentsIn(home)).toEqual(expected)
+    // That client has a code mode of its own, which would wrap ours.
+    const written = await documentsIn(home)
+    expect(written['.config/opencode/opencode.jsonc']).toMatchObject({ mcp: { sandbridge: { codemode: false } } })
+    expect(JSON.parse(JSON.stringify(written).replace(',"codemode":false', ''))).toEqual(expected)
     const again = await init('--yes', '--move')
     expect(again.stdout.match(/registered already/g)).toHaveLength(Object.keys(expected).length)
     expect(again.stdout).toContain('Nothing to change.')
