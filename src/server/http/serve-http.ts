@@ -10,6 +10,7 @@ import { ClientGroup, ClientGroups } from './client-groups.ts'
 import { Connections } from './connections.ts'
 import { createFindClient } from './find-client.ts'
 import { createGuard } from './guard.ts'
+import { createHealth, HEALTH_PATHS } from './health.ts'
 import { NamedTokens } from './named-tokens.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
@@ -65,14 +66,20 @@ export async function serveHttp(
   })
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
   const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), log })
-  const letIn = createGuard({ host, findClient })
+  const guard = createGuard({ host, findClient })
+  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(() => {}), isDraining: () => isClosing })
   const connections = new Connections(limits)
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
-    if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
-    const client = await letIn(request, response)
+    const [path = ''] = request.url.split('?')
+    if (HEALTH_PATHS.includes(path)) {
+      if (guard.isAddressed(request, response)) answerHealth(request, response, path)
+      return
+    }
+    if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
+    const client = await guard.letIn(request, response)
     if (!client) return
     if (!connections.admit(request.socket))
       return refuse(response, 503, 'Too many connections are open', { close: true })
