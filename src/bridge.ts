@@ -472,6 +472,11 @@ export class Bridge {
     return { ...result, ...(outputUri && { outputUri }) }
   }
 
+  /** How many cells run or wait. */
+  get cellCount(): number {
+    return this.#interrupts.size
+  }
+
   /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
   interruptCell(cell: string): boolean {
     const interrupt = this.#interrupts.get(cell)

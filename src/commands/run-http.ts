@@ -23,7 +23,7 @@ export async function runHttp(where: string, ui?: string | true): Promise<void> 
       page?.close()
       return service.close(() => bridge.close())
     },
-    { watchStdin: false },
+    { watchStdin: false, ...(settings.drainMs > 0 && { drain: () => service.drain(settings.drainMs) }) },
   )
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)
 }

@@ -88,6 +88,7 @@ describe('readSettings', () => {
       packages: [],
       httpToken: undefined,
       httpSessionCount: 16,
+      drainMs: 0,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],

@@ -414,6 +414,13 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
     { default: 16, min: 1, max: 1000 },
   ),
+  drainMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_DRAIN',
+      meaning: 'How long `run --http` lets cells end after SIGTERM; 0 ends them at once.',
+    },
+    { default: 0, min: 0, max: DAY_S },
+  ),
   cacheDir: folder(
     { variable: 'MCP_BRIDGE_CACHE_DIR', meaning: 'The folder for cached data. It can be deleted at any time.' },
     'the cache folder of your system',

@@ -5,10 +5,17 @@ const LIMIT_MS = 2_500
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
+interface ShutdownOptions {
+  watchStdin?: boolean
+  signals?: Signal[]
+  /** On SIGTERM, this comes first, however long it takes. The next signal does not wait for it. */
+  drain?: () => Promise<void>
+}
+
 /** Calls `end` once, on whichever comes first, then exits: 0 when stdin closed, 128 + the signal's number otherwise. */
 export function onShutdown(
   end: () => Promise<void>,
-  { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as Signal[] } = {},
+  { watchStdin = true, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
 ): void {
   let ending = false
   const shutDown = async (exitCode: number) => {
@@ -21,7 +28,15 @@ export function onShutdown(
       process.exit(exitCode)
     }
   }
-  for (const signal of signals) process.on(signal, () => void shutDown(SIGNAL_EXIT_CODES[signal]))
+  let draining = false
+  const onSignal = async (signal: Signal) => {
+    if (signal === 'SIGTERM' && drain && !draining) {
+      draining = true
+      await drain()
+    }
+    await shutDown(SIGNAL_EXIT_CODES[signal])
+  }
+  for (const signal of signals) process.on(signal, () => void onSignal(signal))
   if (!watchStdin) return
   process.stdin.on('end', () => void shutDown(0))
   process.stdin.on('close', () => void shutDown(0))

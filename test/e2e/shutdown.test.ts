@@ -45,6 +45,48 @@ describe('a bridge that gets SIGTERM in the middle of a cell', () => {
   })
 })
 
+describe('a bridge that drains', () => {
+  const status = async (url: string) => (await fetch(new URL('/readyz', url))).status
+
+  async function runWhileDraining(seconds: string, code: string) {
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_DRAIN: seconds } })
+    const client = await bridge.connect('modern')
+    let answer!: ReturnType<typeof client.call>
+    await new Promise<void>((resolve) => {
+      const onprogress = ({ message = '' }) => void (message.includes('printed before') && resolve())
+      answer = client.call({ code, timeout: 100 }, { onprogress })
+    })
+    await expect.poll(() => status(bridge.url)).toBe(200)
+    bridge.child.kill('SIGTERM')
+    await expect.poll(() => status(bridge.url)).toBe(503)
+    return { bridge, client, answer, exited: once(bridge.child, 'exit') }
+  }
+
+  it('lets a cell end, opens no session meanwhile, and is gone when it has ended', async () => {
+    const code = "print('printed before')\nimport time\ntime.sleep(5)\n'came to its end'"
+    const { client, answer, exited } = await runWhileDraining('80', code)
+    expect(await client.call({ code: '1' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('is shutting down'),
+    })
+    expect(await answer).toMatchObject({ isError: false, text: expect.stringContaining('came to its end') })
+    expect(await exited).toEqual([143, null])
+  })
+
+  it('ends the cell when the time is over', async () => {
+    const { answer, exited } = await runWhileDraining('5', CODE)
+    expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
+    expect(await exited).toEqual([143, null])
+  })
+
+  it('ends at once with a second signal', async () => {
+    const { bridge, answer, exited } = await runWhileDraining('80000', CODE)
+    bridge.child.kill('SIGTERM')
+    expect(await answer).toMatchObject({ isError: true, text: expect.stringMatching(TOLD) })
+    expect(await exited).toEqual([143, null])
+  })
+})
+
 const clientInfo = { name: 'raw', version: '1' }
 
 type Message = Record<string, unknown>

@@ -11,8 +11,13 @@ export interface GuardOptions {
   findClient: FindClient
 }
 
-/** Whose a request is that may go on; undefined for one that may not, and has been answered. */
-export type Guard = (request: IncomingMessage, response: ServerResponse) => Promise<Client | undefined>
+/** Both answer a request that may not go on. */
+export interface Guard {
+  /** Whether it names this machine, and is of no web page of another site. */
+  isAddressed: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** Whose it is; undefined when it may not go on. */
+  letIn: (request: IncomingMessage, response: ServerResponse) => Promise<Client | undefined>
+}
 
 /** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
 const ONCE = ['host', 'origin', 'authorization']
@@ -24,30 +29,39 @@ export function createGuard({ host, findClient }: GuardOptions): Guard {
   // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
   const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
 
-  return async (request, response) => {
+  const isAddressed: Guard['isAddressed'] = (request, response) => {
     const { headersDistinct } = request
     const twice = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1)
-    if (twice !== undefined) return no(response, 400, `Send one ${twice} header`)
+    if (twice !== undefined) return refuseAndClose(response, 400, `Send one ${twice} header`)
     const name = hostOf(request.headers.host ?? '')
-    if (name === undefined || !isOurs(name)) return no(response, 403, 'The Host header does not name this server')
+    if (name === undefined || !isOurs(name))
+      return refuseAndClose(response, 403, 'The Host header does not name this server')
     const { origin } = request.headers
     if (origin !== undefined && !isLoopbackName(originHost(origin))) {
-      return no(response, 403, 'This Origin is not allowed')
+      return refuseAndClose(response, 403, 'This Origin is not allowed')
     }
+    return true
+  }
+
+  const letIn: Guard['letIn'] = async (request, response) => {
+    if (!isAddressed(request, response)) return undefined
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
     const client = await findClient(given)
     // It may have gone away meanwhile.
     if (response.destroyed) return undefined
     if (client) return client
     response.setHeader('www-authenticate', 'Bearer')
-    return no(response, 401, 'Authentication required: send Authorization: Bearer TOKEN')
+    refuseAndClose(response, 401, 'Authentication required: send Authorization: Bearer TOKEN')
+    return undefined
   }
+  return { isAddressed, letIn }
 }
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-function no(response: ServerResponse, status: number, message: string): undefined {
+function refuseAndClose(response: ServerResponse, status: number, message: string): false {
   refuse(response, status, message, { close: true })
+  return false
 }

@@ -225,6 +225,35 @@ describe('what is no request costs nothing but itself', () => {
   })
 })
 
+describe('a supervisor without a token', () => {
+  const bare = (address: string, options: SendOptions = {}): SendOptions => ({
+    path: address,
+    method: 'GET',
+    ...options,
+    headers: { authorization: '', ...options.headers },
+  })
+
+  it('learns whether the process is up and takes work, and nothing else', async () => {
+    const { send, status } = await serve()
+    expect(await send(bare('/healthz'))).toMatchObject({ status: 200, body: 'ok\n' })
+    await expect.poll(() => status(bare('/readyz')), { timeout: 20_000 }).toBe(200)
+    expect(await send(bare('/readyz'))).toMatchObject({ status: 200, body: 'ok\n' })
+    expect(await send(bare('/readyz', { method: 'HEAD' }))).toMatchObject({ status: 200, body: '' })
+    // The control: the rest needs a token, whatever the address begins with.
+    expect(await status(bare('/mcp'))).toBe(401)
+    expect(await status(bare('/healthz/mcp'))).toBe(404)
+  })
+
+  it('is none that comes by another name, from a web page, or to write', async () => {
+    const { status } = await serve()
+    for (const address of ['/healthz', '/readyz']) {
+      expect(await status(bare(address, { headers: { host: 'evil.example' } }))).toBe(403)
+      expect(await status(bare(address, { headers: { origin: 'https://evil.example' } }))).toBe(403)
+      expect(await status(bare(address, { method: 'POST' }))).toBe(405)
+    }
+  })
+})
+
 describe('one client cannot take up everything', () => {
   it('a body may have so many bytes, and not one more', async () => {
     const { status } = await serve({ bodyBytes: 10_000 })

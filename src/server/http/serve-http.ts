@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bridge } from '../../bridge.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Address } from './address.ts'
@@ -10,12 +11,15 @@ import { ClientGroup, ClientGroups } from './client-groups.ts'
 import { Connections } from './connections.ts'
 import { createFindClient } from './find-client.ts'
 import { createGuard } from './guard.ts'
+import { createHealth, HEALTH_PATHS } from './health.ts'
 import { NamedTokens } from './named-tokens.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
 import { SessionRegistry } from './session-registry.ts'
 
 const PATH = '/mcp'
+/** How often a bridge that drains looks whether its cells have ended. */
+const DRAIN_POLL_MS = 50
 const METHODS = ['GET', 'POST', 'DELETE']
 
 /** As a server gets it. */
@@ -43,6 +47,8 @@ export const HTTP_LIMITS = {
 
 export interface HttpService {
   url: string
+  /** Accept no new session, and wait until no cell runs and no call is being answered, or `maxMs` are over. */
+  drain(maxMs: number): Promise<void>
   /**
    * Stop listening, and break off what is being answered.
    * @param settle ends whatever the open requests wait for: they are answered before their connections end
@@ -65,14 +71,21 @@ export async function serveHttp(
   })
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
   const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), log })
-  const letIn = createGuard({ host, findClient })
+  const guard = createGuard({ host, findClient })
+  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(() => {}), isDraining: () => isDraining })
   const connections = new Connections(limits)
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
+  let isDraining = false
 
   async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
-    if (request.url.split('?')[0] !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
-    const client = await letIn(request, response)
+    const [path = ''] = request.url.split('?')
+    if (HEALTH_PATHS.includes(path)) {
+      if (guard.isAddressed(request, response)) answerHealth(request, response, path)
+      return
+    }
+    if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
+    const client = await guard.letIn(request, response)
     if (!client) return
     if (!connections.admit(request.socket))
       return refuse(response, 503, 'Too many connections are open', { close: true })
@@ -106,8 +119,16 @@ export async function serveHttp(
   server.on('error', (error) => log.warning('Accepting a connection failed', { error }))
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
+    drain: async (maxMs) => {
+      isDraining = true
+      registry.stop()
+      const until = performance.now() + maxMs
+      const isBusy = () => bridge.cellCount > 0 || [...openAnswers].some(({ req }) => req.method === 'POST')
+      while (isBusy() && performance.now() < until) await sleep(DRAIN_POLL_MS)
+    },
     close: async (settle) => {
       isClosing = true
+      isDraining = true
       server.close()
       if (settle) {
         await settle()

@@ -23,14 +23,25 @@ export class SessionRegistry {
   readonly #options: RegistryOptions
   /** The one that was used longest ago first. */
   readonly #held = new Set<HeldSession>()
+  #hasStopped = false
 
   constructor(options: RegistryOptions) {
     this.#options = options
   }
 
+  /** Give no new sessions from now on: the bridge is about to end. */
+  stop(): void {
+    this.#hasStopped = true
+  }
+
   /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max } = this.#options
+    if (this.#hasStopped) {
+      throw new BridgeError('SESSION_LIMIT', 'The bridge is shutting down and accepts no new session. No code ran', {
+        hint: 'Retry when it runs again.',
+      })
+    }
     if (this.#held.size >= max) this.#makeRoom(max)
     const held: HeldSession = new HeldSession(open(), options, {
       onUse: () => {
