@@ -172,7 +172,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
-    this.maskers = createMaskers(settings.mask)
+    this.maskers = createMaskers(settings.mask, files.mask)
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined

@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from .api.servers import Registry, ServerProxy, ToolProxy
+from .api.workflows import Workflows
 from .values import Record
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _sorted_out(namespace: dict[str, Any]) -> tuple[dict[str, str], dict[str, An
     """The names of modules, the values that may be pickled, and what is lost in any case."""
     modules, values, lost = {}, {}, []
     for name, value in list(namespace.items()):
-        if name.startswith("__") or name in _OWN or isinstance(value, (ServerProxy, Registry)):
+        if name.startswith("__") or name in _OWN or isinstance(value, (ServerProxy, Registry, Workflows)):
             continue
         if isinstance(value, ModuleType):
             if _is_of_a_file(value):

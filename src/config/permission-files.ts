@@ -2,6 +2,7 @@
 // only make things stricter. A file that cannot be understood is an error of the bridge, never a file without rules.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
+import type { MaskPattern } from '../policy/permissions-schema.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { RuleProblem } from '../policy/read-rules.ts'
 import type { Origin, Rule } from '../policy/rule.ts'
@@ -30,6 +31,7 @@ export class PermissionFiles {
   readonly #cwd: string
   #seen = new PlacesSeen()
   #isRead = false
+  #mask: readonly MaskPattern[] = []
 
   constructor(settings: Pick<Settings, 'stateDir' | 'permissions'>, cwd = process.cwd()) {
     this.#settings = settings
@@ -47,11 +49,13 @@ export class PermissionFiles {
     const files = seen.noting(nodeFileSystem)
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
+    const ours = await readFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
+    this.#mask = ours.mask
     const lists = [
-      await rulesIn(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE }),
+      ours.rules,
       path.resolve(projects) === path.resolve(own)
         ? []
-        : await rulesIn(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }),
+        : (await readFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' })).rules,
       ...(await Promise.all(found.map(rulesOfServer))),
     ]
     const rules = lists.flat()
@@ -61,21 +65,29 @@ export class PermissionFiles {
     return new Policy(rules, preset)
   }
 
+  /** What the user's own file has masked, as it was read last. */
+  get mask(): readonly MaskPattern[] {
+    return this.#mask
+  }
+
   /** May a file be another than when it was read, or was the last reading in vain? */
   hasChanged(): boolean {
     return !this.#isRead || this.#seen.hasChanged()
   }
 }
 
-async function rulesIn(files: ConfigFileSystem, origin: Origin): Promise<Rule[]> {
+async function readFile(
+  files: ConfigFileSystem,
+  origin: Origin,
+): Promise<{ rules: Rule[]; mask: readonly MaskPattern[] }> {
   const { file } = origin
   const read = await readFileText(files, file)
-  if ('absent' in read) return []
+  if ('absent' in read) return { rules: [], mask: [] }
   if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
   if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
   const { readRules } = await import('../policy/read-rules.ts')
   const result = await readRules(read.text, origin)
-  if ('rules' in result) return result.rules
+  if ('rules' in result) return result
   throw invalid(result.problems.map((problem) => `${file}${at(problem)}: ${problem.reason}`).join('\n'))
 }
 

@@ -131,7 +131,7 @@ function toolFilter(include: string[] | undefined, exclude: string[] | undefined
 
 function permissionsOf(value: unknown): ServerDefinition['permissions'] {
   if (!isGiven(value)) return undefined
-  const lists = parseLists(value, 'permissions')
+  const lists = parseLists(value)
   if (!Array.isArray(lists)) return lists
   const [{ path, reason }] = lists as [ShapeProblem]
   throw new EntryInvalid(`has permissions with a mistake: ${[...path, reason].join(': ')}`)

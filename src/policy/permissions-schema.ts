@@ -47,7 +47,19 @@ function build() {
     ask: list('Calls that the user is asked about. This wins over allow.'),
     deny: list('Calls that are never made. This wins over ask and allow.'),
   })
-  const file = z.strictObject({ $schema: z.string().optional(), permissions: permissions.optional() })
+  const maskPattern = z.strictObject({
+    name: z.string().max(32).describe('What tokens are called: letters, digits and _.'),
+    pattern: z.string().max(500).describe('A regular expression with bounded repetitions.'),
+  })
+  const file = z.strictObject({
+    $schema: z.string().optional(),
+    permissions: permissions.optional(),
+    mask: z
+      .array(maskPattern)
+      .max(50)
+      .optional()
+      .describe('Personal data of your own kinds, which the model gets as tokens.'),
+  })
   return { file, permissions }
 }
 
@@ -63,14 +75,26 @@ export interface ShapeProblem {
   reason: string
 }
 
-/** The rules in a value that is all of a file (`file`) or its `permissions`. */
-export function parseLists(value: unknown, whole: 'file' | 'permissions'): RuleLists | ShapeProblem[] {
-  const { file, permissions } = permissionsSchemas()
-  if (whole === 'file') {
-    const parsed = file.safeParse(value)
-    return parsed.success ? (parsed.data.permissions ?? {}) : parsed.error.issues.flatMap(problemsOf)
-  }
-  const parsed = permissions.safeParse(value)
+/** What a whole file holds. */
+export interface PermissionsContent {
+  lists: RuleLists
+  mask: MaskPattern[]
+}
+
+export interface MaskPattern {
+  name: string
+  pattern: string
+}
+
+export function parseFile(value: unknown): PermissionsContent | ShapeProblem[] {
+  const parsed = permissionsSchemas().file.safeParse(value)
+  if (!parsed.success) return parsed.error.issues.flatMap(problemsOf)
+  return { lists: parsed.data.permissions ?? {}, mask: parsed.data.mask ?? [] }
+}
+
+/** The rules in the `permissions` of a server's definition. */
+export function parseLists(value: unknown): RuleLists | ShapeProblem[] {
+  const parsed = permissionsSchemas().permissions.safeParse(value)
   return parsed.success ? parsed.data : parsed.error.issues.flatMap(problemsOf)
 }
 

@@ -65,3 +65,10 @@ it('may hold comments, a schema and both forms of rules', async () => {
     ['allow', 6, { perHour: 3 }],
   ])
 })
+
+it("a project's file cannot hold patterns of masks, the user's own can", async () => {
+  const text = '{"mask": [{"name": "ticket", "pattern": "T-[0-9]"}]}'
+  expect(await readRules(text, origin)).toEqual({ rules: [], mask: [{ name: 'ticket', pattern: 'T-[0-9]' }] })
+  const project = { scope: 'project', file: 'p.json', shown: 'p.json' } as const
+  expect(await readRules(text, project)).toMatchObject({ problems: [{ reason: expect.stringContaining('your own') }] })
+})

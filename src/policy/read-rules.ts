@@ -2,7 +2,7 @@
 // not understood is passed over: a file with a problem has no rules. Pure.
 import { compileCondition } from './condition.ts'
 import type { JsonTree, Place } from './json-tree.ts'
-import { parseLists } from './permissions-schema.ts'
+import { type MaskPattern, parseFile } from './permissions-schema.ts'
 import { type Origin, type Rule, type RuleEntry, type RuleLists, VERDICTS, type Verdict } from './rule.ts'
 import { parseOwnTarget, parseTarget, patternProblem, type Target, targetOf } from './target.ts'
 
@@ -12,21 +12,26 @@ export interface RuleProblem {
 }
 
 export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
+type ReadFile = { rules: Rule[]; mask: readonly MaskPattern[] } | { problems: RuleProblem[] }
 
 /** Of those with problems, so many are told. */
 const MAX_TOLD = 20
 
-/** The rules of a file. */
-export async function readRules(text: string, origin: Origin): Promise<ReadRules> {
+/** The rules of a file, and the patterns of what is masked. */
+export async function readRules(text: string, origin: Origin): Promise<ReadFile> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }
   const { readJsonTree } = await import('./json-tree.ts')
   const tree = readJsonTree(text.replace(/^\uFEFF/, ''))
   if ('reason' in tree) return { problems: [tree] }
-  const lists = parseLists(tree.value, 'file')
-  if (Array.isArray(lists))
-    return { problems: lists.slice(0, MAX_TOLD).map(({ path, reason }) => ({ reason, place: tree.at(path) })) }
-  return rulesOf(lists, origin, tree)
+  const content = parseFile(tree.value)
+  if (Array.isArray(content))
+    return { problems: content.slice(0, MAX_TOLD).map(({ path, reason }) => ({ reason, place: tree.at(path) })) }
+  const { lists, mask } = content
+  if (mask.length > 0 && origin.scope === 'project')
+    return { problems: [{ reason: 'mask is for your own permissions.json', place: tree.at(['mask']) }] }
+  const read = await rulesOf(lists, origin, tree)
+  return 'rules' in read ? { ...read, mask } : read
 }
 
 /** The rules of lists that were checked: those in a server's definition have no places. */

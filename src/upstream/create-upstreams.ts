@@ -190,7 +190,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),
     callTool: (server, tool, args, callOptions) => {
-      const upstream = find(server, callOptions?.signal)
+      let upstream: ManagedUpstream
+      try {
+        upstream = find(server, callOptions?.signal)
+      } catch (error) {
+        return Promise.reject(error)
+      }
       const called = upstream.callTool(tool, args, callOptions)
       if (upstream.isProcess) return called
       return called.then((result) => {

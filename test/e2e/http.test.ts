@@ -21,7 +21,7 @@ class Talk {
     const { text } = await this.client.call({ code, ...(this.session && { session: this.session }) }, options)
     if (this.#era === 'legacy' || this.session) return text
     this.session = handleIn(text)
-    return text.replace(/\n\[To go on with.*\]$/, '')
+    return text.replace(/\n\[To keep.*\]$/, '')
   }
 }
 
@@ -51,7 +51,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(text)![0]
     const { contents } = await one.client.client.readResource({ uri })
     expect((contents[0] as { text: string }).text.split('secret-of-one')).toHaveLength(2_001)
-    await expect(other.client.client.readResource({ uri })).rejects.toThrow(/no output/)
+    await expect(other.client.client.readResource({ uri })).rejects.toThrow(/Unknown output/)
   })
 
   it('can cancel a cell, and goes on with its variables', async () => {
@@ -238,7 +238,7 @@ describe('the handle of a modern client’s session', () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     const client = await bridge.connect('modern')
     const text = await client.run('print("kept")')
-    const [, session] = /To go on with the output of this cell, pass session="([\w-]+)"/.exec(text)!
+    const [, session] = /To keep the output of this cell, pass session="([\w-]+)"/.exec(text)!
     expect(await client.run('runtime.output(1)', { session })).toBe("'kept'")
   })
 })
@@ -367,7 +367,7 @@ it('a question that nobody comes back to answer is not answered by running the c
     method: 'tools/call',
     params: { name: 'run_python', arguments: { code: 'print("it ran")' }, ...meta },
   } as never)
-  expect(JSON.stringify(result)).toMatch(/is over/)
+  expect(JSON.stringify(result)).toMatch(/has ended/)
   expect(JSON.stringify(result)).not.toContain('it ran')
 })
 

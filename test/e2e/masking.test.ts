@@ -15,6 +15,8 @@ let bridge: TestBridge
 
 beforeAll(async () => {
   writeFileSync(data, JSON.stringify({ email: EMAIL, card: CARD }))
+  const mask = [{ name: 'ticket', pattern: 'TCK-[0-9]{6}' }]
+  writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ mask }))
   bridge = await openTestBridge({ home, env: { MCP_BRIDGE_MASK: 'email,card' } })
   expect(await bridge.run(`${read}\nlen(email)`)).toBe(String(EMAIL.length))
 })
@@ -54,6 +56,10 @@ describe('a masked value', () => {
 
   it('stands as a token where it was, the same each time', async () => {
     expect(await bridge.run('print(email, card, email)')).toBe('[EMAIL_1] [CARD_1] [EMAIL_1]')
+  })
+
+  it('can have a pattern of the user', async () => {
+    expect(await bridge.run('print("TCK-" + "123456", "TCK-" + "12345")')).toBe('[TICKET_1] TCK-12345')
   })
 
   it('is what code computes with, and what a server gets for its token in an argument and in code', async () => {

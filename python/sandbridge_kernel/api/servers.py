@@ -26,7 +26,7 @@ METHODS = ("resources", "read_resource", "prompts", "get_prompt", "list_tools")
 LISTINGS: dict[str, Callable[[docs.ToolDocs], Any]] = {"TOOLS": docs.ToolDocs, "TOOL_MAP": docs.tool_map}
 
 
-_OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "LOADED_MCP_SERVERS"))
+_OWN_NAMES = frozenset(("mcp", "runtime", "mcp_servers", "workflows", "LOADED_MCP_SERVERS"))
 
 
 class ServerProxy:

@@ -1,19 +1,14 @@
 """`runtime.save_workflow`, `runtime.workflows` and the name `workflows`: functions that are kept to be run again, here or without a model."""
 
-from __future__ import annotations
-
 import ast
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from .. import function_source
 from . import bridge
 from .errors import ArgumentsError, MCPError
 from .saved_tools import SavedTool, describe_tool, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from typing import Any
 
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 

@@ -18,7 +18,7 @@ const relay = net.createServer({ allowHalfOpen: true }, (inner) => {
 relay.listen(${PORT}, '127.0.0.1', () => {
   const child = spawn(command, args, { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  child.on('error', (error) => { process.stderr.write(command + ': ' + error.code + '\n'); process.exit(127) })
+  child.on('error', (error) => { process.stderr.write(command + ': ' + error.code + '\\n'); process.exit(127) })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + signals[signal]))
 })
 `
