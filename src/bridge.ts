@@ -139,6 +139,8 @@ export class Bridge {
   readonly #permissionFiles: PermissionFiles
   /** Missing when every call is allowed. */
   permissions: Permissions | undefined
+  /** Where the user can answer questions about calls, while a page is served. */
+  pageAddress: string | undefined
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
@@ -540,6 +542,7 @@ export class Bridge {
       remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
       askTimeoutMs,
       questions: new KeptQuestions(stateDir, askTimeoutMs),
+      pageAddress: () => this.pageAddress,
       log: this.log,
     })
   }

@@ -20,7 +20,7 @@ export async function approve(id: string | undefined, options: { answer?: string
   for (const question of questions) {
     print(question.text)
     const answer = options.answer ?? (await askFor(question))
-    const isThere = answer !== undefined && (await answerQuestion(stateDir, question.id, answer))
+    const isThere = answer !== undefined && (await answerQuestion(stateDir, question, answer))
     print(isThere ? `Answered: ${answer}. It counts when the code is run again.` : 'Not answered.')
   }
 }

@@ -1,5 +1,5 @@
-// Questions about calls whose client cannot ask: kept in a private folder until `sandbridge approve` answers them. An answer is for the bridge and the
-// session that asked, in time, and once.
+// Questions about calls whose client cannot ask: kept in a private folder until `sandbridge approve` or the page answers them. An answer is for the
+// bridge and the session that asked, for the text that was shown, in time, and once.
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,7 +14,16 @@ export interface KeptQuestion {
   text: string
   /** Of the bridge that waits for the answer. */
   pid: number
+  /** Another one each time that the same question is asked. */
+  asking: string
+  /** When it is too late to answer, in milliseconds since 1970. The bridge itself goes by a clock that cannot be set. */
+  until: number
   answer?: string
+}
+
+interface Asked extends Pick<KeptQuestion, 'asking' | 'text'> {
+  /** By a clock that cannot be set. */
+  at: number
 }
 
 const MAX_KEPT = 50
@@ -22,8 +31,7 @@ const MAX_KEPT = 50
 export class KeptQuestions {
   readonly #folder: string
   readonly #timeoutMs: number
-  /** When each question was asked, by a clock that cannot be set. */
-  readonly #asked = new Map<string, number>()
+  readonly #asked = new Map<string, Asked>()
   readonly #sessions = new WeakMap<object, string>()
 
   constructor(stateDir: string, timeoutMs: number) {
@@ -40,25 +48,29 @@ export class KeptQuestions {
 
   /** The answer to a question that was kept before. It is used up with this. */
   async take(id: string): Promise<string | undefined> {
-    const askedAt = this.#asked.get(id)
-    if (askedAt === undefined) return undefined
-    const isLate = performance.now() - askedAt > this.#timeoutMs
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return undefined
+    const counts = performance.now() - asked.at <= this.#timeoutMs
     const kept = await readQuestion(this.#fileOf(id))
-    if (!isLate && kept?.answer === undefined) return undefined
+    const isOurs = kept !== undefined && isSame(kept, asked)
+    if (counts && isOurs && kept.answer === undefined) return undefined
+    if (this.#asked.get(id) !== asked) return undefined
     this.#asked.delete(id)
     await rm(this.#fileOf(id), { force: true })
-    return isLate ? undefined : kept?.answer
+    return counts && isOurs ? kept.answer : undefined
   }
 
   /** @returns whether it is kept: not when too many are */
   async keep(id: string, text: string): Promise<boolean> {
     if (this.#asked.has(id)) return true
-    for (const [other, askedAt] of this.#asked)
-      if (performance.now() - askedAt > this.#timeoutMs) await this.take(other)
+    for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
     if (this.#asked.size >= MAX_KEPT) return false
     await makePrivateFolder(this.#folder)
-    await replaceFile(this.#fileOf(id), JSON.stringify({ id, text, pid: process.pid } satisfies KeptQuestion))
-    this.#asked.set(id, performance.now())
+    const asked: Asked = { asking: randomUUID(), text, at: performance.now() }
+    const until = Date.now() + this.#timeoutMs
+    const question: KeptQuestion = { id, text, pid: process.pid, asking: asked.asking, until }
+    await replaceFile(this.#fileOf(id), JSON.stringify(question))
+    this.#asked.set(id, asked)
     return true
   }
 
@@ -73,7 +85,7 @@ export class KeptQuestions {
   }
 }
 
-/** The questions of all bridges that run. Those of others are removed. */
+/** The questions that all running bridges wait for. Those of others are removed. */
 export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
   const folder = questionsFolder(stateDir)
   const names = await readdir(folder).catch((): string[] => [])
@@ -83,16 +95,28 @@ export async function listQuestions(stateDir: string): Promise<KeptQuestion[]> {
     if (question && isRunning(question.pid)) found.push(question)
     else await rm(path.join(folder, name), { force: true })
   }
-  return found.filter(({ answer }) => answer === undefined)
+  return found.filter(isOpen)
 }
 
-/** @returns whether the question was still there */
-export async function answerQuestion(stateDir: string, id: string, answer: string): Promise<boolean> {
-  const file = path.join(questionsFolder(stateDir), `${id}.json`)
+/** @param shown as the user has read it. @returns whether exactly this still waited for an answer */
+export async function answerQuestion(
+  stateDir: string,
+  shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,
+  answer: string,
+): Promise<boolean> {
+  const file = path.join(questionsFolder(stateDir), `${shown.id}.json`)
   const question = await readQuestion(file)
-  if (question === undefined || question.answer !== undefined) return false
+  if (question === undefined || !isOpen(question) || !isSame(question, shown)) return false
   await replaceFile(file, JSON.stringify({ ...question, answer }))
   return true
+}
+
+function isOpen({ answer, until }: KeptQuestion): boolean {
+  return answer === undefined && Date.now() <= until
+}
+
+function isSame(one: Pick<KeptQuestion, 'asking' | 'text'>, other: Pick<KeptQuestion, 'asking' | 'text'>): boolean {
+  return one.asking === other.asking && one.text === other.text
 }
 
 function questionsFolder(stateDir: string): string {
@@ -102,7 +126,8 @@ function questionsFolder(stateDir: string): string {
 async function readQuestion(file: string): Promise<KeptQuestion | undefined> {
   const value = parseJson(await readFile(file, 'utf8').catch(() => ''))
   if (!isRecord(value)) return undefined
-  const { id, text, pid, answer } = value
+  const { id, text, pid, asking, until, answer } = value
   if (typeof id !== 'string' || typeof text !== 'string' || typeof pid !== 'number') return undefined
-  return { id, text, pid, ...(typeof answer === 'string' && { answer }) }
+  if (typeof asking !== 'string' || typeof until !== 'number') return undefined
+  return { id, text, pid, asking, until, ...(typeof answer === 'string' && { answer }) }
 }

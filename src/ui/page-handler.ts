@@ -12,7 +12,7 @@ import { readPageFiles } from './page-files.ts'
 import { createRoutes } from './routes.ts'
 import { LocalSource } from './source.ts'
 
-const PAGE_PATH = '/ui/'
+export const PAGE_PATH = '/ui/'
 const API = 'api/'
 const LINK = 'open/'
 const BODY_BYTES = 2 * 1024 * 1024

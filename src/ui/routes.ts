@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
+import { answerAsked, openQuestions } from './ask.ts'
 import { kept, keptArtifact, keptTool } from './kept.ts'
 import { Notebook } from './notebook.ts'
 import { signInTo } from './sign-in.ts'
@@ -15,6 +16,8 @@ interface Route {
 
 const name = z.string().min(1).max(1_000)
 const code = z.string().max(1_000_000)
+/** It becomes the name of a file. */
+const questionId = z.string().regex(/^[0-9a-f]{16}$/)
 const SEARCH_LIMIT = 20
 
 /** @param bridge the one whose servers the page shows, and in whose sandboxes its own cells run */
@@ -49,6 +52,10 @@ export function createRoutes(bridge: Bridge, sources: readonly Source[], noteboo
     }),
     post('notebook/run', z.object({ code }), (asked) => notebook.run(asked.code)),
     post('notebook/complete', z.object({ code }), (asked) => notebook.complete(asked.code)),
+    get('questions', z.object({}), () => openQuestions(bridge)),
+    post('question/answer', z.object({ id: questionId, asking: name, text: code, answer: name }), (asked) =>
+      answerAsked(bridge, asked, asked.answer),
+    ),
     get('kept', z.object({}), () => kept(bridge)),
     get('artifact', z.object({ name, version: z.coerce.number().int().optional() }), (asked) =>
       keptArtifact(bridge, asked.name, asked.version),

@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { keptToken } from '../server/http/token.ts'
-import { PageHandler } from './page-handler.ts'
+import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
 export interface PageService {
   /** A link that opens once, within ten minutes. */
@@ -40,9 +40,11 @@ export async function servePage(bridge: Bridge, port: number): Promise<PageServi
     server.listen(port, HOST, resolve)
   })
   const origin = `http://${HOST}:${(server.address() as AddressInfo).port}`
+  bridge.pageAddress = `${origin}${PAGE_PATH}#/ask`
   return {
     newLink: () => handler.newLink(origin),
     close: () => {
+      bridge.pageAddress = undefined
       handler.close()
       server.close()
       server.closeAllConnections()

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { published, ROOT } from '../support/bridge-process.ts'
+import { fixtureServer, published, ROOT } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -24,6 +24,8 @@ for fare, extra in legs:
 forecast = await mcp_everything.get_structured_content(location="Chicago")
 print("asked", len(sums), "times")
 forecast`
+
+const ASKS = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
 
 const PICTURE = `
 import struct, zlib
@@ -73,7 +75,11 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
     'is accessible in %s colours, %i pixels wide',
     async (theme, width) => {
       const { page, run, bridge, problems } = await openPage({
-        servers: { everything: published.everything(), broken: { command: 'no-such-program', args: ['--port', '1'] } },
+        servers: {
+          everything: published.everything(),
+          broken: { command: 'no-such-program', args: ['--port', '1'] },
+          asks: ASKS,
+        },
         theme,
         width,
       })
@@ -121,6 +127,10 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
       await page.getByRole('link', { name: /trips/ }).click()
       await page.getByText('leg,fare').waitFor()
       await shot('kept')
+      await run('try: await mcp_asks.create_issue(owner="acme", title="Fix it")\nexcept Exception: pass')
+      await goTo(page, 'Ask')
+      await page.getByRole('button', { name: 'yes, this once' }).waitFor()
+      await shot('ask')
       await goTo(page, 'Cost')
       await page.getByRole('cell').first().waitFor()
       await shot('cost')

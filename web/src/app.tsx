@@ -3,6 +3,8 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Connection, useStore } from './store.ts'
 import { ThemeButton } from './theme.tsx'
+import { useWaiting, type Waiting } from './use-waiting.ts'
+import { Ask } from './views/ask.tsx'
 import { Cells } from './views/cells.tsx'
 import { Cost } from './views/cost.tsx'
 import { Find } from './views/find.tsx'
@@ -10,25 +12,29 @@ import { Kept } from './views/kept.tsx'
 import { Now } from './views/now.tsx'
 import { Record } from './views/record.tsx'
 import { Servers } from './views/servers.tsx'
+import { plural } from './words.ts'
 
-const VIEWS = [
+const VIEWS: { path: string; title: string; show: (id: string | undefined, waiting: Waiting) => JSX.Element }[] = [
   { path: 'now', title: 'Now', show: () => <Now /> },
-  { path: 'servers', title: 'Servers', show: (id?: string) => <Servers name={id} /> },
+  { path: 'ask', title: 'Ask', show: (_, waiting) => <Ask waiting={waiting} /> },
+  { path: 'servers', title: 'Servers', show: (id) => <Servers name={id} /> },
   { path: 'find', title: 'Find', show: () => <Find /> },
   { path: 'cells', title: 'Cells', show: () => <Cells /> },
-  { path: 'record', title: 'Record', show: (id?: string) => <Record id={id} /> },
-  { path: 'kept', title: 'Kept', show: (id?: string) => <Kept id={id} /> },
+  { path: 'record', title: 'Record', show: (id) => <Record id={id} /> },
+  { path: 'kept', title: 'Kept', show: (id) => <Kept id={id} /> },
   { path: 'cost', title: 'Cost', show: () => <Cost /> },
 ]
 
 export function App(): JSX.Element {
   const hash = useHash()
   const { connection } = useStore()
+  const waiting = useWaiting(connection === 'live')
+  const count = waiting.questions.length
   const [, path = '', id] = hash.split('/')
   const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
   useEffect(() => {
-    document.title = `${view.title} · Sandbridge`
-  }, [view])
+    document.title = `${count > 0 ? `(${count}) ` : ''}${view.title} · Sandbridge`
+  }, [view, count])
   return (
     <div class="frame">
       <a class="skip" href="#content" onClick={skip}>
@@ -43,9 +49,18 @@ export function App(): JSX.Element {
           {VIEWS.map((one) => (
             <a key={one.path} href={`#/${one.path}`} aria-current={one === view ? 'page' : undefined}>
               {one.title}
+              {one.path === 'ask' && count > 0 && (
+                <>
+                  {' '}
+                  <span class="count">{count}</span>
+                </>
+              )}
             </a>
           ))}
         </nav>
+        <span class="unseen" role="status">
+          {count > 0 && `${plural(count, 'question')} to answer`}
+        </span>
         <ConnectionState connection={connection} />
         <ThemeButton />
       </header>
@@ -61,7 +76,7 @@ export function App(): JSX.Element {
             This page has no access any more. Open the link that <code>sandbridge ui</code> prints.
           </p>
         )}
-        {view.show(id === undefined ? undefined : decodeURIComponent(id))}
+        {view.show(id === undefined ? undefined : decodeURIComponent(id), waiting)}
       </main>
     </div>
   )

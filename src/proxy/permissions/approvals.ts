@@ -141,12 +141,12 @@ export class Approvals {
     }
   }
 
-  /** Of a client that cannot ask: what its user has answered in a terminal since the calls were made before. */
+  /** Of a client that cannot ask: what its user has answered in a terminal or on the page since the calls were made before. */
   async #keptAnswer(
     text: string,
     group: readonly Pick<Approval, 'call'>[],
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, log } = this.#permissions.options
+    const { questions, log, pageAddress } = this.#permissions.options
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -156,8 +156,9 @@ export class Approvals {
     }
     if (!(await questions.keep(id, text)))
       return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
-    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id })
-    return { why: 'this client cannot ask its user', hint: UNASKED }
+    const page = pageAddress()
+    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id, ...(page && { page }) })
+    return { why: 'this client cannot ask its user', hint: unasked(page) }
   }
 
   /** @returns what tells of the answer */
@@ -229,8 +230,11 @@ export class Approvals {
   }
 }
 
-const UNASKED =
-  'Ask the user to run `sandbridge approve` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.'
+/** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */
+function unasked(page: string | undefined): string {
+  const place = page === undefined ? '' : `answer at ${page}, or to `
+  return `Ask the user to ${place}run \`sandbridge approve\` in a terminal, and run the same code again afterwards. A rule in permissions.json can allow it, too.`
+}
 
 function givenUp(): BridgeError {
   return new BridgeError('CANCELLED', 'The call was given up while the user was asked about it')

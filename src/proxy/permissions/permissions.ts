@@ -26,6 +26,8 @@ export interface PermissionsOptions {
   askTimeoutMs: number
   /** Where questions wait whose client cannot ask. */
   questions: KeptQuestions
+  /** Where they can be answered beside a terminal. It opens only in a browser that was let in. */
+  pageAddress: () => string | undefined
   log: Pick<Log, 'info' | 'warning'>
 }
 

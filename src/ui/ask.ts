@@ -1,0 +1,33 @@
+// Questions about calls whose client cannot ask, as the page shows and answers them: the same that `sandbridge approve` does.
+import type { Bridge } from '../bridge.ts'
+import { BridgeError } from '../errors.ts'
+import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
+import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-questions.ts'
+
+export type WaitingQuestion = Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid'>
+
+export interface AskView {
+  questions: WaitingQuestion[]
+  /** What can be answered: in words, and as the bridge knows it. */
+  answers: [words: string, answer: string][]
+}
+
+export async function openQuestions({ settings }: Pick<Bridge, 'settings'>): Promise<AskView> {
+  const open = await listQuestions(settings.stateDir)
+  return { questions: open.map(({ id, asking, text, pid }) => ({ id, asking, text, pid })), answers: [...ANSWERS] }
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when exactly this question does not wait, or not any more */
+export async function answerAsked(
+  { settings }: Pick<Bridge, 'settings'>,
+  shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,
+  answer: string,
+): Promise<void> {
+  if (!isAnswer(answer)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'That is not one of the answers', { hint: 'Reload the page.' })
+  }
+  if (await answerQuestion(settings.stateDir, shown, answer)) return
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This question no longer waits, so the answer does not count', {
+    hint: 'Run the code again: it asks again if it needs to.',
+  })
+}

@@ -1,0 +1,37 @@
+// Questions that wait for an answer, asked for once a second: they come from other bridges as well, which send this page no events.
+import { useEffect, useState } from 'preact/hooks'
+import type { AskView } from '../../src/ui/ask.ts'
+import { ask } from './api.ts'
+
+export interface Waiting extends AskView {
+  /** False until the bridge was asked. */
+  isKnown: boolean
+}
+
+const AGAIN_MS = 1_000
+
+/** @param isLive whether there is a bridge to ask */
+export function useWaiting(isLive: boolean): Waiting {
+  const [waiting, setWaiting] = useState<Waiting>({ questions: [], answers: [], isKnown: false })
+  useEffect(() => {
+    if (!isLive) return undefined
+    let isWanted = true
+    let timer = 0
+    const look = async (): Promise<void> => {
+      const view = await ask<AskView>('questions').catch(() => undefined)
+      if (!isWanted) return
+      if (view) setWaiting((before) => sameUnlessChanged(before, { ...view, isKnown: true }))
+      timer = window.setTimeout(() => void look(), AGAIN_MS)
+    }
+    void look()
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [isLive])
+  return waiting
+}
+
+function sameUnlessChanged(before: Waiting, after: Waiting): Waiting {
+  return JSON.stringify(before) === JSON.stringify(after) ? before : after
+}

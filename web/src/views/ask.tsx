@@ -1,0 +1,111 @@
+// Ask: questions about calls whose client cannot ask, and their answers. A card stays where it is until the user leaves: what comes or goes
+// meanwhile must not bring another question under the pointer.
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { visible } from '../../../src/text/visible.ts'
+import type { AskView, WaitingQuestion } from '../../../src/ui/ask.ts'
+import { type ApiError, tell } from '../api.ts'
+import type { Waiting } from '../use-waiting.ts'
+import { plural } from '../words.ts'
+
+export function Ask({ waiting }: { waiting: Waiting }): JSX.Element {
+  const { questions, answers, isKnown } = waiting
+  const seen = useRef(new Map<string, WaitingQuestion>()).current
+  for (const question of questions) if (!seen.has(question.asking)) seen.set(question.asking, question)
+  const open = new Set(questions.map(({ asking }) => asking))
+  return (
+    <>
+      <header class="view-head">
+        <h1>Ask</h1>
+        <p class="muted">{plural(questions.length, 'question')} to answer</p>
+      </header>
+      {isKnown && seen.size === 0 && (
+        <div class="empty">
+          <h2>No call waits for an answer</h2>
+          <p>
+            When your rules say <code>ask</code> and your client cannot ask you, the question appears here.
+          </p>
+          <p>After your answer the same code has to run again.</p>
+        </div>
+      )}
+      {[...seen.values()].map((question) => (
+        <Question key={question.asking} question={question} answers={answers} isOpen={open.has(question.asking)} />
+      ))}
+    </>
+  )
+}
+
+interface QuestionProps extends Pick<AskView, 'answers'> {
+  question: WaitingQuestion
+  isOpen: boolean
+}
+
+function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
+  const [given, setGiven] = useState<string>()
+  const [isSending, setSending] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const told = useRef<HTMLParagraphElement>(null)
+  const { title, calls, reason } = partsOf(question.text)
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (given !== undefined) told.current?.focus()
+  }, [given])
+  const give = ([words, answer]: AskView['answers'][number]): void => {
+    const { id, asking, text } = question
+    setSending(true)
+    setProblem(undefined)
+    tell('question/answer', { id, asking, text, answer })
+      .then(() => setGiven(words))
+      .catch(({ message, hint }: ApiError) => setProblem(`${message}${hint ? `. ${hint}` : ''}`))
+      .finally(() => setSending(false))
+  }
+  return (
+    <article class="cell question" aria-label={visible(title)}>
+      <h2>{visible(title)}</h2>
+      <pre tabIndex={0} role="region" aria-label="Arguments">
+        {visible(calls)}
+      </pre>
+      <p class="muted">
+        {visible(reason)} Bridge {question.pid}.
+      </p>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {given === undefined && isOpen ? (
+        <div class="actions">
+          {answers.map((one) => (
+            <button
+              key={one[1]}
+              type="button"
+              class={one[1] === 'stop' ? 'stop' : ''}
+              disabled={isSending}
+              onClick={() => give(one)}
+            >
+              {one[0]}
+            </button>
+          ))}
+        </div>
+      ) : (
+        <p class="notice" role="status" tabIndex={-1} ref={told}>
+          {given === undefined
+            ? 'This question no longer waits: it was answered elsewhere, or it was too late.'
+            : `Answered: ${given}. It counts when the same code runs again.`}
+        </p>
+      )}
+    </article>
+  )
+}
+
+/** The bridge indents what is asked about, and nothing else before it. */
+function partsOf(text: string): { title: string; calls: string; reason: string } {
+  const [title = '', ...lines] = text.split('\n')
+  const end = lines.findIndex((line) => !line.startsWith('  '))
+  const calls = lines.slice(0, end === -1 ? lines.length : end)
+  return {
+    title,
+    calls: calls.map((line) => line.slice(2)).join('\n'),
+    reason: lines.slice(calls.length).join('\n'),
+  }
+}
