@@ -33,13 +33,9 @@ function nested(depth: number): unknown {
 
 /** Sends raw calls past the kernel and reads no answer to them. */
 const FLOOD = `
-import fcntl, json, os, signal, stat, sys, time
+import gc, json, os, signal, sys, time
 if hasattr(signal, 'SIGIO') and sys.platform != 'emscripten': signal.signal(signal.SIGIO, signal.SIG_IGN)
-def is_pipe(fd):
-    try: mode = os.fstat(fd).st_mode
-    except OSError: return False
-    return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
-fd = os.open('/dev/sandbridge', os.O_WRONLY) if os.path.exists('/dev/sandbridge') else next(fd for fd in range(3, 64) if fd > 3 and is_pipe(fd))
+fd = os.open('/dev/sandbridge', os.O_WRONLY) if os.path.exists('/dev/sandbridge') else next(one._out for one in gc.get_objects() if type(one).__name__ == 'PipePort')
 frames = [{'type': 'call', 'id': 10**9 + i, 'cell': CELL, 'method': METHOD, 'params': {}} for i in range(200)]
 data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
 while data: data = data[os.write(fd, data):]
