@@ -189,7 +189,7 @@ finally:
       `
 data = bytearray(b'x') * (118 << 20)
 # The kernel goes through all locks of a file for each new one: many files of few locks take a fifth of the time.
-for _ in range(140):
+for _ in range(36):
     with tempfile.TemporaryFile() as file: fd = os.dup(file.fileno())
     for at in range(0, 504, 2): fcntl.lockf(fd, fcntl.LOCK_EX, 1, at)
 done()`,
