@@ -26,7 +26,8 @@ const TRACES: { what: string; leave: string; look: string }[] = [
   },
   {
     what: 'a process',
-    leave: "import subprocess\nsubprocess.Popen(['sleep', '98412365'], start_new_session=True)",
+    leave: // Popen comes back before the kernel shows the arguments.
+      "import subprocess, time\nsubprocess.Popen(['sleep', '98412365'], start_new_session=True)\ntime.sleep(0.3)",
     look: `
 import glob
 def command(path):
