@@ -76,6 +76,7 @@ export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }
 export interface RunCellRequest extends Pick<
   CellRequest,
   | 'code'
+  | 'aside'
   | 'timeoutMs'
   | 'timeLimit'
   | 'signal'
@@ -249,7 +250,7 @@ export class Bridge {
   /** What other programs of the user can ask for, such as the page. */
   #liveMethods(): LiveMethods {
     return {
-      interrupt: ({ cell }) => [...this.#sessions].some((session) => session.interrupt(String(cell))),
+      interrupt: ({ cell }) => this.interruptCell(String(cell)),
     }
   }
 

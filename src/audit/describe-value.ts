@@ -1,5 +1,6 @@
 // Arguments and results as the record tells of them without repeating them: their shape, their hash, their size. Pure.
 import { createHash } from 'node:crypto'
+import { sortedJson } from '../text/sorted-json.ts'
 
 const MAX_SHAPE_CHARS = 500
 const MAX_DEPTH = 4
@@ -31,15 +32,8 @@ function shapeAt(value: unknown, depth: number): string {
 /** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
 export function hashOf(value: unknown): string {
   return createHash('sha256')
-    .update(JSON.stringify(value, withSortedKeys) ?? 'null')
+    .update(sortedJson(value) ?? 'null')
     .digest('hex')
-}
-
-function withSortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const keys = Object.keys(value)
-  if (keys.length < 2) return value
-  return Object.fromEntries(keys.toSorted().map((key) => [key, (value as Record<string, unknown>)[key]]))
 }
 
 /** About how many bytes the value takes as JSON. */

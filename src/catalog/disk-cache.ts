@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../upstream/upstream.ts'
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { isRecord } from '../text/json.ts'
+import { sortedJson } from '../text/sorted-json.ts'
 import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { makePrivateFolderSync } from '../storage/private-folder.ts'
 import { replaceFileSync } from '../storage/replace-file.ts'
@@ -59,12 +60,12 @@ export interface CachedServer {
 
 /** Identifies a definition by what decides which server it starts; its name, description and place do not. */
 export function definitionKey(definition: ServerDefinition): string {
-  return hash(canonical(definition.transport))
+  return hash(sortedJson(definition.transport))
 }
 
 /** Identifies a tool's definition, so that what was learned of an older one is not believed. */
 export function toolFingerprint(tool: UpstreamTool): string {
-  return hash(canonical([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
+  return hash(sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
 }
 
 export class DiskCache {
@@ -178,13 +179,6 @@ function mergeLearned(
   })
   const missing = Object.entries(before).filter(([tool]) => !Object.hasOwn(now, tool))
   return Object.fromEntries([...merged, ...missing])
-}
-
-/** JSON with sorted keys, so that the order in a config file does not matter. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    isRecord(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
-  )
 }
 
 function hash(text: string): string {

@@ -27,13 +27,18 @@ function python() {
   return { run }
 }
 
+/** Until the file has its name: it is written under another. */
+async function stored(): Promise<void> {
+  await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]), 5_000)
+}
+
 describe('the compiled kernel', () => {
   it('is made once, in the background, and found by later runs', async () => {
     const { run } = python()
     const kernels = new CompiledKernels(folder)
     expect(await kernels.find(kernel, 'image', run)).toBeUndefined()
     expect(await kernels.find(kernel, 'image', run)).toBeUndefined()
-    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]), 5_000)
+    await stored()
     expect(await kernels.find(kernel, 'image', run)).toEqual(bytecode)
     expect(run).toHaveBeenCalledExactlyOnceWith(kernel.compileArgs, kernel.sources)
     expect(await new CompiledKernels(folder).find(kernel, 'image', run)).toEqual(bytecode)
@@ -42,7 +47,7 @@ describe('the compiled kernel', () => {
   it('is that of one Python and of one set of sources', async () => {
     const { run } = python()
     await new CompiledKernels(folder).find(kernel, 'image', run)
-    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), 5_000)
+    await stored()
     const later = new CompiledKernels(folder)
     expect(await later.find(kernel, 'another image', run)).toBeUndefined()
     expect(await later.find({ ...kernel, sources: Buffer.from('{"a":""}') }, 'image', run)).toBeUndefined()
@@ -51,7 +56,7 @@ describe('the compiled kernel', () => {
   it('is made again when its file was damaged: Python would crash on it', async () => {
     const { run } = python()
     await new CompiledKernels(folder).find(kernel, 'image', run)
-    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), 5_000)
+    await stored()
     const file = path.join(folder, readdirSync(folder)[0]!)
     const content = readFileSync(file)
     content[content.length - 1]! ^= 1

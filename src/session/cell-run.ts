@@ -18,6 +18,8 @@ export type OnPreparing = (message: string) => void
 
 export interface CellRequest {
   code: string
+  /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
+  aside?: true
   timeoutMs: number
   /** The same limit, for whoever has to pause it. */
   timeLimit?: TimeLimit
@@ -79,7 +81,7 @@ export class CellRun {
     this.#kernel = kernel
     this.#request = request
     this.#options = options
-    this.#events = request.origin ? events : NO_EVENTS
+    this.#events = request.origin && !request.aside ? events : NO_EVENTS
     this.#toolCalls = new ToolCalls(request.onToolCall)
     this.#malformedBefore = kernel.channel.malformedCount
   }
@@ -101,10 +103,6 @@ export class CellRun {
       clearTimeout(this.#killTimer)
       signal?.removeEventListener('abort', onAbort)
     }
-  }
-
-  interrupt(): void {
-    this.#interrupt('interrupted')
   }
 
   #observer(): CellObserver {

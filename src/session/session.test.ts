@@ -77,6 +77,17 @@ describe('Session', () => {
     expect(sandboxes).toHaveLength(1)
   })
 
+  it('counts nothing that is run aside, and keeps its news for the next cell', async () => {
+    const { sandboxes, session } = open()
+    session.tellOnce('A server was added.')
+    expect((await session.run(request({ aside: true }))).notes).toEqual([])
+    const first = session.run(request())
+    const sandbox = sandboxes[0]!
+    expect((await sandbox.received('run'))['cell']).toBe(1)
+    sandbox.send(done(1))
+    expect((await first).notes).toEqual(['A server was added.'])
+  })
+
   it('refuses more than sixteen cells at once', async () => {
     const { session } = open()
     for (let count = 0; count < 16; count += 1) void session.run(request()).catch(() => {})

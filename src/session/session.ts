@@ -75,7 +75,6 @@ export class Session {
   #closed: string | undefined
   #takenAt = 0
   #running: CellRequest | undefined
-  #run: CellRun | undefined
   #resetAsked = false
   readonly #checkpoints = new CheckpointKeeper()
   /** Why variables of earlier cells are gone, for a kernel that has not been told. */
@@ -139,13 +138,6 @@ export class Session {
     }
   }
 
-  /** Interrupt the cell that runs, when it is that one. @param cell its id in events @returns whether it was */
-  interrupt(cell: string): boolean {
-    if (this.#running?.origin?.cell !== cell) return false
-    this.#run?.interrupt()
-    return true
-  }
-
   /** A note for the running cell's result, unless an earlier one had it. */
   tellOnce(note: string): void {
     if (this.#toldOnce.has(note)) return
@@ -181,21 +173,21 @@ export class Session {
       return neverRun(request)
     }
     this.#running = request
-    this.#cells += 1
+    if (!request.aside) this.#cells += 1
     const options = {
-      cell: this.#cells,
+      cell: request.aside ? 0 : this.#cells,
       ...(this.#options.json && { json: true as const }),
       ...(request.projects && { projects: request.projects() }),
       ...(this.#options.compat && { compat: true as const }),
       ...(request.named && { named: request.named }),
-      ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
-      ...this.#carriedOver(kernel),
+      ...(!request.aside && {
+        ...(kernel.cellCount === 0 && this.#lost !== undefined && { lost: this.#lost }),
+        ...this.#carriedOver(kernel),
+      }),
     }
-    this.#run = new CellRun(kernel, request, options, this.#events)
-    const ran = await this.#run.result()
+    const ran = await new CellRun(kernel, request, options, this.#events).result()
     this.#running = undefined
-    this.#run = undefined
-    const result = this.#withNews(ran)
+    const result = request.aside && !ran.stateLost ? ran : this.#withNews(ran)
     if (result.stateLost) {
       this.#kernel = undefined
       if (!ran.stateLost) this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])

@@ -37,11 +37,10 @@ export class PageHandler {
 
   constructor(bridge: Bridge, secret: string) {
     this.access = new Access(secret)
-    const notebook = new Notebook(bridge)
-    this.#source = new LocalSource(bridge, (cell) => notebook.isCompletion(cell))
+    this.#source = new LocalSource(bridge)
     const sources = [this.#source]
     this.#pages = new LivePages(sources)
-    this.#routes = createRoutes(bridge, sources, notebook)
+    this.#routes = createRoutes(bridge, sources, new Notebook(bridge))
   }
 
   /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */

@@ -37,26 +37,12 @@ export class LocalSource implements Source {
   readonly #listeners = new Set<(events: readonly PageEvent[]) => void>()
   readonly #leave: () => void
 
-  /** @param isHidden says of a cell whether no page is to show it */
-  constructor(
-    bridge: Pick<Bridge, 'interruptCell'> & { events: EventStream },
-    isHidden: (event: { session?: string | undefined; code: string }) => boolean = () => false,
-  ) {
+  constructor(bridge: Pick<Bridge, 'interruptCell'> & { events: EventStream }) {
     this.#bridge = bridge
-    const hidden = new Set<string>()
     this.#leave = bridge.events.subscribe({
       name: 'page',
       receive: (events) => {
-        const shown: PageEvent[] = []
-        for (const event of events) {
-          if (event.type === 'cell.started' && isHidden(event)) hidden.add(event.id)
-          if (hidden.has(event.id)) {
-            if (event.type === 'cell.ended') hidden.delete(event.id)
-            continue
-          }
-          const made = pageEvent(event)
-          if (made) shown.push(made)
-        }
+        const shown = events.map(pageEvent).filter((event) => event !== undefined)
         for (const event of shown) this.history.add(event)
         if (shown.length > 0) for (const listener of this.#listeners) listener(shown)
       },

@@ -87,8 +87,8 @@ describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
       const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
       expect(status).toBe('ok')
       expect(begun).toBeLessThanOrEqual(most)
-      // The control: calls of servers are begun all the same, and what lies unread is bounded.
-      if (method === 'call_tool') expect(begun).toBeGreaterThan(60)
+      // The control: the flood comes in, and calls of servers are begun all the same. What lies unread is bounded.
+      if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
       expect(stdin.writableLength).toBeLessThan(136 * MIB)
     },
   )

@@ -42,7 +42,17 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     if (status !== 0) problem = stderr
   }
 
+  /** All of them, also those that an earlier run was killed over: an image that is there already is not built. */
+  function removeImages(): void {
+    const { stdout } = spawnSync(engine, ['images', '--quiet', '--all', '--filter', `label=${LABEL}`], {
+      encoding: 'utf8',
+    })
+    const ids = [...new Set(stdout.split('\n').filter((id) => id !== ''))]
+    if (ids.length > 0) spawnSync(engine, ['rmi', '--force', ...ids])
+  }
+
   beforeAll(() => {
+    removeImages()
     chmodSync(folder, 0o755)
     if (pip === undefined) return
     mkdirSync(path.join(folder, 'pip'))
@@ -64,8 +74,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   }, 120_000)
 
   afterAll(() => {
-    spawnSync(engine, ['rmi', '--force', WITH_PIP, WITHOUT_PIP])
-    spawnSync(engine, ['image', 'prune', '--force', '--filter', `label=${LABEL}`])
+    removeImages()
     rmSync(folder, { recursive: true, force: true })
   })
 

@@ -58,7 +58,7 @@ export async function openLink(
     viewport: { width, height: 860 },
     deviceScaleFactor: 1,
   })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))

@@ -114,6 +114,7 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
       await page.getByRole('button', { name: 'Try it' }).first().click()
       await shot('find')
       await goTo(page, 'Cells')
+      await page.locator('.cm-focused').waitFor()
       await page.keyboard.type('for name in ["a", "b"]:\nprint(name)')
       await page.keyboard.press('Control+Enter')
       await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()

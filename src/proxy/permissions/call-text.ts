@@ -2,6 +2,7 @@
 // something else than it is. No word of the server is among them. Pure.
 import { createHash } from 'node:crypto'
 import type { Call } from '../../policy/policy.ts'
+import { sortedJson } from '../../text/sorted-json.ts'
 import { visibleInline } from '../../text/visible.ts'
 
 /** Of one text in an argument. What is longer is shown by its ends, its length and its hash. */
@@ -36,7 +37,7 @@ export function shapeOf({ args }: Pick<Call, 'args'>): string {
 
 /** What a call is known by when it comes again: all of its arguments. */
 export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
-  return createHash('sha256').update(canonical(args)).digest('hex')
+  return createHash('sha256').update(sortedJson(args)).digest('hex')
 }
 
 function collect(value: unknown, path: string, into: { path: string; text: string }[]): void {
@@ -68,11 +69,4 @@ function lastName(path: string): string {
       .split('.')
       .at(-1) ?? ''
   )
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
 }
