@@ -8,6 +8,7 @@ import { isLoopback } from '../server/http/guard.ts'
 import { serveHttp } from '../server/http/serve-http.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { pageOnDemand } from './page-on-demand.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
 export async function runHttp(where: string, ui?: string | true): Promise<void> {
@@ -15,7 +16,9 @@ export async function runHttp(where: string, ui?: string | true): Promise<void> 
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
   const { token, source } = await tokenFor(address, settings)
-  const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
+  // A client on another machine could not open the page.
+  const options = { ownPort: address.port, ...(isLoopback(address.host) && { servePage: pageOnDemand }) }
+  const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   const service = await serveHttp(bridge, { ...address, token })
   await page?.serve(bridge)
   onShutdown(

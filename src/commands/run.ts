@@ -8,6 +8,7 @@ import { StdioTransport } from '../server/stdio-transport.ts'
 import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { pageOnDemand } from './page-on-demand.ts'
 
 export async function run({ http, ui }: { http?: string; ui?: string | true }): Promise<void> {
   if (http !== undefined) {
@@ -23,7 +24,7 @@ export async function run({ http, ui }: { http?: string; ui?: string | true }): 
   const open = async (): Promise<Conversation> => {
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
-    const bridge = await Bridge.open(settings, log)
+    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }

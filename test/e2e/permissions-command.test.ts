@@ -45,6 +45,21 @@ it('lists what holds for each tool, and rules that are for none', () => {
   expect(cli('doctor').text).toContain('Did you mean hub__delete_repo')
 })
 
+it('allows a tool for good that asks, and none that is denied', () => {
+  writePermissions(home, { ask: ['hub'], deny: ['hub__delete_repo'] })
+  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('Allowed from now on: hub__create_issue')
+  expect(cli('permissions', 'check', 'hub__create_issue').stdout).toMatch(/^allow: allow /)
+  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('allowed already')
+  const denied = cli('permissions', 'allow', 'hub__get_issue', 'hub__delete_repo')
+  expect(denied.text).toMatch(/hub__delete_repo is denied, and deny beats allow[^]*deny "hub__delete_repo"/)
+  expect(denied.status).not.toBe(0)
+  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(JSON.parse(cli('permissions', 'allow', 'hub__get_issue', '--json').stdout)).toEqual({
+    allowed: ['hub__get_issue'],
+  })
+})
+
 it('explains a call', () => {
   writePermissions(home, { ask: [{ tool: 'hub__create_issue', when: 'args.id > 3' }] })
   expect(cli('permissions', 'check', 'hub__create_issue', '{"id": 4}').stdout).toMatch(/^ask: ask .*\n.*args\.id > 3/)

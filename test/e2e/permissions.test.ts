@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { PROVIDER_NAMES, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 import { ruledBridge, writePermissions } from '../support/ruled-bridge.ts'
 
 const caught = (call: string) => `
@@ -53,20 +54,36 @@ describe('a denied call', () => {
     expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
   })
 
-  it.runIf((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap'))(
-    'does not reach the server from a thread',
-    async () => {
-      const { bridge, reached } = await ruledBridge({
-        permissions: { deny: ['hub__delete_*'] },
-        env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' },
-      })
-      const thread = (tool: string) =>
-        `await __import__("asyncio").to_thread(runtime.call_tool_sync, "hub", "${tool}", {})`
-      expect(await bridge.run(caught(thread('delete_repo')))).toContain('PERMISSION_DENIED')
-      expect(await bridge.run(caught(thread('get_issue')))).toContain('called')
-      expect(reached()).toEqual([['get_issue', {}]])
-    },
-  )
+  it.for(PROVIDER_NAMES)('does not reach the server from a thread in %s', async (name, ctx) => {
+    await providerOrSkip(name, ctx)
+    const { bridge, reached } = await ruledBridge({
+      permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
+      env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE },
+      answer: 'no',
+    })
+    const thread = (tool: string) => `
+outcome = []
+def work():
+    try:
+        runtime.call_tool_sync("hub", "${tool}", {})
+        outcome.append("called")
+    except BaseException as error:
+        outcome.append(getattr(error, "code", repr(error)))
+import threading
+one = threading.Thread(target=work)
+try:
+    one.start()
+    while not outcome: await __import__("asyncio").sleep(0.05)
+except RuntimeError as error:
+    outcome.append(str(error))
+outcome`
+    // WebAssembly has no threads.
+    const started = name !== 'pyodide'
+    const refused = started ? 'PERMISSION_DENIED' : "can't start new thread"
+    for (const tool of ['delete_repo', 'create_issue']) expect(await bridge.run(thread(tool))).toContain(refused)
+    expect(await bridge.run(thread('get_issue'))).toContain(started ? 'called' : refused)
+    expect(reached()).toEqual(started ? [['get_issue', {}]] : [])
+  })
 
   it('may be of a resource or a prompt', async () => {
     const { bridge, reached } = await ruledBridge({
