@@ -68,11 +68,17 @@ export class KeptQuestions {
     if (known) return known
     for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
     if (this.#asked.size >= MAX_KEPT) return undefined
-    await makePrivateFolder(this.#folder)
     const until = Date.now() + this.#timeoutMs
     const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until }
-    await replaceFile(this.#fileOf(id), JSON.stringify(question))
+    // Counted before it is written: others are kept meanwhile.
     this.#asked.set(id, { ...question, at: performance.now() })
+    try {
+      await makePrivateFolder(this.#folder)
+      await replaceFile(this.#fileOf(id), JSON.stringify(question))
+    } catch (error) {
+      this.#asked.delete(id)
+      throw error
+    }
     return question
   }
 

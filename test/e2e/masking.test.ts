@@ -2,6 +2,7 @@
 import { writeFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHttpBridge } from '../support/http-bridge.ts'
 import { closeTestBridge, fixtureServer, makeHome, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 
 const EMAIL = 'canary.person@example.com'
@@ -138,6 +139,14 @@ it.each([
 const textMessage = <R extends 'user' | 'assistant'>(role: R, text: string) => ({
   role,
   content: { type: 'text' as const, text },
+})
+
+it('a token of another session stands for nothing', async () => {
+  const shared = await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })
+  const [one, other] = [await shared.connect('legacy'), await shared.connect('legacy')]
+  expect(await one.run(`print("${EMAIL}", len("${EMAIL}"))`)).toBe(`[EMAIL_1] ${EMAIL.length}`)
+  expect(await one.run('print(len("[EMAIL_1]"))')).toBe(String(EMAIL.length))
+  expect(await other.run('print(len("[EMAIL_1]"))')).toBe(String('[EMAIL_1]'.length))
 })
 
 it('reaches the model as it is when nothing is masked: the control', async () => {
