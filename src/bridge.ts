@@ -90,6 +90,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Nobody watches the cell: of the calls that rules ask about, those of these tools (`server__tool`) are made, and no others. */
+  allowed?: ReadonlySet<string>
   /** What serves its calls, where it is not the bridge's own. */
   upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
@@ -99,7 +101,7 @@ export interface RunCellRequest extends Pick<
 }
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
-interface RunOrigin {
+export interface RunOrigin {
   id: string
   client?: string | undefined
   user?: string | undefined
@@ -397,7 +399,7 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker: client, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    { servers, asker: client, allowed, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
@@ -414,7 +416,7 @@ export class Bridge {
     const origin: Origin = { cell: newId(), session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
-    const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
+    const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
     const context = {
       permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,

@@ -207,13 +207,17 @@ program
 
 program
   .command('schedule')
-  .description('print a cron, systemd or launchd entry that runs a workflow')
-  .argument('<name>')
-  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .description('run a workflow at set times, or list what is scheduled')
+  .argument('[name]')
+  .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
   .argument('[parameters...]')
   .allowUnknownOption()
-  .requiredOption('--print <system>', 'cron, systemd or launchd')
-  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+  .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
+  .option('--zone <zone>', 'the time zone, such as Europe/Berlin; that of this machine when left out')
+  .option('--remove', 'run NAME no more')
+  .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
+  .option('--json', 'print as JSON')
+  .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
     (await import('./commands/schedule.ts')).schedule(name, when, words, options),
   )
 
