@@ -25,6 +25,7 @@ import type { Origin } from './events/event.ts'
 import { EventStream } from './events/event-stream.ts'
 import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
+import { RunLog } from './events/run-log.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
@@ -103,6 +104,8 @@ export interface RunCellRequest extends Pick<
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
 export interface RunOrigin {
   id: string
+  /** Missing where nobody but the bridge's own log is told. */
+  log?: RunLog | undefined
   client?: string | undefined
   user?: string | undefined
   trace?: TraceContext | undefined
@@ -413,7 +416,10 @@ export class Bridge {
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const trace = run ? run.trace : this.events.startTrace(undefined)
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, user: run?.user, trace }
+    const id = newId()
+    const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
+    if (masker) log.mask = (text) => masker.mask(text)
+    const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
     const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
@@ -458,6 +464,7 @@ export class Bridge {
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
+        onCallFailed: (error) => log.failure('A call failed', error),
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => {

@@ -361,6 +361,7 @@ program
 program
   .command('log')
   .description('show what models did: runs, calls, questions, denials, sign-ins')
+  .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
   .option('-f, --follow', 'go on with what happens from now on')
   .option('-n, --lines <count>', 'how many of the newest', '100')
   .option('--session <id>', 'only this session, by its id or the beginning of it')
@@ -369,7 +370,7 @@ program
   .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
   .option('--verify', 'show whether the record was changed')
   .option('--json', 'print the lines of the record as they are')
-  .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+  .action(async (id: string | undefined, options: LogOptions) => (await import('./commands/log.ts')).log(id, options))
 
 program
   .command('top')

@@ -147,7 +147,7 @@ export class Approvals {
     text: string,
     group: readonly Pick<Approval, 'call'>[],
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, log, pageAddress } = this.#permissions.options
+    const { questions, pageAddress } = this.#permissions.options
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -158,7 +158,10 @@ export class Approvals {
     if (!(await questions.keep(id, text)))
       return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const page = pageAddress()
-    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id, ...(page && { page }) })
+    this.#cell.origin.log.warning('A call waits for an answer: run `sandbridge approve`', {
+      question: id,
+      ...(page && { page }),
+    })
     return { why: 'this client cannot ask its user', hint: unasked(page) }
   }
 
@@ -169,6 +172,7 @@ export class Approvals {
     const about = {
       id: newId(),
       parent: origin.cell,
+      run: origin.log.run,
       session: origin.session,
       client: origin.client,
       user: origin.user,
@@ -200,7 +204,7 @@ export class Approvals {
       }
       await options.remember(rule)
     } catch (error) {
-      options.log.warning('An answer could not be written down: it holds for this session', { error })
+      this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
     }
   }
 

@@ -116,6 +116,7 @@ export class CellPermissions {
       type: 'call.decided',
       id,
       parent: origin.cell,
+      run: origin.log.run,
       session: origin.session,
       client: origin.client,
       user: origin.user,
