@@ -126,7 +126,8 @@ export class Approvals {
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
     const permissions = this.#permissions
-    const { asker, keepsQuestions } = this.#cell
+    const { asker, allowed, keepsQuestions } = this.#cell
+    if (allowed) return UNWATCHED
     if (!asker || !canElicit(asker)) return keepsQuestions ? this.#keptAnswer(text, group, signal) : noTerminal(group)
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const end = this.#tellQuestion(text, group)
@@ -147,8 +148,8 @@ export class Approvals {
     group: readonly Pick<Approval, 'call'>[],
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, log, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
-    const { asker } = this.#cell
+    const { questions, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
+    const { asker, origin } = this.#cell
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -170,7 +171,8 @@ export class Approvals {
       return given ?? noAnswer(timeoutMs)
     }
     const link = page?.newLink('ask')
-    log.warning('A call waits for an answer: run `sandbridge approve`, or open the link', { question: id, link })
+    const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
+    origin.log.warnUser(what, { question: id }, { link })
     if (page && link !== undefined && opensBrowser) this.#permissions.browser.show(page, link)
     return { why: 'this client cannot ask its user', hint: unasked(page?.address) }
   }
@@ -182,6 +184,7 @@ export class Approvals {
     const about = {
       id: newId(),
       parent: origin.cell,
+      run: origin.log.run,
       session: origin.session,
       client: origin.client,
       user: origin.user,
@@ -206,11 +209,12 @@ export class Approvals {
     try {
       await this.#permissions.allowAlways(tool)
     } catch (error) {
-      options.log.warning('An answer could not be written down: it holds for this session', { error })
+      this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
     }
   }
 
   #isAllowedForLong(call: GrantableCall): boolean {
+    if (this.#cell.allowed?.has(`${call.server}__${call.tool}`) && call.isChanged !== true) return true
     return this.#permissions.of(this.#cell.session).tools.has(call.toolKey)
   }
 
@@ -242,6 +246,11 @@ function noTerminal(group: readonly Pick<Approval, 'call'>[]): { why: string; hi
   const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
   const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
   return { why: 'there is no terminal to ask in', hint }
+}
+
+const UNWATCHED = {
+  why: 'nobody watches a scheduled run',
+  hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 
 /** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */

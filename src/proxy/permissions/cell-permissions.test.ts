@@ -6,6 +6,8 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { NO_EVENTS } from '../../events/event-stream.ts'
+import { RunLog } from '../../events/run-log.ts'
+import { SILENT } from '../../log.ts'
 import { Policy } from '../../policy/policy.ts'
 import { readRules } from '../../policy/read-rules.ts'
 import { KeptQuestions } from '../../state/kept-questions.ts'
@@ -36,14 +38,20 @@ async function open() {
     questions,
     page: () => Promise.resolve(undefined),
     opensBrowser: false,
-    log: { info: () => {}, warning: () => {} },
   })
   const cellOf = (asker: Asker | undefined) =>
     new CellPermissions(permissions, {
       session: {},
       asker,
       events: NO_EVENTS,
-      origin: { cell: 'c', session: 's', client: undefined, user: undefined, trace: undefined },
+      origin: {
+        cell: 'c',
+        log: new RunLog(SILENT, 'c'),
+        session: 's',
+        client: undefined,
+        user: undefined,
+        trace: undefined,
+      },
       keepsQuestions: true,
       stop: () => {},
     })
