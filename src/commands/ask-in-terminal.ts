@@ -33,11 +33,12 @@ export async function whileAsking<T>(
 ): Promise<T> {
   timeLimit?.pause()
   try {
-    await asking
-    bar.hide()
-    const asked = ask()
+    const asked = asking.then(async () => {
+      bar.hide()
+      return ask().finally(() => bar.show())
+    })
     asking = asked.catch(() => {})
-    return await asked.finally(() => bar.show())
+    return await asked
   } finally {
     timeLimit?.resume()
   }

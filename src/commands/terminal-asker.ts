@@ -23,8 +23,14 @@ export class TerminalAsker implements Asker {
     return hasTerminal() && choiceOf(question) !== undefined
   }
 
-  hold<T>(work: Promise<T>): Promise<T> {
-    return whileAsking(this.#shown, () => work)
+  async hold<T>(work: Promise<T>): Promise<T> {
+    const { timeLimit } = this.#shown
+    timeLimit?.pause()
+    try {
+      return await work
+    } finally {
+      timeLimit?.resume()
+    }
   }
 
   /** @throws BridgeError CANCELLED when the cell ends before there is an answer */
