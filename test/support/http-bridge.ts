@@ -90,11 +90,22 @@ export interface HttpBridgeOptions {
   env?: Record<string, string>
   /** As `--http` takes it. */
   address?: string
+  /** More of the command line. */
+  args?: string[]
+  /** Prepares the home folder before the bridge starts. */
+  prepareHome?: (home: string) => void
 }
 
-export async function startHttpBridge({ servers = {}, env = {}, address = '0' }: HttpBridgeOptions = {}) {
+export async function startHttpBridge({
+  servers = {},
+  env = {},
+  address = '0',
+  args = [],
+  prepareHome,
+}: HttpBridgeOptions = {}) {
   const home = makeHome(servers)
-  const child = spawn(process.execPath, [CLI, 'run', '--http', address], {
+  prepareHome?.(home)
+  const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
     env: bridgeEnv(home, env),
     cwd: home,
     stdio: ['ignore', 'ignore', 'pipe'],
