@@ -49,13 +49,14 @@ export class PermissionFiles {
     const files = seen.noting(nodeFileSystem)
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
-    const ours = await readFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
+    const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
     this.#mask = ours.mask
     const lists = [
       ours.rules,
       path.resolve(projects) === path.resolve(own)
         ? []
-        : (await readFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' })).rules,
+        : (await readRulesFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }))
+            .rules,
       ...(await Promise.all(found.map(rulesOfServer))),
     ]
     const rules = lists.flat()
@@ -76,7 +77,8 @@ export class PermissionFiles {
   }
 }
 
-async function readFile(
+/** @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong */
+export async function readRulesFile(
   files: ConfigFileSystem,
   origin: Origin,
 ): Promise<{ rules: Rule[]; mask: readonly MaskPattern[] }> {

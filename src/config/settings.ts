@@ -14,6 +14,7 @@ import {
   folder,
   list,
   optionalNumber,
+  optionalWholeNumber,
   pattern,
   seconds,
   size,
@@ -456,6 +457,24 @@ export const SETTINGS = {
   httpSessionCount: wholeNumber(
     { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
     { default: 16, min: 1, max: 1000 },
+  ),
+  userSandboxCount: optionalWholeNumber(
+    { variable: 'MCP_BRIDGE_USER_SANDBOXES', meaning: 'The most sessions that one user of `run --http` has open.' },
+    { min: 1, max: 1000 },
+  ),
+  userCellSeconds: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CELL_SECONDS',
+      meaning: 'The seconds that cells of one user of `run --http` may run in an hour, all together.',
+    },
+    { min: 1, max: 10_000_000 },
+  ),
+  userCallCount: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CALLS',
+      meaning: 'The calls that cells of one user of `run --http` may make in an hour.',
+    },
+    { min: 1, max: 100_000_000 },
   ),
   drainMs: seconds(
     {

@@ -18,7 +18,7 @@ const CALLBACK = 'http://127.0.0.1:1/callback'
 export interface AuthorizationServer {
   issuer: string
   /** Sign in as a user, and grant the scopes that the client asks for. */
-  connect(url: string, user: string, era?: Era): Promise<{ client: HttpClient; token: () => string }>
+  connect(url: string, user: string, era?: Era): Promise<HttpClient>
 }
 
 /** @param scopes that users can grant */
@@ -83,7 +83,7 @@ export async function startAuthorizationServer(scopes: string[]): Promise<Author
       const client = newClient()
       await client.connect(transport)
       onTestFinished(() => client.close())
-      return { client: new HttpClient(client, transport), token: () => session.saved!.access_token }
+      return new HttpClient(client, transport, session.saved!.access_token)
     },
   }
 }

@@ -26,10 +26,13 @@ export interface Answer {
 export class HttpClient {
   readonly client: Client
   readonly transport: StreamableHTTPClientTransport
+  /** What it shows the bridge. */
+  readonly token: string
 
-  constructor(client: Client, transport: StreamableHTTPClientTransport) {
+  constructor(client: Client, transport: StreamableHTTPClientTransport, token: string) {
     this.client = client
     this.transport = transport
+    this.token = token
   }
 
   async call(args: Record<string, unknown>, options: Parameters<Client['callTool']>[1] = {}): Promise<Answer> {
@@ -81,7 +84,7 @@ export class HttpBridge {
     prepare?.(client)
     await client.connect(transport)
     onTestFinished(() => client.close())
-    return new HttpClient(client, transport)
+    return new HttpClient(client, transport, token)
   }
 }
 

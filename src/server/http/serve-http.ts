@@ -81,6 +81,7 @@ export async function serveHttp(
     close: (session) =>
       bridge.closeSession(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
+    maxOfUser: settings.userSandboxCount,
   })
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
   const resource = () => settings.publicUrl ?? listener.origin + PATH

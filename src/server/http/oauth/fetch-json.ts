@@ -29,7 +29,7 @@ export async function fetchJson(address: string, signal: AbortSignal): Promise<u
 }
 
 /** Whether keys and metadata may come from there: nobody else can answer in its place. */
-export function isAuthorizationAddress(text: string): boolean {
+function isAuthorizationAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
   if (username !== '' || password !== '') return false
