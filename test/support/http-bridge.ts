@@ -95,6 +95,8 @@ export interface HttpBridgeOptions {
   address?: string
   /** More of the command line. */
   args?: string[]
+  /** One that is there already. */
+  home?: string
   /** Prepares the home folder before the bridge starts. */
   prepareHome?: (home: string) => void
 }
@@ -104,9 +106,9 @@ export async function startHttpBridge({
   env = {},
   address = '0',
   args = [],
+  home = makeHome(servers),
   prepareHome,
 }: HttpBridgeOptions = {}) {
-  const home = makeHome(servers)
   prepareHome?.(home)
   const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
     env: bridgeEnv(home, env),
