@@ -65,7 +65,7 @@ export interface ServerParts {
   byHandle?: boolean
   /** Calls that wait for the client to come back, where it comes back to another instance. */
   runs?: OpenRuns
-  /** The name of the token that the client has shown. */
+  /** Whom the client has shown the token of; missing for the owner of the bridge. */
   user?: string | undefined
 }
 
