@@ -34,7 +34,10 @@ program
   .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
   .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
-  .action(async (options: { http?: string; ui?: string | true }) => (await import('./commands/run.ts')).run(options))
+  .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM), and follow when it is renewed')
+  .option('--tls-key <file>', 'its private key (PEM)')
+  .option('--trusted-proxy <addresses...>', 'with --http: believe X-Forwarded-* headers from these addresses or ranges')
+  .action(async (options: object) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')

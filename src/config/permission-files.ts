@@ -55,15 +55,17 @@ export class PermissionFiles {
     const files = seen.noting(nodeFileSystem)
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
-    const ours = await readFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
-    const ofProfile = profile === undefined ? NO_RULES : await readFile(files, originOfProfile(stateDir, profile))
+    const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
+    const ofProfile =
+      profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
     this.#mask = [...ours.mask, ...ofProfile.mask]
     const lists = [
       ours.rules,
       ofProfile.rules,
       path.resolve(projects) === path.resolve(own)
         ? []
-        : (await readFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' })).rules,
+        : (await readRulesFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }))
+            .rules,
       ...(await Promise.all(found.map(rulesOfServer))),
     ]
     const rules = lists.flat()
@@ -91,7 +93,8 @@ interface RulesOfFile {
 
 const NO_RULES: RulesOfFile = { rules: [], mask: [] }
 
-async function readFile(files: ConfigFileSystem, origin: Origin): Promise<RulesOfFile> {
+/** @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong */
+export async function readRulesFile(files: ConfigFileSystem, origin: Origin): Promise<RulesOfFile> {
   const { file } = origin
   const read = await readFileText(files, file)
   if ('absent' in read) return NO_RULES

@@ -193,7 +193,8 @@ export class Approvals {
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
-    if (answer !== 'yes-always') return
+    // Rules are for everybody: one of several users decides for their own session.
+    if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     try {
       if (call.isChanged === true) await options.accept(tool)
       const rule: RuleEntry = {

@@ -6,7 +6,7 @@ import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { Log } from '../../log.ts'
 import type { KeptQuestions } from '../../state/kept-questions.ts'
-import { CallLimits, type Counts, type LimitReached } from '../../policy/limits.ts'
+import type { CallLimits, Counts, LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
 import type { Rule, RuleEntry } from '../../policy/rule.ts'
 
@@ -28,6 +28,8 @@ export interface PermissionsOptions {
   questions: KeptQuestions
   /** Where they can be answered beside a terminal. It opens only in a browser that was let in. */
   pageAddress: () => string | undefined
+  /** How often calls were made in the last hour, by all users. */
+  limits: CallLimits
   log: Pick<Log, 'info' | 'warning'>
 }
 
@@ -46,7 +48,6 @@ export class Permissions {
   readonly options: PermissionsOptions
   policy: Policy
   openQuestions = 0
-  readonly #limits = new CallLimits()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
   /** What is asked of a definition for every call. */
   readonly #servers = new WeakMap<ServerDefinition, Pick<Subject, 'definition' | 'isProjects'>>()
@@ -99,7 +100,7 @@ export class Permissions {
   /** Counts a call that is about to be made, unless it is one too many. */
   count(rules: readonly Rule[], cell: Counts, session: object): LimitReached | undefined {
     if (rules.length === 0) return undefined
-    return this.#limits.take(rules, cell, this.of(session).counts, performance.now())
+    return this.options.limits.take(rules, cell, this.of(session).counts, performance.now())
   }
 
   #definition(server: string): ServerDefinition | undefined {
