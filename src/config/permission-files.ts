@@ -56,8 +56,7 @@ export class PermissionFiles {
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
     const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
-    const ofProfile =
-      profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
+    const ofProfile = profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
     this.#mask = [...ours.mask, ...ofProfile.mask]
     const lists = [
       ours.rules,

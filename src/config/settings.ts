@@ -248,6 +248,13 @@ export const SETTINGS = {
     },
     { default: 300, min: 5, max: 3600 },
   ),
+  open: flag(
+    {
+      variable: 'MCP_BRIDGE_OPEN',
+      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
+    },
+    false,
+  ),
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',

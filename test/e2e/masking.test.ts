@@ -2,6 +2,7 @@
 import { writeFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHttpBridge } from '../support/http-bridge.ts'
 import { closeTestBridge, fixtureServer, makeHome, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 
 const EMAIL = 'canary.person@example.com'
@@ -93,6 +94,59 @@ describe('a masked value', () => {
     expect(text).toContain('were not searched for personal data')
     expect(text).not.toContain('canary.person')
   })
+})
+
+it.each([
+  ['email', '[EMAIL_1]'],
+  ['', EMAIL],
+])(
+  "what a server asks the client's model has tokens, and the answer goes back to it whole (MCP_BRIDGE_MASK=%s)",
+  async (mask, seen) => {
+    const prompt = {
+      systemPrompt: `Write as ${EMAIL}`,
+      messages: [textMessage('user', `Greet ${EMAIL}`)],
+      maxTokens: 5,
+    }
+    const asked: unknown[] = []
+    const asker = fixtureServer('raw.mjs', 'asks', 'sampling/createMessage', JSON.stringify(prompt))
+    const asking = await openTestBridge({
+      servers: { asker },
+      env: { MCP_BRIDGE_MASK: mask },
+      capabilities: { sampling: {} },
+      prepare: (client) =>
+        client.setRequestHandler('sampling/createMessage', ({ params }) => {
+          asked.push(params)
+          return { model: 'm', ...textMessage('assistant', `Dear ${seen}`) }
+        }),
+    })
+    try {
+      const code =
+        'answer = str(await mcp_asker.echo(text="x"))\nprint(answer)\nlen(answer.split("Dear canary.person@")[1])'
+      const text = await asking.run(code)
+      expect(asked).toMatchObject([{ messages: [textMessage('user', `Greet ${seen}`)] }])
+      expect(JSON.stringify(asked)).toContain(`Write as ${seen}`)
+      expect(JSON.stringify(asked).includes(EMAIL)).toBe(mask === '')
+      // The server got the value, and what it says of it is masked again.
+      expect(text).toContain(`Dear ${seen}`)
+      expect(text.includes(EMAIL)).toBe(mask === '')
+      expect(Number(text.split('\n').at(-1))).toBeGreaterThan(0)
+    } finally {
+      await closeTestBridge(asking)
+    }
+  },
+)
+
+const textMessage = <R extends 'user' | 'assistant'>(role: R, text: string) => ({
+  role,
+  content: { type: 'text' as const, text },
+})
+
+it('a token of another session stands for nothing', async () => {
+  const shared = await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })
+  const [one, other] = [await shared.connect('legacy'), await shared.connect('legacy')]
+  expect(await one.run(`print("${EMAIL}", len("${EMAIL}"))`)).toBe(`[EMAIL_1] ${EMAIL.length}`)
+  expect(await one.run('print(len("[EMAIL_1]"))')).toBe(String(EMAIL.length))
+  expect(await other.run('print(len("[EMAIL_1]"))')).toBe(String('[EMAIL_1]'.length))
 })
 
 it('reaches the model as it is when nothing is masked: the control', async () => {
