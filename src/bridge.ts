@@ -617,7 +617,8 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
-    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
+    jailed: async (addition: Addition) =>
+      (await import('./registry/add-server.ts')).jailed(addition, this.settings.jailImage),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
       const { jailPlace: jail, log } = this
@@ -654,8 +655,9 @@ export class Bridge {
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
   /** Where servers are jailed, and what they never see. */
-  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
-    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  get jailPlace(): { home: string; stateDir: string; image: string | undefined; hidden: () => string[] } {
+    const { stateDir, jailImage: image } = this.settings
+    return { home: homedir(), stateDir, image, hidden: () => this.#privateFiles() }
   }
 
   #privateFiles(): string[] {

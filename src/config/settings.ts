@@ -6,6 +6,7 @@ import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
+import { IMAGE_NAME } from './server-definition.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
   absolutePath,
@@ -226,6 +227,14 @@ export const SETTINGS = {
     ['configured', 'all'],
     'configured',
   ),
+  jailImage: pattern(
+    {
+      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      meaning:
+        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    },
+    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
+  ),
   keychain: choice(
     {
       variable: 'MCP_BRIDGE_KEYCHAIN',
@@ -257,7 +266,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image for cells. It must contain Python.' },
     {
       allowed: 'an image name such as python:3.14-slim',
-      matches: /^[a-z0-9][\w.\-/:@]*$/i,
+      matches: IMAGE_NAME,
       default: 'python:3.14-slim',
     },
   ),

@@ -15,33 +15,35 @@ let folder: string | undefined
  * @throws BridgeError CONFIG_INVALID when there is no folder for temporary files
  */
 export function seccompProfileFile(countedMemory: boolean): string {
-  const file = folder && path.join(folder, fileName(countedMemory))
-  if (file !== undefined && existsSync(file)) return file
+  return profileFile(countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json', () => seccompProfile(countedMemory))
+}
+
+/** The same for another profile, by the name of its file. @throws BridgeError CONFIG_INVALID */
+export function profileFile(name: string, profile: () => string): string {
+  const known = folder && path.join(folder, name)
+  if (known !== undefined && existsSync(known)) return known
   try {
-    removeLeftoverFolders()
-    return path.join(write(), fileName(countedMemory))
+    if (folder === undefined || !existsSync(folder)) {
+      removeLeftoverFolders()
+      folder = makeFolder()
+    }
+    const file = path.join(folder, name)
+    writeFileSync(file, profile())
+    // Podman may run as another user than the bridge.
+    chmodSync(file, 0o444)
+    return file
   } catch (error) {
     throw noTemporaryFiles(error)
   }
 }
 
-function fileName(countedMemory: boolean): string {
-  return countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
-}
-
-function write(): string {
+function makeFolder(): string {
   if (folder === undefined) process.once('exit', () => folder && rmSync(folder, { recursive: true, force: true }))
-  folder = path.join(tmpdir(), newContainerName())
+  const made = path.join(tmpdir(), newContainerName())
   // Not one that is there already, which somebody else may have made.
-  mkdirSync(folder, { mode: 0o700 })
-  for (const countedMemory of [true, false]) {
-    const file = path.join(folder, fileName(countedMemory))
-    writeFileSync(file, seccompProfile(countedMemory))
-    // Podman may run as another user than the bridge.
-    chmodSync(file, 0o444)
-  }
-  chmodSync(folder, 0o755)
-  return folder
+  mkdirSync(made, { mode: 0o700 })
+  chmodSync(made, 0o755)
+  return made
 }
 
 function removeLeftoverFolders(): void {
