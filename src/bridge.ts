@@ -33,6 +33,7 @@ import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import type { NameFinder } from './masking/masker.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
@@ -174,7 +175,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
-    this.maskers = createMaskers(settings.mask, files.mask)
+    this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     this.artifacts = new ArtifactStore(settings.stateDir)
     this.memories = new MemoryStore(settings.stateDir)
     this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
@@ -470,7 +471,7 @@ export class Bridge {
       notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
-    const result = masker ? maskResult(whole, masker) : whole
+    const result = masker ? await maskResult(whole, masker, request.signal) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -675,6 +676,16 @@ export class Bridge {
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
     await this.events.close()
+  }
+}
+
+/** Loaded at its first use. */
+function nameFinder(url: string | undefined): NameFinder | undefined {
+  if (url === undefined) return undefined
+  let finder: Promise<NameFinder> | undefined
+  return async (texts, signal) => {
+    finder ??= import('./masking/endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
+    return (await finder)(texts, signal)
   }
 }
 

@@ -157,6 +157,16 @@ const mask: Setting<readonly MaskKind[]> = {
   },
 }
 
+const maskEndpoint: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '') ? text : undefined),
+  secret: true,
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -373,6 +383,7 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  maskEndpoint,
   audit: choice(
     {
       variable: 'MCP_BRIDGE_AUDIT',

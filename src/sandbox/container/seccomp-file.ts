@@ -1,4 +1,4 @@
-// The files in which engines read our seccomp profile: in one folder for each bridge, that only this user can change. It goes when the bridge
+// The files in which engines read our seccomp profile: each in a folder that only this user can change. It goes when the bridge
 // ends; what a killed bridge has left is removed by the next one.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { noTemporaryFiles } from '../temporary-folder.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
-let folder: string | undefined
+const files = new Map<string, string>()
 
 /**
  * The path of the file for engines that count a container's memory, or do not. It is written when it is not there, which is also so when something
@@ -20,17 +20,15 @@ export function seccompProfileFile(countedMemory: boolean): string {
 
 /** The same for another profile, by the name of its file. @throws BridgeError CONFIG_INVALID */
 export function profileFile(name: string, profile: () => string): string {
-  const known = folder && path.join(folder, name)
+  const known = files.get(name)
   if (known !== undefined && existsSync(known)) return known
   try {
-    if (folder === undefined || !existsSync(folder)) {
-      removeLeftoverFolders()
-      folder = makeFolder()
-    }
-    const file = path.join(folder, name)
+    removeLeftoverFolders()
+    const file = path.join(makeFolder(), name)
     writeFileSync(file, profile())
     // Podman may run as another user than the bridge.
     chmodSync(file, 0o444)
+    files.set(name, file)
     return file
   } catch (error) {
     throw noTemporaryFiles(error)
@@ -38,12 +36,12 @@ export function profileFile(name: string, profile: () => string): string {
 }
 
 function makeFolder(): string {
-  if (folder === undefined) process.once('exit', () => folder && rmSync(folder, { recursive: true, force: true }))
-  const made = path.join(tmpdir(), newContainerName())
+  const folder = path.join(tmpdir(), newContainerName())
   // Not one that is there already, which somebody else may have made.
-  mkdirSync(made, { mode: 0o700 })
-  chmodSync(made, 0o755)
-  return made
+  mkdirSync(folder, { mode: 0o700 })
+  chmodSync(folder, 0o755)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 function removeLeftoverFolders(): void {

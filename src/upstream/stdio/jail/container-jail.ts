@@ -54,9 +54,17 @@ export function containerArguments(
   const { engine, image, root } = jail
   const [program = '', ...args] = command
   return [
-    ...['run', '--interactive', '--rm', '--name', options.name],
+    'run',
+    '--interactive',
+    '--rm',
+    `--name=${options.name}`,
     ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-    ...['--pull=never', '--no-healthcheck', '--ipc=private', '--read-only', '--cap-drop=ALL', '--log-driver=none'],
+    '--pull=never',
+    '--no-healthcheck',
+    '--ipc=private',
+    '--read-only',
+    '--cap-drop=ALL',
+    '--log-driver=none',
     '--security-opt=no-new-privileges',
     // SELinux would refuse what is mounted, and relabelling it would change the machine's own files.
     '--security-opt=label=disable',
@@ -71,7 +79,7 @@ export function containerArguments(
           ...(options.network ? [] : ['--no-hosts']),
         ]
       : []),
-    ...[...(root ? ['/tmp', '/var'] : ['/tmp', '/var/tmp'])].map((folder) => `--tmpfs=${folder}:${TMPFS}`),
+    ...(root ? ['/tmp', '/var'] : ['/tmp', '/var/tmp']).map((folder) => `--tmpfs=${folder}:${TMPFS}`),
     ...allMounts(root, options).map((mount) => mountArgument(mount, options.nothing)),
     `--workdir=${options.cwd}`,
     ...variableArguments(engine, options.environment),

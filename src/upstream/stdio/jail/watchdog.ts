@@ -18,6 +18,8 @@ export function watchContainer(removal: readonly string[], folder: string): Watc
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', folder, ...removal], {
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
+    // The script needs rm and sleep, whatever the PATH of the bridge is.
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
     // Ctrl-C in the bridge's terminal is not for it.
     detached: true,
   })
