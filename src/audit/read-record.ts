@@ -9,6 +9,8 @@ import type { Fields } from './record-fields.ts'
 
 /** What `sandbridge log` can ask for. */
 export interface RecordFilter {
+  /** Runs, by the beginning of their ids. */
+  runs?: readonly string[]
   session?: string
   server?: string
   /** Denied calls and declined questions only. */
@@ -39,7 +41,7 @@ export async function readRecord(folder: string, filter: RecordFilter, limit: nu
     // What it holds is older than all that will be shown.
     if (oldest && found.length >= limit && changedAt < Date.parse(oldest.time)) continue
     const entries: RecordEntry[] = []
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    for await (const line of linesOf(file)) {
       const entry = entryOf(line)
       if (!entry || !matches(entry, filter)) continue
       entries.push(entry)
@@ -65,8 +67,33 @@ export function textOf(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** The run that an entry belongs to; empty where it belongs to none. */
+function runOf(fields: Fields): string {
+  return textOf(fields, 'sandbridge.run.id')
+}
+
+/** The runs that an id begins, or of which it begins a cell or a call. */
+export async function runsOf(folder: string, id: string): Promise<string[]> {
+  const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
+  const found = new Set<string>()
+  for (const name of await recordFiles(folder)) {
+    for await (const line of linesOf(path.join(folder, name))) {
+      // Most lines need not be parsed.
+      const entry = line.includes(id) ? entryOf(line) : undefined
+      if (entry && names.some((field) => textOf(entry.fields, field).startsWith(id))) found.add(runOf(entry.fields))
+    }
+  }
+  found.delete('')
+  return [...found]
+}
+
+function linesOf(file: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+}
+
 export function matches({ time, type, fields }: RecordEntry, filter: RecordFilter): boolean {
-  const { session, server, denied, since } = filter
+  const { runs, session, server, denied, since } = filter
+  if (runs !== undefined && !runs.some((run) => runOf(fields).startsWith(run))) return false
   if (since !== undefined && Date.parse(time) < since) return false
   if (session !== undefined && !textOf(fields, 'sandbridge.session.id').startsWith(session)) return false
   if (server !== undefined && fields['mcp.server.name'] !== server) return false

@@ -46,7 +46,7 @@ export class Masker {
     const texts = new Set<string>()
     const first = work((text) => {
       const masked = mask(text)
-      if (MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))) texts.add(masked)
+      if (mayHoldName(masked)) texts.add(masked)
       return masked
     })
     if (texts.size === 0) return first
@@ -62,7 +62,8 @@ export class Masker {
 
   /** The same for one text at once; undefined where names would have to be looked for. */
   maskedNow(text: string): string | undefined {
-    return this.#findNames ? undefined : this.#mask(text)
+    const masked = this.#mask(text)
+    return this.#findNames && mayHoldName(masked) ? undefined : masked
   }
 
   #mask(text: string): string {
@@ -122,6 +123,8 @@ export class Masker {
     return token
   }
 }
+
+const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
 
 /** Data with all of its texts masked, keys as well; a number that is a match becomes a token. */
 export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
