@@ -13,8 +13,10 @@ const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
 export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
+  // One for all: a start takes longer than what is tried.
+  const session = bridge.openSession()
   try {
-    const tryCell = tryCellOf(bridge)
+    const tryCell = tryCellIn(session, bridge)
     return [
       ...(await checkNetwork(bridge)),
       await tryFilter(tryCell),
@@ -26,19 +28,16 @@ export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
   } catch (error) {
     const message = `The sandbox could not be tried: ${messageOf(error)}`
     return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
+  } finally {
+    await bridge.closeSession(session)
   }
 }
 
-function tryCellOf(bridge: Bridge): TryCell {
+function tryCellIn(session: ReturnType<Bridge['openSession']>, bridge: Bridge): TryCell {
   return async (code, timeoutMs = TIMEOUT_MS) => {
-    const session = bridge.openSession()
-    try {
-      const { status, stdout } = await bridge.runCell(session, { code, timeoutMs })
-      const { provider } = await bridge.findProvider(() => {})
-      return { status, printed: stdout.trim(), provider: provider.name }
-    } finally {
-      await bridge.closeSession(session)
-    }
+    const { status, stdout } = await bridge.runCell(session, { code, timeoutMs })
+    const { provider } = await bridge.findProvider(() => {})
+    return { status, printed: stdout.trim(), provider: provider.name }
   }
 }
 
