@@ -18,6 +18,7 @@ import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
 import { checkClients } from './doctor/check-clients.ts'
 import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkNode, checkSources } from './doctor/check-setup.ts'
 import { checkSandbox } from './doctor/check-sandbox.ts'
 import { checkServers } from './doctor/check-servers.ts'
 import { exitCodeOf, type Finding } from './doctor/finding.ts'
@@ -64,6 +65,12 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       problems,
       settings: remarks,
       permissions: unmatched,
+      sources: discovered.files.map(({ client, file, serverCount, trusted }) => ({
+        client,
+        file,
+        serverCount,
+        trusted,
+      })),
       findings: told,
       fixed: fixed.map(({ message }) => message),
     }
@@ -98,9 +105,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 async function findingsOf(bridge: Bridge, trial: { ok: boolean; detail: string }, isDeep: boolean): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkFolders(settings), checkRecord(settings), checkClock()])
+  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(settings), checkClock()])
   const deep = isDeep ? [...(trial.ok ? await checkSandbox(bridge) : []), ...(await checkServers(bridge))] : []
-  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkClients(bridge), ...deep]
+  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge), ...deep]
 }
 
 /** @returns those that were fixed */
