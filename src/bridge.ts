@@ -10,6 +10,7 @@ import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
+import { UserRules } from './config/user-rules.ts'
 import { rememberRules } from './config/remember-rule.ts'
 import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
@@ -29,9 +30,12 @@ import { RunLog } from './events/run-log.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import { CallLimits } from './policy/limits.ts'
 import type { Policy } from './policy/policy.ts'
+import type { Rule } from './policy/rule.ts'
 import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import type { AnswerPage } from './proxy/permissions/answer-page.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
 import type { NameFinder } from './masking/masker.ts'
@@ -49,19 +53,18 @@ import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './cell/cell-result.ts'
 import type { CellRequest } from './session/cell-run.ts'
 import { type Asker, Questions } from './proxy/user/questions.ts'
+import { UserQuota } from './proxy/user/user-quota.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
 import type { Addition } from './registry/plan-addition.ts'
 import type { Registries } from './registry/registries.ts'
-import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
+import { ARTIFACT_LIMITS, type Artifact } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
-import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import { KeptQuestions } from './state/kept-questions.ts'
-import { MemoryStore } from './state/memory-store.ts'
-import { ProjectStore } from './state/project-store.ts'
-import { SavedToolStore } from './state/saved-tool-store.ts'
+import { userFolder, usersFolder } from './state/user-folder.ts'
+import { UserState } from './state/user-state.ts'
 import { Uploads } from './state/uploads.ts'
 import { readOtelSettings } from './telemetry/otel-settings.ts'
 import { startTrace } from './telemetry/start-trace.ts'
@@ -98,6 +101,8 @@ export interface RunCellRequest extends Pick<
   upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
+  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  keepsQuestions?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
 }
@@ -115,6 +120,10 @@ export interface RunOrigin {
 export class Bridge {
   readonly settings: Settings
   readonly log: Log
+  /** What is kept for the owner of the bridge; `stateOf` has that of its users. */
+  readonly artifacts: UserState['artifacts']
+  readonly savedTools: UserState['savedTools']
+  readonly loadableTools: UserState['loadableTools']
   /** What happens. Observers subscribe here, and only here. */
   readonly events: EventStream
   readonly catalog: Catalog
@@ -124,19 +133,15 @@ export class Bridge {
   discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
   readonly tokenStore: TokenStore
-  readonly artifacts: ArtifactStore
-  readonly memories: MemoryStore
   /** Missing when nothing is masked. */
   readonly maskers: Maskers | undefined
-  /** Missing when cells have no `/projects`. */
-  readonly projects: ProjectStore | undefined
-  readonly savedTools: SavedToolStore
-  readonly loadableTools: LoadableTools
   /** The provider of all sandboxes, chosen at the first need. */
   readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  readonly #users = new Map<string | undefined, UserParts>()
+  readonly #callLimits = new CallLimits()
   /** Of the cells that run or wait, by the ids they have in events. */
   readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
@@ -146,27 +151,26 @@ export class Bridge {
   readonly #permissionFiles: PermissionFiles
   /** Missing when every call is allowed. */
   permissions: Permissions | undefined
-  /** Where the user can answer questions about calls, while a page is served. */
-  pageAddress: string | undefined
+  /** Where the user can answer questions about calls, while it is served. */
+  page: AnswerPage | undefined
+  readonly #servePage: BridgeOptions['servePage']
+  #servedPage: Promise<void> | undefined
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
 
-  /**
-   * Reads which servers are configured, and starts nothing.
-   * @param ask for inputs of servers; missing means that their user cannot be asked
-   * @param ownPort where this bridge is to serve over HTTP
-   */
-  static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
-    const { ask, ownPort } = options
+  /** Reads which servers are configured, and starts nothing. */
+  static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
+    const { ask, ownPort, servePage } = options
     const definitions = new Definitions(settings, ownPort)
     const discovered = await definitions.read()
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
-    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy, servePage })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage }: BridgeParts) {
+    this.#servePage = servePage
     this.#inputs = new InputAnswers(ask)
     this.#permissionFiles = files
     this.firstListings = new FirstListings(settings.stateDir, log)
@@ -181,10 +185,11 @@ export class Bridge {
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
     this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
-    this.artifacts = new ArtifactStore(settings.stateDir)
-    this.memories = new MemoryStore(settings.stateDir)
-    this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
-    this.savedTools = new SavedToolStore(settings.stateDir)
+    ;({
+      artifacts: this.artifacts,
+      savedTools: this.savedTools,
+      loadableTools: this.loadableTools,
+    } = this.stateOf(undefined))
     const tokensFile = path.join(settings.stateDir, '.sandbridge', 'tokens.json')
     this.tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
     this.upstreams = createUpstreams({
@@ -242,15 +247,35 @@ export class Bridge {
       folder: path.join(settings.cacheDir, 'outputs'),
       log,
     })
-    const { runtime, image, packages } = settings
-    this.loadableTools = new LoadableTools({
-      store: this.savedTools,
+    this.#attachObservers()
+  }
+
+  /** What is kept for a user; without one, for the owner of the bridge. */
+  stateOf(user: string | undefined): UserState {
+    return this.#partsOf(user).state
+  }
+
+  #partsOf(user: string | undefined): UserParts {
+    const known = this.#users.get(user)
+    if (known) return known
+    const { settings, log } = this
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
+    const stateFolder = userFolder(stateDir, user)
+    const state = new UserState({
+      stateFolder,
+      cacheFolder: userFolder(cacheDir, user),
+      hasProjects: projects,
       environment: [VERSION, runtime, image, packages],
-      file: path.join(settings.cacheDir, 'loadable-tools.json'),
-      findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
+      findProblems: (store) => (tools) => findProblems(this.#pool, store, tools),
       log,
     })
-    this.#attachObservers()
+    const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
+    const parts: UserParts =
+      user === undefined
+        ? { state }
+        : { state, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
+    this.#users.set(user, parts)
+    return parts
   }
 
   /** What other programs of the user can ask for, such as the page. */
@@ -403,19 +428,33 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker: client, allowed, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    {
+      servers,
+      asker: client,
+      allowed,
+      forPerson = false,
+      keepsQuestions = true,
+      run,
+      upstreams = this.upstreams,
+      ...request
+    }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
+    const user = this.#partsOf(run?.user)
+    const { quota } = user
+    const { artifacts, memories, projects, savedTools, loadableTools } = user.state
+    const { catalog, questions, settings: facts } = this
+    quota?.checkCells()
+    const permissions = await this.#permissionsOf(user)
     const masker = this.maskers?.of(session)
     const asker = client && masker ? maskedAsker(client, masker) : client
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
-    const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool, user.state)
     const trace = run ? run.trace : this.events.startTrace(undefined)
     const id = newId()
     const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
@@ -423,11 +462,13 @@ export class Bridge {
     const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
-    const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
+    const stop = () => interrupt.abort(STOPPED)
+    const cell = { session, asker, allowed, origin, events: this.events, stop, keepsQuestions }
     const context = {
-      permissions: this.permissions && new CellPermissions(this.permissions, cell),
+      permissions: permissions && new CellPermissions(permissions, cell),
       events: this.events,
       origin,
+      quota,
       registries: () => this.registries(),
       addedServers: this.#addedServers,
       refreshServers: () => this.#refreshServers(),
@@ -472,6 +513,7 @@ export class Bridge {
         over.abort()
         this.#interrupts.delete(origin.cell)
       })
+    quota?.spendCell(ran.durationMs)
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const whole: CellResult = {
@@ -527,6 +569,20 @@ export class Bridge {
     else this.permissions = this.#newPermissions(policy)
   }
 
+  /** The rules for all, and those of the user's own folder on top. @throws BridgeError CONFIG_INVALID while those have a mistake */
+  async #permissionsOf(user: UserParts): Promise<Permissions | undefined> {
+    const rules = await user.rules?.read()
+    if (rules === undefined || rules.length === 0) return this.permissions
+    const shared = this.permissions?.policy
+    if (user.stricter?.rules === rules && user.stricter.shared === shared) return user.stricter.permissions
+    const { Policy } = await import('./policy/policy.ts')
+    const policy = new Policy([...(shared?.rules ?? []), ...rules], this.settings.permissions)
+    const permissions = user.stricter?.permissions ?? this.#newPermissions(policy)
+    permissions.policy = policy
+    user.stricter = { rules, shared, permissions }
+    return permissions
+  }
+
   /** A sentence for each rule that is for no known tool. */
   unmatchedRules(): string[] {
     if (!this.permissions) return []
@@ -553,9 +609,18 @@ export class Bridge {
       remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
       askTimeoutMs,
       questions: new KeptQuestions(stateDir, askTimeoutMs),
-      pageAddress: () => this.pageAddress,
+      limits: this.#callLimits,
+      page: () => this.#answerPage(),
+      opensBrowser: this.settings.open,
       log: this.log,
     })
+  }
+
+  /** The page that is served already, or one that is from now on. */
+  async #answerPage(): Promise<AnswerPage | undefined> {
+    this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
+    await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
+    return this.page
   }
 
   #definitionKey(server: string): string | undefined {
@@ -620,9 +685,9 @@ export class Bridge {
   }
 
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
-  async checkSavedTool(tool: SavedToolContent): Promise<void> {
-    await checkSavedTool(this.#pool, this.savedTools, tool)
-    await this.loadableTools.remember(tool)
+  async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState | this = this): Promise<void> {
+    await checkSavedTool(this.#pool, savedTools, tool)
+    await loadableTools.remember(tool)
   }
 
   readonly #addedServers = {
@@ -647,11 +712,11 @@ export class Bridge {
     return this.#registries
   }
 
-  async capabilitySummary(): Promise<string> {
+  async capabilitySummary(user?: string): Promise<string> {
     const scope = scopeFor(this.catalog, undefined, this.settings.load)
     return capabilitySummary({
       servers: summarisedServers(this.catalog, scope),
-      savedTools: await savedToolLines(this.loadableTools),
+      savedTools: await savedToolLines(this.stateOf(user).loadableTools),
       facts: this.settings,
       unloaded: scope.unloaded,
     })
@@ -672,7 +737,12 @@ export class Bridge {
 
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
-    return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
+    return [
+      path.join(stateDir, '.sandbridge'),
+      usersFolder(stateDir),
+      cacheDir,
+      ...this.discovered.files.map(({ file }) => file),
+    ]
   }
 
   /** End every session, sandbox and upstream. */
@@ -680,6 +750,8 @@ export class Bridge {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
     await this.permissions?.options.questions.close()
+    await this.#servedPage?.catch(() => {})
+    this.page?.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
@@ -707,7 +779,17 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
   }
 }
 
+export interface BridgeOptions {
+  /** For inputs of servers; missing means that their user cannot be asked. */
+  ask?: AskInput
+  /** Where this bridge is to serve over HTTP. */
+  ownPort?: number
+  /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
+  servePage?: (bridge: Bridge) => Promise<void>
+}
+
 interface BridgeParts {
+  servePage: BridgeOptions['servePage']
   settings: Settings
   log: Log
   definitions: Definitions
@@ -715,6 +797,15 @@ interface BridgeParts {
   ask: AskInput | undefined
   files: PermissionFiles
   policy: Policy | undefined
+}
+
+/** What belongs to one user; quota and rules of their own are for those who are not the owner of the bridge. */
+interface UserParts {
+  state: UserState
+  quota?: UserQuota
+  rules?: UserRules
+  /** Their rules on top of those for all, made of these. */
+  stricter?: { rules: readonly Rule[]; shared: Policy | undefined; permissions: Permissions }
 }
 
 const STOPPED = 'The user did not allow a call, and stopped the cell.'

@@ -78,6 +78,7 @@ export const ERROR_CODES = {
     hint: 'Correct the arguments of run_python and call it again.',
   },
   OUTPUT_UNKNOWN: { actor: 'model', retryable: false, hint: 'Run the cell again.' },
+  QUOTA_EXCEEDED: { actor: 'operator', retryable: true, hint: 'Retry when the hour is over.' },
   SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to finish.' },
   MASK_UNAVAILABLE: {
     actor: 'user',

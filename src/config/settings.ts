@@ -15,6 +15,7 @@ import {
   folder,
   list,
   optionalNumber,
+  optionalWholeNumber,
   pattern,
   seconds,
   size,
@@ -93,6 +94,35 @@ const serversConfig: Setting<readonly string[]> = {
       .split(platform === 'win32' ? ';' : ':')
       .filter((file) => file !== '')
       .map((file) => absolutePath(file, home)),
+}
+
+const publicUrl: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_PUBLIC_URL',
+  meaning: 'The address at which clients reach `run --http`, where it is not the one it listens on.',
+  defaultText: 'the address it listens on',
+  allowed:
+    'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
+  whenMissing: () => undefined,
+  parse: (text) => (isPlainHttpAddress(text) && !text.includes('@') ? text : undefined),
+}
+
+const oauthIssuers: Setting<readonly string[]> = {
+  variable: 'MCP_BRIDGE_OAUTH_ISSUER',
+  meaning: 'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
+  defaultText: 'none',
+  allowed: 'https addresses separated by spaces, such as https://login.example.com; http for this machine only',
+  whenMissing: () => [],
+  parse: (text) => {
+    const issuers = text.split(/\s+/)
+    return issuers.every(isIssuer) ? [...new Set(issuers)] : undefined
+  },
+}
+
+/** RFC 8414, section 2. Without TLS, anyone on the way could publish keys. */
+function isIssuer(text: string): boolean {
+  if (!isPlainHttpAddress(text) || /[@"\\]/.test(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 /** The only registry whose names are known to be their owners'. */
@@ -228,6 +258,13 @@ export const SETTINGS = {
       meaning: 'How long the user has to answer a question about a call. No answer is a no.',
     },
     { default: 300, min: 5, max: 3600 },
+  ),
+  open: flag(
+    {
+      variable: 'MCP_BRIDGE_OPEN',
+      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
+    },
+    false,
   ),
   jail: choice(
     {
@@ -430,9 +467,41 @@ export const SETTINGS = {
       default: undefined,
     },
   ),
+  publicUrl,
+  oauthIssuers,
+  oauthAudience: pattern(
+    {
+      variable: 'MCP_BRIDGE_OAUTH_AUDIENCE',
+      meaning: 'What the `aud` of an access token must name, where that is not the address of the bridge.',
+    },
+    { allowed: 'text without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
+  ),
+  oauthScopes: list(
+    { variable: 'MCP_BRIDGE_OAUTH_SCOPES', meaning: 'Scopes that an access token must have, all of them.' },
+    // RFC 6749, section 3.3.
+    { allowed: 'scopes separated by spaces', separator: /\s+/, matches: /^[\x21\x23-\x5b\x5d-\x7e]+$/ },
+  ),
   httpSessionCount: wholeNumber(
     { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
     { default: 16, min: 1, max: 1000 },
+  ),
+  userSandboxCount: optionalWholeNumber(
+    { variable: 'MCP_BRIDGE_USER_SANDBOXES', meaning: 'The most sessions that one user of `run --http` has open.' },
+    { min: 1, max: 1000 },
+  ),
+  userCellSeconds: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CELL_SECONDS',
+      meaning: 'The seconds that cells of one user of `run --http` may run in an hour, all together.',
+    },
+    { min: 1, max: 10_000_000 },
+  ),
+  userCallCount: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CALLS',
+      meaning: 'The calls that cells of one user of `run --http` may make in an hour.',
+    },
+    { min: 1, max: 100_000_000 },
   ),
   drainMs: seconds(
     {

@@ -109,6 +109,51 @@ describe('a masked value', () => {
   })
 })
 
+it.each([
+  ['email', '[EMAIL_1]'],
+  ['', EMAIL],
+])(
+  "what a server asks the client's model has tokens, and the answer goes back to it whole (MCP_BRIDGE_MASK=%s)",
+  async (mask, seen) => {
+    const prompt = {
+      systemPrompt: `Write as ${EMAIL}`,
+      messages: [textMessage('user', `Greet ${EMAIL}`)],
+      maxTokens: 5,
+    }
+    const asked: unknown[] = []
+    const asker = fixtureServer('raw.mjs', 'asks', 'sampling/createMessage', JSON.stringify(prompt))
+    const asking = await openTestBridge({
+      servers: { asker },
+      env: { MCP_BRIDGE_MASK: mask },
+      capabilities: { sampling: {} },
+      prepare: (client) =>
+        client.setRequestHandler('sampling/createMessage', ({ params }) => {
+          asked.push(params)
+          return { model: 'm', ...textMessage('assistant', `Dear ${seen}`) }
+        }),
+    })
+    try {
+      const code =
+        'answer = str(await mcp_asker.echo(text="x"))\nprint(answer)\nlen(answer.split("Dear canary.person@")[1])'
+      const text = await asking.run(code)
+      expect(asked).toMatchObject([{ messages: [textMessage('user', `Greet ${seen}`)] }])
+      expect(JSON.stringify(asked)).toContain(`Write as ${seen}`)
+      expect(JSON.stringify(asked).includes(EMAIL)).toBe(mask === '')
+      // The server got the value, and what it says of it is masked again.
+      expect(text).toContain(`Dear ${seen}`)
+      expect(text.includes(EMAIL)).toBe(mask === '')
+      expect(Number(text.split('\n').at(-1))).toBeGreaterThan(0)
+    } finally {
+      await closeTestBridge(asking)
+    }
+  },
+)
+
+const textMessage = <R extends 'user' | 'assistant'>(role: R, text: string) => ({
+  role,
+  content: { type: 'text' as const, text },
+})
+
 it('is told not to have been looked for in files, which pass as they are', async () => {
   const { text } = await bridge.call({ code: 'runtime.save_artifact("raw.bin", b"\\x00\\xff" + email.encode())' })
   expect(text).toContain('files were not searched for personal data')
