@@ -199,7 +199,6 @@ export class Approvals {
 
   /** @param isExact whether the arguments are all that will be sent */
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
-    const { options } = this.#permissions
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
