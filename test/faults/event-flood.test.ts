@@ -28,7 +28,7 @@ it('100,000 calls, all observers on, and a collector that is gone', { timeout: 2
   const onDropped = (count: number) => (watched.dropped += count)
   const watcher = await LiveClient.attach(live!, { onDropped })
   const result = { content: [{ type: 'text', text: 'x'.repeat(1_000) }] }
-  collectGarbage()
+  await collectGarbage()
   const before = process.memoryUsage().heapUsed
   for (let made = 0; made < CALLS; made += BATCH) {
     for (let index = 0; index < BATCH; index += 1) {
@@ -41,7 +41,7 @@ it('100,000 calls, all observers on, and a collector that is gone', { timeout: 2
   // Who reads too slowly misses events and is told so; all others are counted.
   while (watcher.state.counts.calls < CALLS && watched.dropped === 0) await turn()
   watcher.close()
-  collectGarbage()
+  await collectGarbage()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(ROOM_BYTES)
   // The bridge still serves.
   expect(JSON.stringify((await run('2')).content)).toContain('2')
