@@ -612,7 +612,6 @@ export class Bridge {
       limits: this.#callLimits,
       page: () => this.#answerPage(),
       opensBrowser: this.settings.open,
-      log: this.log,
     })
   }
 

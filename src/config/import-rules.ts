@@ -152,9 +152,9 @@ interface ImportSource {
 
 /** The user's own files of servers. */
 const filesOf =
-  ({ locations }: Reader) =>
+  (reader: Reader) =>
   (place: HostPaths): ConfigLocation[] =>
-    locations(place).filter(({ scope }) => scope === 'user')
+    reader.locations(place).filter(({ scope }) => scope === 'user')
 
 /** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
 export const IMPORTS: Record<string, readonly ImportSource[]> = {
