@@ -18,10 +18,13 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
   policy: async () => (await import('./policy.ts')).policyRows(),
+  trust: async () => (await import('./trust.ts')).trustRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),
   jail: async () => (await import('./jail.ts')).jailRows(),
   masking: async () => (await import('./masking.ts')).maskingRows(),
   workflows: async () => (await import('./workflows.ts')).workflowRows(),
+  see: async () => (await import('./see.ts')).seeRows(),
+  bundle: async () => (await import('./bundle.ts')).bundleRows(),
   page: async () => (await import('./page.ts')).pageRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }

@@ -35,8 +35,10 @@ import type { Policy } from './policy/policy.ts'
 import type { Rule } from './policy/rule.ts'
 import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import type { AnswerPage } from './proxy/permissions/answer-page.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import type { NameFinder } from './masking/masker.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
@@ -99,6 +101,8 @@ export interface RunCellRequest extends Pick<
   upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
+  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  keepsQuestions?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
 }
@@ -147,27 +151,26 @@ export class Bridge {
   readonly #permissionFiles: PermissionFiles
   /** Missing when every call is allowed. */
   permissions: Permissions | undefined
-  /** Where the user can answer questions about calls, while a page is served. */
-  pageAddress: string | undefined
+  /** Where the user can answer questions about calls, while it is served. */
+  page: AnswerPage | undefined
+  readonly #servePage: BridgeOptions['servePage']
+  #servedPage: Promise<void> | undefined
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
 
-  /**
-   * Reads which servers are configured, and starts nothing.
-   * @param ask for inputs of servers; missing means that their user cannot be asked
-   * @param ownPort where this bridge is to serve over HTTP
-   */
-  static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
-    const { ask, ownPort } = options
+  /** Reads which servers are configured, and starts nothing. */
+  static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
+    const { ask, ownPort, servePage } = options
     const definitions = new Definitions(settings, ownPort)
     const discovered = await definitions.read()
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
-    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy, servePage })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage }: BridgeParts) {
+    this.#servePage = servePage
     this.#inputs = new InputAnswers(ask)
     this.#permissionFiles = files
     this.firstListings = new FirstListings(settings.stateDir, log)
@@ -181,7 +184,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
-    this.maskers = createMaskers(settings.mask, files.mask)
+    this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     ;({
       artifacts: this.artifacts,
       savedTools: this.savedTools,
@@ -425,7 +428,16 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker: client, allowed, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    {
+      servers,
+      asker: client,
+      allowed,
+      forPerson = false,
+      keepsQuestions = true,
+      run,
+      upstreams = this.upstreams,
+      ...request
+    }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
@@ -446,11 +458,12 @@ export class Bridge {
     const trace = run ? run.trace : this.events.startTrace(undefined)
     const id = newId()
     const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
-    if (masker) log.mask = (text) => masker.mask(text)
+    if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
     const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
-    const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
+    const stop = () => interrupt.abort(STOPPED)
+    const cell = { session, asker, allowed, origin, events: this.events, stop, keepsQuestions }
     const context = {
       permissions: permissions && new CellPermissions(permissions, cell),
       events: this.events,
@@ -509,7 +522,7 @@ export class Bridge {
       notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
-    const result = masker ? maskResult(whole, masker) : whole
+    const result = masker ? await maskResult(whole, masker, request.signal) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -596,10 +609,17 @@ export class Bridge {
       remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
       askTimeoutMs,
       questions: new KeptQuestions(stateDir, askTimeoutMs),
-      pageAddress: () => this.pageAddress,
       limits: this.#callLimits,
-      log: this.log,
+      page: () => this.#answerPage(),
+      opensBrowser: this.settings.open,
     })
+  }
+
+  /** The page that is served already, or one that is from now on. */
+  async #answerPage(): Promise<AnswerPage | undefined> {
+    this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
+    await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
+    return this.page
   }
 
   #definitionKey(server: string): string | undefined {
@@ -671,7 +691,8 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
-    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
+    jailed: async (addition: Addition) =>
+      (await import('./registry/add-server.ts')).jailed(addition, this.settings.jailImage),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
       const { jailPlace: jail, log } = this
@@ -708,8 +729,9 @@ export class Bridge {
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
   /** Where servers are jailed, and what they never see. */
-  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
-    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  get jailPlace(): { home: string; stateDir: string; image: string | undefined; hidden: () => string[] } {
+    const { stateDir, jailImage: image } = this.settings
+    return { home: homedir(), stateDir, image, hidden: () => this.#privateFiles() }
   }
 
   #privateFiles(): string[] {
@@ -727,11 +749,23 @@ export class Bridge {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
     await this.permissions?.options.questions.close()
+    await this.#servedPage?.catch(() => {})
+    this.page?.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
     await this.events.close()
+  }
+}
+
+/** Loaded at its first use. */
+function nameFinder(url: string | undefined): NameFinder | undefined {
+  if (url === undefined) return undefined
+  let finder: Promise<NameFinder> | undefined
+  return async (texts, signal) => {
+    finder ??= import('./masking/endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
+    return (await finder)(texts, signal)
   }
 }
 
@@ -744,7 +778,17 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
   }
 }
 
+export interface BridgeOptions {
+  /** For inputs of servers; missing means that their user cannot be asked. */
+  ask?: AskInput
+  /** Where this bridge is to serve over HTTP. */
+  ownPort?: number
+  /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
+  servePage?: (bridge: Bridge) => Promise<void>
+}
+
 interface BridgeParts {
+  servePage: BridgeOptions['servePage']
   settings: Settings
   log: Log
   definitions: Definitions

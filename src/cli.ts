@@ -314,6 +314,14 @@ permissions
     (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
   )
 permissions
+  .command('allow')
+  .description('allow tools for good that would ask, as the answer "yes, this tool always" does')
+  .argument('<tools...>', 'SERVER__TOOL')
+  .option('--json', 'print JSON')
+  .action(async (tools: string[], options: object) =>
+    (await import('./commands/permissions.ts')).allowTools(tools, options),
+  )
+permissions
   .command('import')
   .description('take over what you have decided about tools in another client')
   .argument('<client>', 'claude-code, codex, opencode, gemini-cli or vscode')

@@ -97,5 +97,7 @@ export function matches({ time, type, fields }: RecordEntry, filter: RecordFilte
   if (since !== undefined && Date.parse(time) < since) return false
   if (session !== undefined && !textOf(fields, 'sandbridge.session.id').startsWith(session)) return false
   if (server !== undefined && fields['mcp.server.name'] !== server) return false
-  return !denied || type === 'denial' || (type === 'answer' && fields['sandbridge.answer'] !== 'accept')
+  return (
+    !denied || type === 'denial' || (type === 'answer' && !/^(accept|yes.*)$/.test(String(fields['sandbridge.answer'])))
+  )
 }

@@ -9,6 +9,7 @@ import { serveHttp } from '../server/http/serve-http.ts'
 import type { TlsFiles } from '../server/http/tls-files.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { pageOnDemand } from './page-on-demand.ts'
 
 /** As the command line has them. */
 export interface HttpFlags {
@@ -27,7 +28,9 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   const settings = readSettings(process.env)
   checkPublicUrl(address, settings)
   const { token, source } = await tokenFor(address, settings)
-  const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
+  // A client on another machine could not open the page.
+  const options = { ownPort: address.port, ...(isLoopback(address.host) && { servePage: pageOnDemand }) }
+  const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies })
   await page?.serve(bridge)
   const { Scheduler } = await import('../server/schedule/scheduler.ts')

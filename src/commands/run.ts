@@ -10,6 +10,7 @@ import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import type { HttpFlags } from './run-http.ts'
+import { pageOnDemand } from './page-on-demand.ts'
 
 export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
   if (http !== undefined) {
@@ -30,7 +31,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
   const open = async (): Promise<Conversation> => {
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
-    const bridge = await Bridge.open(settings, log)
+    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }

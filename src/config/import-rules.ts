@@ -3,7 +3,12 @@
 import type { RuleEntry, Verdict } from '../policy/rule.ts'
 import { fitsGlob } from '../text/glob.ts'
 import { isRecord } from '../text/json.ts'
-import { type ConfigObject, valueAt } from './config-document.ts'
+import { type ConfigFormat, type ConfigObject, valueAt } from './config-document.ts'
+import { codex as codexServers } from './readers/codex.ts'
+import { geminiCli as geminiCliServers } from './readers/gemini-cli.ts'
+import { opencode as opencodeServers } from './readers/opencode.ts'
+import { type ConfigLocation, type HostPaths, inFolderOf, inHome, type Reader } from './readers/reader.ts'
+import { vscode as vscodeServers } from './readers/vscode.ts'
 
 interface ImportedRule {
   verdict: Verdict
@@ -139,26 +144,42 @@ class Collected implements ImportedRules {
 }
 
 interface ImportSource {
-  /** Where the client keeps the user's own decisions, from the home folder. */
-  files: readonly string[]
-  format: 'jsonc' | 'toml'
+  /** Where the client keeps the user's own decisions: where its servers are, as far as they are in the same files. */
+  locations: (place: HostPaths) => ConfigLocation[]
+  format: ConfigFormat
   rules: Importer
 }
 
+/** The user's own files of servers. */
+const filesOf =
+  (reader: Reader) =>
+  (place: HostPaths): ConfigLocation[] =>
+    reader.locations(place).filter(({ scope }) => scope === 'user')
+
 /** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
 export const IMPORTS: Record<string, readonly ImportSource[]> = {
-  'claude-code': [{ files: ['.claude/settings.json'], format: 'jsonc', rules: claudeCode }],
-  codex: [{ files: ['.codex/config.toml'], format: 'toml', rules: codex }],
-  opencode: [
-    { files: ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc'], format: 'jsonc', rules: opencode },
+  'claude-code': [
+    {
+      locations: (place) => [
+        inFolderOf(place, 'CLAUDE_CONFIG_DIR', 'settings.json', inHome(place, '.claude', 'settings.json')),
+      ],
+      format: 'jsonc',
+      rules: claudeCode,
+    },
   ],
+  codex: [{ locations: filesOf(codexServers), format: 'toml', rules: codex }],
+  opencode: [{ locations: filesOf(opencodeServers), format: 'jsonc', rules: opencode }],
   'gemini-cli': [
-    { files: ['.gemini/settings.json'], format: 'jsonc', rules: geminiCli },
-    { files: ['.gemini/policies/'], format: 'toml', rules: geminiCli },
+    { locations: filesOf(geminiCliServers), format: 'jsonc', rules: geminiCli },
+    {
+      locations: (place) => [{ ...inHome(place, '.gemini', 'policies'), kind: 'folder' }],
+      format: 'toml',
+      rules: geminiCli,
+    },
   ],
   vscode: [
     {
-      files: ['.config/Code/User/settings.json', 'Library/Application Support/Code/User/settings.json'],
+      locations: (place) => filesOf(vscodeServers)(place).filter(({ path }) => path.endsWith('settings.json')),
       format: 'jsonc',
       rules: vscode,
     },

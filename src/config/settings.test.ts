@@ -57,6 +57,7 @@ describe('readSettings', () => {
       load: 'lazy',
       permissions: 'open',
       askTimeoutMs: 300_000,
+      open: false,
       jail: 'configured',
       mask: [],
       keychain: 'auto',

@@ -6,6 +6,7 @@ import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
+import { IMAGE_NAME } from './server-definition.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
   absolutePath,
@@ -186,6 +187,16 @@ const mask: Setting<readonly MaskKind[]> = {
   },
 }
 
+const maskEndpoint: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '') ? text : undefined),
+  secret: true,
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -248,6 +259,13 @@ export const SETTINGS = {
     },
     { default: 300, min: 5, max: 3600 },
   ),
+  open: flag(
+    {
+      variable: 'MCP_BRIDGE_OPEN',
+      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
+    },
+    false,
+  ),
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',
@@ -255,6 +273,14 @@ export const SETTINGS = {
     },
     ['configured', 'all'],
     'configured',
+  ),
+  jailImage: pattern(
+    {
+      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      meaning:
+        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    },
+    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
   ),
   keychain: choice(
     {
@@ -287,7 +313,7 @@ export const SETTINGS = {
     { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image for cells. It must contain Python.' },
     {
       allowed: 'an image name such as python:3.14-slim',
-      matches: /^[a-z0-9][\w.\-/:@]*$/i,
+      matches: IMAGE_NAME,
       default: 'python:3.14-slim',
     },
   ),
@@ -394,6 +420,7 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  maskEndpoint,
   audit: choice(
     {
       variable: 'MCP_BRIDGE_AUDIT',

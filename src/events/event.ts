@@ -89,7 +89,7 @@ interface CellEnded extends About {
   stateLost: boolean
 }
 
-/** A rule or its user has decided about a call. It has the id that the call has when it is made. */
+/** A rule or its user has decided about a call. It has the id that the call has when it is made. What asked or allowed first may be denied afterwards. */
 interface CallDecided extends About {
   type: 'call.decided'
   kind: CallKind

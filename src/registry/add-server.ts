@@ -29,12 +29,12 @@ export async function addServer(
 const JAIL = { network: { allowedDomains: ['*'] } }
 
 /** The same addition in a jail, where one can be made and it is no container by itself. It stays in it when it is kept. */
-export async function jailed(addition: Addition): Promise<Addition> {
+export async function jailed(addition: Addition, image?: string): Promise<Addition> {
   const { entry, kind } = addition
   if (!('command' in entry) || kind === 'oci') return addition
-  const { findBubblewrapJail } = await import('../upstream/stdio/jail/bubblewrap-jail.ts')
-  const jail = await findBubblewrapJail()
-  return typeof jail === 'string' ? addition : { ...addition, entry: { ...entry, sandbox: JAIL } }
+  const { findJailMaker } = await import('../upstream/stdio/jail/jail-maker.ts')
+  const maker = await findJailMaker(image)
+  return typeof maker === 'string' ? addition : { ...addition, entry: { ...entry, sandbox: JAIL } }
 }
 
 /** What runs container images here. */

@@ -50,6 +50,9 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
+/** Questions of one cell to an older client. The SDK's own limit of eight would end the call, and not its cell. */
+const MAX_ROUNDS = 1_000_000
+
 /** What answers a client, once it is loaded: a bridge, and the client's sessions in it. */
 export interface Conversation {
   bridge: Bridge
@@ -77,6 +80,7 @@ export function createServer(parts: ServerParts): Server {
     {
       capabilities: { tools: {}, resources: {}, logging: {}, ...(exposed && { prompts: {} }) },
       instructions: SERVER_INSTRUCTIONS,
+      inputRequired: { maxRounds: MAX_ROUNDS },
     },
   )
 
