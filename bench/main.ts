@@ -13,6 +13,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   calls: async (kinds) => (await import('./calls.ts')).callRows(kinds),
   catalog: async () => (await import('./catalog/catalog-rows.ts')).catalogRows(),
   containers: async () => (await import('./containers.ts')).containerRows(),
+  images: async () => (await import('./images.ts')).imageRows(),
   state: async () => (await import('./state.ts')).stateRows(),
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
@@ -23,6 +24,8 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   jail: async () => (await import('./jail.ts')).jailRows(),
   masking: async () => (await import('./masking.ts')).maskingRows(),
   workflows: async () => (await import('./workflows.ts')).workflowRows(),
+  see: async () => (await import('./see.ts')).seeRows(),
+  bundle: async () => (await import('./bundle.ts')).bundleRows(),
   page: async () => (await import('./page.ts')).pageRows(),
   package: async () => (await import('./package.ts')).packageRows(),
 }

@@ -15,7 +15,7 @@ interface About {
   session?: string | undefined
   /** As the client calls itself. */
   client?: string | undefined
-  /** The name of the token that the client has shown. */
+  /** Whom the client has shown the token of; missing for the owner of the bridge. */
   user?: string | undefined
 }
 

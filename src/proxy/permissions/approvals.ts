@@ -204,7 +204,8 @@ export class Approvals {
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
-    if (answer !== 'yes-always') return
+    // Rules are for everybody: one of several users decides for their own session.
+    if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     try {
       await this.#permissions.allowAlways(tool)
     } catch (error) {
@@ -240,16 +241,16 @@ export class Approvals {
   }
 }
 
+const UNWATCHED = {
+  why: 'nobody watches a scheduled run',
+  hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
+}
+
 /** For a person who runs a command in a pipe or a job. */
 function noTerminal(group: readonly Pick<Approval, 'call'>[]): { why: string; hint: string } {
   const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
   const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
   return { why: 'there is no terminal to ask in', hint }
-}
-
-const UNWATCHED = {
-  why: 'nobody watches a scheduled run',
-  hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 
 /** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */

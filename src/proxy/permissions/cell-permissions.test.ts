@@ -6,6 +6,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { NO_EVENTS } from '../../events/event-stream.ts'
+import { CallLimits } from '../../policy/limits.ts'
 import { RunLog } from '../../events/run-log.ts'
 import { SILENT } from '../../log.ts'
 import { Policy } from '../../policy/policy.ts'
@@ -36,6 +37,7 @@ async function open() {
     remember: () => Promise.resolve(),
     askTimeoutMs: 60_000,
     questions,
+    limits: new CallLimits(),
     page: () => Promise.resolve(undefined),
     opensBrowser: false,
   })

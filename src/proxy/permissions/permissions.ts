@@ -5,7 +5,7 @@ import { CatalogOffering } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/server-definition.ts'
 import type { KeptQuestions } from '../../state/kept-questions.ts'
-import { CallLimits, type Counts, type LimitReached } from '../../policy/limits.ts'
+import type { CallLimits, Counts, LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
 import type { Rule, RuleEntry } from '../../policy/rule.ts'
 import { type AnswerPage, Browser } from './answer-page.ts'
@@ -26,6 +26,8 @@ export interface PermissionsOptions {
   askTimeoutMs: number
   /** Where questions wait whose client cannot ask. */
   questions: KeptQuestions
+  /** How often calls were made in the last hour, by all users. */
+  limits: CallLimits
   /** Where they can be answered beside a terminal, served from the first such question on; undefined where no page is served. */
   page: () => Promise<AnswerPage | undefined>
   /** Whether the user's browser is opened for them. */
@@ -48,7 +50,6 @@ export class Permissions {
   policy: Policy
   openQuestions = 0
   readonly browser = new Browser()
-  readonly #limits = new CallLimits()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
   /** What is asked of a definition for every call. */
   readonly #servers = new WeakMap<ServerDefinition, Pick<Subject, 'definition' | 'isProjects'>>()
@@ -108,7 +109,7 @@ export class Permissions {
   /** Counts a call that is about to be made, unless it is one too many. */
   count(rules: readonly Rule[], cell: Counts, session: object): LimitReached | undefined {
     if (rules.length === 0) return undefined
-    return this.#limits.take(rules, cell, this.of(session).counts, performance.now())
+    return this.options.limits.take(rules, cell, this.of(session).counts, performance.now())
   }
 
   #definition(server: string): ServerDefinition | undefined {
