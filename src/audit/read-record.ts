@@ -3,27 +3,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { readLine } from './chain.ts'
 import { recordFiles } from './other-files.ts'
-import type { Fields } from './record-fields.ts'
-
-/** What `sandbridge log` can ask for. */
-export interface RecordFilter {
-  session?: string
-  server?: string
-  /** Denied calls and declined questions only. */
-  denied?: boolean
-  /** Milliseconds since 1970. */
-  since?: number
-}
-
-export interface RecordEntry {
-  time: string
-  type: string
-  fields: Fields
-  /** As the file has it. */
-  line: string
-}
+import { entryOf, matches, type RecordEntry, type RecordFilter } from './record-entry.ts'
 
 /** The newest entries that match, oldest first. */
 export async function readRecord(folder: string, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
@@ -48,27 +29,4 @@ export async function readRecord(folder: string, filter: RecordFilter, limit: nu
     found = [...found, ...entries].toSorted((a, b) => a.time.localeCompare(b.time)).slice(-limit)
   }
   return found
-}
-
-/** An entry of the record; undefined for a line that tells of the record itself, or is none. */
-export function entryOf(line: string): RecordEntry | undefined {
-  const read = readLine(line)
-  if (!read) return undefined
-  const { time, type } = read.fields
-  if (typeof time !== 'string' || typeof type !== 'string' || type.startsWith('record.')) return undefined
-  return { time, type, fields: read.fields, line }
-}
-
-/** A field as text; empty where it is none. */
-export function textOf(fields: Fields, name: string): string {
-  const value = fields[name]
-  return typeof value === 'string' ? value : ''
-}
-
-export function matches({ time, type, fields }: RecordEntry, filter: RecordFilter): boolean {
-  const { session, server, denied, since } = filter
-  if (since !== undefined && Date.parse(time) < since) return false
-  if (session !== undefined && !textOf(fields, 'sandbridge.session.id').startsWith(session)) return false
-  if (server !== undefined && fields['mcp.server.name'] !== server) return false
-  return !denied || type === 'denial' || (type === 'answer' && fields['sandbridge.answer'] !== 'accept')
 }

@@ -8,6 +8,7 @@ import { isLoopback } from '../server/http/guard.ts'
 import { serveHttp } from '../server/http/serve-http.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { offerPage } from './offer-page.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
 export async function runHttp(where: string, ui?: string | true): Promise<void> {
@@ -16,6 +17,7 @@ export async function runHttp(where: string, ui?: string | true): Promise<void> 
   const settings = readSettings(process.env)
   const { token, source } = await tokenFor(address, settings)
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
+  offerPage(bridge)
   const service = await serveHttp(bridge, { ...address, token })
   await page?.serve(bridge)
   onShutdown(

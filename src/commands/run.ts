@@ -8,6 +8,7 @@ import { StdioTransport } from '../server/stdio-transport.ts'
 import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { offerPage } from './offer-page.ts'
 
 export async function run({ http, ui }: { http?: string; ui?: string | true }): Promise<void> {
   if (http !== undefined) {
@@ -24,6 +25,7 @@ export async function run({ http, ui }: { http?: string; ui?: string | true }): 
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
     const bridge = await Bridge.open(settings, log)
+    offerPage(bridge)
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }

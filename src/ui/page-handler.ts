@@ -5,9 +5,9 @@ import { BridgeError, messageOf } from '../errors.ts'
 import { isLoopbackName, hostOf } from '../server/http/origin-headers.ts'
 import { BodyError, readJsonBody } from '../server/http/request-body.ts'
 import { Access, cookieName } from './access.ts'
+import { createBridgeRoutes } from './bridge-routes.ts'
 import { LivePages } from './live-pages.ts'
 import { enteringPage, lockedPage } from './small-pages.ts'
-import { Notebook } from './notebook.ts'
 import { readPageFiles } from './page-files.ts'
 import { createRoutes } from './routes.ts'
 import { LocalSource } from './source.ts'
@@ -31,16 +31,14 @@ const HEADERS = {
 export class PageHandler {
   readonly access: Access
   readonly #files = readPageFiles()
-  readonly #source: LocalSource
   readonly #pages: LivePages
   readonly #routes: ReturnType<typeof createRoutes>
 
   constructor(bridge: Bridge, secret: string) {
     this.access = new Access(secret)
-    this.#source = new LocalSource(bridge)
-    const sources = [this.#source]
-    this.#pages = new LivePages(sources)
-    this.#routes = createRoutes(bridge, sources, new Notebook(bridge))
+    const routes = createBridgeRoutes(bridge)
+    this.#pages = new LivePages(new LocalSource(bridge, routes), bridge.settings.stateDir)
+    this.#routes = createRoutes(bridge, this.#pages.sources, routes)
   }
 
   /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */
@@ -76,7 +74,6 @@ export class PageHandler {
 
   close(): void {
     this.#pages.close()
-    this.#source.close()
   }
 
   #open(link: string, request: IncomingMessage, response: ServerResponse): void {

@@ -39,12 +39,16 @@ export async function servePage(bridge: Bridge, port: number): Promise<PageServi
     })
     server.listen(port, HOST, resolve)
   })
-  const origin = `http://${HOST}:${(server.address() as AddressInfo).port}`
+  const { port: served } = server.address() as AddressInfo
+  const origin = `http://${HOST}:${served}`
   bridge.pageAddress = `${origin}${PAGE_PATH}#/ask`
+  const withdraw = bridge.offer({ 'page.link': () => ({ link: handler.newLink(origin), port: served }) })
+  bridge.announce()
   return {
     newLink: () => handler.newLink(origin),
     close: () => {
       bridge.pageAddress = undefined
+      withdraw()
       handler.close()
       server.close()
       server.closeAllConnections()

@@ -54,7 +54,7 @@ export class CellPermissions {
 
   /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
   refuseDenied(tool: CatalogTool): void {
-    if (this.#permissions.standing(tool) === 'denied') throw this.#denied(tool, {})
+    if (this.#permissions.standing(tool) === 'denied') throw this.#tellDenied(tool, {})
   }
 
   /**
@@ -66,7 +66,7 @@ export class CellPermissions {
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
     const id = this.#tellDecision(tool, args, decision)
-    if (decision.verdict === 'deny') throw this.#denied(tool, args)
+    if (decision.verdict === 'deny') throw this.#denied(tool, decision)
     let sent = args
     if (decision.verdict === 'ask') {
       const call = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
@@ -88,10 +88,10 @@ export class CellPermissions {
     const outcomes = calls.map(({ tool, args }, index) => {
       const subject = permissions.subject(tool)
       const standing = permissions.policy.standing(subject)
-      if (standing === 'denied') return this.#denied(tool, {})
+      if (standing === 'denied') return this.#tellDenied(tool, {})
       if (args === undefined && standing !== 'asks') return undefined
       const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
-      if (decision.verdict === 'deny') return this.#denied(tool, args ?? {})
+      if (decision.verdict === 'deny') return this.#tellDenied(tool, args ?? {})
       if (decision.verdict === 'ask') {
         const call = mutate({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
@@ -127,9 +127,14 @@ export class CellPermissions {
     return id
   }
 
-  #denied(tool: CatalogTool, args: Arguments): BridgeError {
-    const subject = this.#permissions.subject(tool)
-    const decision = validate(this.#permissions.policy, { ...subject, args })
-    return deniedByRule(subject, decision, this.#permissions.allowedOf(tool.server))
+  /** Observers hear of a call that is refused before its arguments are looked at, as of any other. */
+  #tellDenied(tool: CatalogTool, args: Arguments): BridgeError {
+    const decision = validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args })
+    this.#tellDecision(tool, args, { ...decision, verdict: 'deny' })
+    return this.#denied(tool, decision)
+  }
+
+  #denied(tool: CatalogTool, decision: Decision): BridgeError {
+    return deniedByRule(this.#permissions.subject(tool), decision, this.#permissions.allowedOf(tool.server))
   }
 }
