@@ -25,6 +25,7 @@ import type { Origin } from './events/event.ts'
 import { EventStream } from './events/event-stream.ts'
 import { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
+import { RunLog } from './events/run-log.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
@@ -92,6 +93,8 @@ export interface RunCellRequest extends Pick<
   servers?: string[]
   /** Whom upstreams may ask something while the cell calls them. */
   asker?: Asker
+  /** Nobody watches the cell: of the calls that rules ask about, those of these tools (`server__tool`) are made, and no others. */
+  allowed?: ReadonlySet<string>
   /** What serves its calls, where it is not the bridge's own. */
   upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
@@ -101,9 +104,11 @@ export interface RunCellRequest extends Pick<
 }
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
-interface RunOrigin {
+export interface RunOrigin {
   /** Missing for a cell that is no part of a client's request. */
   id?: string
+  /** Missing where nobody but the bridge's own log is told. */
+  log?: RunLog | undefined
   client?: string | undefined
   user?: string | undefined
   trace?: TraceContext | undefined
@@ -419,7 +424,7 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker: client, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    { servers, asker: client, allowed, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
@@ -433,10 +438,13 @@ export class Bridge {
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
     const trace = run?.id === undefined ? this.events.startTrace(undefined) : run.trace
-    const origin: Origin = { cell: newId(), session: session.id, client: run?.client, user: run?.user, trace }
+    const id = newId()
+    const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
+    if (masker) log.mask = (text) => masker.mask(text)
+    const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
-    const cell = { session, asker, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
+    const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
     const context = {
       permissions: this.permissions && new CellPermissions(this.permissions, cell),
       events: this.events,
@@ -478,6 +486,7 @@ export class Bridge {
         servers: scope.visible,
         ...(servers && { named: true as const }),
         ...(projects && { projects: () => projects.revision() }),
+        onCallFailed: (error) => log.failure('A call failed', error),
         onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
       })
       .finally(() => {

@@ -207,13 +207,17 @@ program
 
 program
   .command('schedule')
-  .description('print a cron, systemd or launchd entry that runs a workflow')
-  .argument('<name>')
-  .argument('<when>', 'the five fields of cron, such as "0 8 * * 1"')
+  .description('run a workflow at set times, or list what is scheduled')
+  .argument('[name]')
+  .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
   .argument('[parameters...]')
   .allowUnknownOption()
-  .requiredOption('--print <system>', 'cron, systemd or launchd')
-  .action(async (name: string, when: string, words: string[], options: { print: string }) =>
+  .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
+  .option('--zone <zone>', 'the time zone, such as Europe/Berlin; that of this machine when left out')
+  .option('--remove', 'run NAME no more')
+  .option('--print <system>', 'print an entry for cron, systemd or launchd instead')
+  .option('--json', 'print as JSON')
+  .action(async (name: string | undefined, when: string | undefined, words: string[], options: object) =>
     (await import('./commands/schedule.ts')).schedule(name, when, words, options),
   )
 
@@ -357,6 +361,7 @@ program
 program
   .command('log')
   .description('show what models did: runs, calls, questions, denials, sign-ins')
+  .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
   .option('-f, --follow', 'go on with what happens from now on')
   .option('-n, --lines <count>', 'how many of the newest', '100')
   .option('--session <id>', 'only this session, by its id or the beginning of it')
@@ -365,7 +370,7 @@ program
   .option('--since <time>', 'only from then on: 90m, 2h, 3d, or a date')
   .option('--verify', 'show whether the record was changed')
   .option('--json', 'print the lines of the record as they are')
-  .action(async (options: LogOptions) => (await import('./commands/log.ts')).log(options))
+  .action(async (id: string | undefined, options: LogOptions) => (await import('./commands/log.ts')).log(id, options))
 
 program
   .command('top')

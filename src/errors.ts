@@ -115,6 +115,22 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
+/** What was asked was right, as far as we know, and it failed all the same. */
+const UNEXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'SANDBOX_START_FAILED',
+  'SANDBOX_START_TIMEOUT',
+  'PROTOCOL_VERSION_MISMATCH',
+  'UPSTREAM_UNREACHABLE',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_PROTOCOL',
+  'STATE_UNWRITABLE',
+])
+
+/** Whether a person may have to look into it: its text names the run, and the log has a line. */
+export function isUnexpected(error: unknown): boolean {
+  return !BridgeError.isInstance(error) || UNEXPECTED.has(error.code)
+}
+
 export interface BridgeErrorOptions {
   hint?: string
   /** What to do next for the user of a terminal, where `hint` tells a model to ask them. */

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { recordFiles } from './other-files.ts'
-import { entryOf, matches, type RecordEntry, type RecordFilter } from './record-entry.ts'
+import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
 
 /** The newest entries that match, oldest first. */
 export async function readRecord(folder: string, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
@@ -20,7 +20,7 @@ export async function readRecord(folder: string, filter: RecordFilter, limit: nu
     // What it holds is older than all that will be shown.
     if (oldest && found.length >= limit && changedAt < Date.parse(oldest.time)) continue
     const entries: RecordEntry[] = []
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    for await (const line of linesOf(file)) {
       const entry = entryOf(line)
       if (!entry || !matches(entry, filter)) continue
       entries.push(entry)
@@ -29,4 +29,23 @@ export async function readRecord(folder: string, filter: RecordFilter, limit: nu
     found = [...found, ...entries].toSorted((a, b) => a.time.localeCompare(b.time)).slice(-limit)
   }
   return found
+}
+
+/** The runs that an id begins, or of which it begins a cell or a call. */
+export async function runsOf(folder: string, id: string): Promise<string[]> {
+  const names = ['id', 'sandbridge.run.id', 'sandbridge.cell.id']
+  const found = new Set<string>()
+  for (const name of await recordFiles(folder)) {
+    for await (const line of linesOf(path.join(folder, name))) {
+      // Most lines need not be parsed.
+      const entry = line.includes(id) ? entryOf(line) : undefined
+      if (entry && names.some((field) => textOf(entry.fields, field).startsWith(id))) found.add(runOf(entry.fields))
+    }
+  }
+  found.delete('')
+  return [...found]
+}
+
+function linesOf(file: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(file), crlfDelay: Infinity })
 }

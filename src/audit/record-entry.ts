@@ -4,6 +4,8 @@ import type { Fields } from './record-fields.ts'
 
 /** What `sandbridge log` can ask for. */
 export interface RecordFilter {
+  /** Runs, by the beginning of their ids. */
+  runs?: readonly string[]
   session?: string
   server?: string
   /** Denied calls and declined questions only. */
@@ -35,9 +37,15 @@ export function textOf(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** The run that an entry belongs to; empty where it belongs to none. */
+export function runOf(fields: Fields): string {
+  return textOf(fields, 'sandbridge.run.id')
+}
+
 export function matches(entry: RecordEntry, filter: RecordFilter): boolean {
   const { time, fields } = entry
-  const { session, server, denied, since } = filter
+  const { runs, session, server, denied, since } = filter
+  if (runs !== undefined && !runs.some((run) => runOf(fields).startsWith(run))) return false
   if (since !== undefined && Date.parse(time) < since) return false
   if (session !== undefined && !textOf(fields, 'sandbridge.session.id').startsWith(session)) return false
   if (server !== undefined && fields['mcp.server.name'] !== server) return false

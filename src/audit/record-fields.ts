@@ -16,12 +16,13 @@ const METHODS = { tool: 'tools/call', resource: 'resources/read', prompt: 'promp
 
 /** Of every line. */
 function common(type: string, event: BridgeEvent): Fields {
-  const { at, id, parent, session, client, user } = event
+  const { at, id, parent, run, session, client, user } = event
   return {
     time: new Date(at).toISOString(),
     type,
     id,
     parent_id: parent,
+    'sandbridge.run.id': run,
     'sandbridge.session.id': session,
     'mcp.client.name': client,
     'user.name': user,
@@ -37,6 +38,7 @@ export function runFields(
   const failed = event.type === 'run.ended' ? event.error?.code : undefined
   return {
     ...common('run', event),
+    'sandbridge.run.id': event.id,
     'sandbridge.session.id': cell?.started.session ?? event.session,
     'mcp.client.version': run?.clientVersion,
     'mcp.method.name': run && 'tools/call',

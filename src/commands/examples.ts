@@ -29,7 +29,10 @@ const EXAMPLES: Record<string, readonly string[]> = {
   'saved import': ['sandbridge saved import tools.json'],
   workflows: ['sandbridge workflows --json'],
   'run-workflow': ['sandbridge run-workflow weekly-report --week 47', 'sandbridge run-workflow weekly-report --check'],
-  schedule: ['sandbridge schedule weekly-report "0 8 * * 1" --print systemd'],
+  schedule: [
+    'sandbridge schedule weekly-report "0 8 * * 1" --week auto',
+    'sandbridge schedule weekly-report "0 8 * * 1" --week auto --print systemd',
+  ],
   export: ['sandbridge export weekly-report report.csv -o bundle.sbx', 'sandbridge export weekly-report --notebook'],
   import: ['sandbridge import bundle.sbx --dry-run'],
   profile: ['sandbridge profile', 'sandbridge profile set work github jira'],

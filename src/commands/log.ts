@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followRecord } from '../audit/follow-record.ts'
 import { recordFolder } from '../audit/other-files.ts'
-import { readRecord } from '../audit/read-record.ts'
+import { readRecord, runsOf } from '../audit/read-record.ts'
 import { type RecordEntry, type RecordFilter, textOf } from '../audit/record-entry.ts'
 import { verifyRecord } from '../audit/verify-record.ts'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
+import { shortId } from '../events/new-id.ts'
 import { count } from '../text/count.ts'
 import { print, printEmpty, printJson, visibleInline } from './print.ts'
 import { type Style, styled } from './style.ts'
@@ -24,11 +25,12 @@ export interface LogOptions {
 
 const POLL_MS = 250
 
-export async function log(options: LogOptions): Promise<void> {
+/** @param id the beginning of the id of a run, a cell or a call: its run is shown */
+export async function log(id: string | undefined, options: LogOptions): Promise<void> {
   const settings = readSettings(process.env)
   const folder = recordFolder(settings.stateDir)
   if (options.verify) return verify(folder, options.json ?? false)
-  const filter = filterOf(options)
+  const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(folder, id) }) }
   const show = (entry: RecordEntry) => (options.json ? print(entry.line) : print(lineOf(entry)))
   const follower = options.follow ? await followRecord(folder) : undefined
   const entries = await readRecord(folder, filter, limitOf(options.lines))
@@ -45,6 +47,21 @@ export async function log(options: LogOptions): Promise<void> {
     for (const entry of await follower.next(filter)) show(entry)
     await sleep(POLL_MS)
   }
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no id, STATE_NOT_FOUND for one that is not in the record */
+async function runsNamed(folder: string, text: string): Promise<string[]> {
+  const id = text.toLowerCase()
+  if (!/^[0-9a-f]{4,16}$/.test(id)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
+      hint: 'Write the 8 digits that `sandbridge log` and the error show, or at least 4 of them.',
+    })
+  }
+  const runs = await runsOf(folder, id)
+  if (runs.length > 0) return runs
+  throw new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
+    hint: 'A run has its line when it has ended. With MCP_BRIDGE_AUDIT=off there is no record.',
+  })
 }
 
 function filterOf({ session, server, denied, since }: LogOptions): RecordFilter {
@@ -90,7 +107,7 @@ function lineOf({ time, type, fields }: RecordEntry): string {
   const target = [text('mcp.server.name'), text('gen_ai.tool.name') || text('mcp.resource.uri')]
   const parts = [
     styled('dim', new Date(time).toLocaleString('sv')),
-    styled('dim', text('sandbridge.session.id').slice(-6)),
+    styled('dim', shortId(text('sandbridge.run.id')).padEnd(8)),
     type === 'denial' ? styled('yellow', type.padEnd(8)) : type.padEnd(8),
     styled('bold', target.filter(Boolean).join('__') || text('mcp.client.name')),
     status && styled(STYLES[status] ?? 'dim', status),

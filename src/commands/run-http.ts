@@ -20,12 +20,21 @@ export async function runHttp(where: string, ui?: string | true): Promise<void> 
   offerPage(bridge)
   const service = await serveHttp(bridge, { ...address, token })
   await page?.serve(bridge)
+  const { Scheduler } = await import('../server/schedule/scheduler.ts')
+  const scheduler = new Scheduler(bridge)
+  scheduler.start()
+  const drain = (): Promise<void> => {
+    scheduler.stop()
+    return service.drain(settings.drainMs)
+  }
   onShutdown(
-    () => {
+    async () => {
       page?.close()
-      return service.close(() => bridge.close())
+      scheduler.stop()
+      await service.close(() => bridge.close())
+      await scheduler.idle()
     },
-    { watchStdin: false, ...(settings.drainMs > 0 && { drain: () => service.drain(settings.drainMs) }) },
+    { watchStdin: false, ...(settings.drainMs > 0 && { drain }) },
   )
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)
 }

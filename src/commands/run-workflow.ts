@@ -6,6 +6,7 @@ import { count } from '../text/count.ts'
 import { FixtureFile, recording, replaying } from '../workflows/fixture.ts'
 import { parseArguments } from '../workflows/parameters.ts'
 import { checkResumable, RunJournal } from '../workflows/run-journal.ts'
+import { WORKFLOW_TIMEOUT_MS } from '../server/schedule/unwatched-run.ts'
 import { driftOf } from '../workflows/used-tools.ts'
 import { asWorkflow, codeFor, functionName, type Workflow } from '../workflows/workflow-cell.ts'
 import { withBridge } from './open-bridge.ts'
@@ -26,8 +27,6 @@ interface RunOptions {
 
 const FAILED = 1
 const DRIFTED = 3
-/** A workflow runs without a client that waits. */
-const DEFAULT_TIMEOUT_S = 3_600
 
 export async function runWorkflow(name: string, words: string[], options: RunOptions): Promise<void> {
   await withBridge(async (bridge) => {
@@ -118,7 +117,7 @@ async function run(
   upstreams: Upstreams,
   { json, images = '.', timeout }: RunOptions,
 ): Promise<boolean> {
-  const seconds = Number(timeout ?? DEFAULT_TIMEOUT_S)
+  const seconds = Number(timeout ?? WORKFLOW_TIMEOUT_MS / 1000)
   if (!(seconds > 0 && seconds <= 86_400)) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--timeout is a number of seconds, at most 86400', { hint: '' })
   }

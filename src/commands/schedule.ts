@@ -1,11 +1,24 @@
-// `sandbridge schedule`: prints what makes this machine's timers run a workflow. It sets up nothing by itself.
+// `sandbridge schedule`: has a bridge that serves HTTP run a workflow at set times, lists and removes what is scheduled, or prints what makes this
+// machine's own timers run it.
 import path from 'node:path'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { SavedToolStore } from '../state/saved-tool-store.ts'
+import { ago } from '../text/ago.ts'
+import { nextTime } from '../workflows/cron-times.ts'
 import { parseArguments } from '../workflows/parameters.ts'
+import { type Schedule, ScheduleStore } from '../workflows/schedules.ts'
 import { cronEntry, launchdList, systemdUnits, type TimerEntry } from '../workflows/timer-entries.ts'
-import { asWorkflow, functionName } from '../workflows/workflow-cell.ts'
+import { asWorkflow, functionName, type Workflow } from '../workflows/workflow-cell.ts'
+import { print, printEmpty, printJson, printSummary, printTable, visible } from './print.ts'
+
+interface ScheduleOptions {
+  allow?: string[]
+  zone?: string
+  remove?: boolean
+  print?: string
+  json?: boolean
+}
 
 const PRINTERS: Record<string, (entry: TimerEntry) => string> = {
   cron: cronEntry,
@@ -15,22 +28,93 @@ const PRINTERS: Record<string, (entry: TimerEntry) => string> = {
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for a time or a parameter that is wrong: better now than at eight on Monday */
 export async function schedule(
-  name: string,
-  when: string,
+  name: string | undefined,
+  when: string | undefined,
   words: string[],
-  { print: system }: { print: string },
+  options: ScheduleOptions,
 ): Promise<void> {
+  const { stateDir } = readSettings(process.env)
+  const store = new ScheduleStore(stateDir)
+  if (name === undefined) return list(await store.list(), options)
+  if (options.remove) {
+    if (await store.remove(name)) return print(`'${visible(name)}' is not run any more.`)
+    throw new BridgeError('STATE_NOT_FOUND', `Nothing is scheduled as '${name}'`, { hint: 'sandbridge schedule' })
+  }
+  if (when === undefined) {
+    const hint = `For example: sandbridge schedule ${name} "0 8 * * 1"`
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The time is missing', { hint })
+  }
+  const workflow = asWorkflow(await new SavedToolStore(stateDir).find(functionName(name)))
+  const { title, parameters } = workflow.workflow
+  parseArguments(words, parameters)
+  if (options.print !== undefined) return printEntry(options.print, title, when, words)
+  const zone = zoneOf(options.zone)
+  const next = nextTime(when, zone, new Date())
+  const allowed = allowedOf(workflow, options.allow ?? [])
+  const { version } = workflow
+  const id = await store.add({ workflow: title, when, zone, words, version, allowed }, new Date())
+  print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http`)
+}
+
+function list(schedules: Record<string, Schedule>, { json }: ScheduleOptions): void {
+  const all = Object.entries(schedules)
+  if (json) return printJson(all.map(([id, one]) => ({ id, ...one, next: nextOf(one)?.toISOString() })))
+  if (all.length === 0) return printEmpty('Nothing is scheduled. Begin with: sandbridge schedule NAME "0 8 * * 1"')
+  printTable(
+    all.map(([id, one]) => [{ text: id, style: 'cyan' }, one.when, shown(nextOf(one), one.zone), lastOf(one)]),
+    { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },
+  )
+  printSummary('A bridge that serves HTTP runs them: sandbridge run --http')
+}
+
+function nextOf({ when, zone }: Schedule): Date | undefined {
+  try {
+    return nextTime(when, zone, new Date())
+  } catch {
+    return undefined
+  }
+}
+
+function shown(next: Date | undefined, zone: string): string {
+  return next ? local(next, zone) : 'never'
+}
+
+function lastOf({ runs }: Schedule): string {
+  const last = runs.at(-1)
+  if (!last) return 'not yet'
+  const at = ago(new Date(last.due).getTime(), Date.now())
+  return [`${last.outcome ?? 'running'} ${at}`, ...(last.message === undefined ? [] : [last.message])].join(': ')
+}
+
+function local(time: Date, zone: string): string {
+  return `${time.toLocaleString('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })} ${zone}`
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID */
+function zoneOf(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+  } catch {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `There is no time zone '${zone}'`, { hint: 'For example: UTC' })
+  }
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for a tool that the workflow does not name */
+function allowedOf({ workflow }: Workflow, tools: string[]): string[] {
+  const used = workflow.uses.map(({ server, tool }) => `${server}__${tool}`)
+  const unknown = tools.find((tool) => !used.includes(tool))
+  if (unknown === undefined) return tools
+  const hint = used.length === 0 ? 'Allow it by a rule in permissions.json.' : `It names: ${used.join(', ')}.`
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `${workflow.title} does not name the tool '${unknown}'`, { hint })
+}
+
+function printEntry(system: string, name: string, when: string, words: string[]): void {
   const printer = Object.hasOwn(PRINTERS, system) ? PRINTERS[system] : undefined
   if (!printer) {
     const hint = `Write --print with one of ${Object.keys(PRINTERS).join(', ')}.`
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${system}' is not known to run timers`, { hint })
   }
-  const { stateDir } = readSettings(process.env)
-  const { workflow } = asWorkflow(await new SavedToolStore(stateDir).find(functionName(name)))
-  parseArguments(words, workflow.parameters)
   const program = [process.execPath, path.resolve(process.argv[1]!)]
   // As it is: other programs read it.
-  process.stdout.write(
-    printer({ name: workflow.title, when, command: [...program, 'run-workflow', workflow.title, ...words] }),
-  )
+  process.stdout.write(printer({ name, when, command: [...program, 'run-workflow', name, ...words] }))
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { BridgeEvent, CallStarted } from './event.ts'
 import { EventStream } from './event-stream.ts'
-import { newId } from './new-id.ts'
+import { newId, shortId } from './new-id.ts'
 
 const output = (text: string) => ({ type: 'cell.output' as const, id: 'cell', stream: 'stdout' as const, text })
 const call: CallStarted = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} }
@@ -107,6 +107,8 @@ describe('newId', () => {
   it('is 16 hexadecimal digits, and another one each time', () => {
     const ids = Array.from({ length: 1_000 }, newId)
     expect(new Set(ids).size).toBe(1_000)
+    // So that a person can tell runs apart by them.
+    expect(new Set(ids.map(shortId)).size).toBe(1_000)
     for (const id of ids) expect(id).toMatch(/^(?!0{16})[0-9a-f]{16}$/)
   })
 })

@@ -1,6 +1,7 @@
 // What the bridge tells its observers: one typed union. An event is data that observers share, so none of them may change it.
 // Secrets of server definitions never enter one: error texts are redacted where they are made.
 import type { MimeBundle } from '../protocol/frames.ts'
+import type { RunLog } from './run-log.ts'
 import type { TraceContext } from './trace-context.ts'
 
 /** Common to all events. */
@@ -9,6 +10,8 @@ interface About {
   id: string
   /** What it is part of: a cell's run, a call's cell. */
   parent?: string | undefined
+  /** The run that it belongs to; a cell that no client runs is its own. */
+  run?: string | undefined
   session?: string | undefined
   /** As the client calls itself. */
   client?: string | undefined
@@ -240,6 +243,8 @@ export type EventOf<T extends EventType> = Extract<BridgeEvent, { type: T }>
 export interface Origin {
   /** The id of the cell. */
   cell: string
+  /** What is logged about it; names the run. */
+  log: RunLog
   session?: string | undefined
   client?: string | undefined
   user?: string | undefined

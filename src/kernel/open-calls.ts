@@ -10,6 +10,8 @@ export type CallHandler = (call: CallFrame, cancellation: Cancellation) => unkno
 /** Serves the calls of one cell. */
 export interface CallServer {
   onCall: CallHandler
+  /** Hears why a call failed. @returns what its reader is told besides */
+  onCallFailed?: ((error: unknown) => string | undefined) | undefined
   /** Hears that a call begins, and by what it returns that it is over. */
   onCallBegin?(call: CallFrame): (() => void) | undefined
 }
@@ -60,7 +62,7 @@ export class OpenCalls {
       end = server.onCallBegin?.(call)
       reply = { type: 'reply', id, value: (await server.onCall(call, cancellation)) ?? null }
     } catch (error) {
-      reply = { type: 'reply', id, error: replyError(error) }
+      reply = { type: 'reply', id, error: replyError(error, server.onCallFailed?.(error)) }
     }
     end?.()
     this.#open.delete(id)
@@ -83,9 +85,11 @@ export class OpenCalls {
   }
 }
 
-/** An error as it may be shown inside the sandbox: the bridge's own errors whole, anything else by its message. */
-export function replyError(error: unknown): ReplyError {
-  if (!BridgeError.isInstance(error)) return { code: 'INTERNAL', message: messageOf(error) }
-  const { code, message, hint, data } = error
+/** An error as it may be shown inside the sandbox: the bridge's own errors whole, anything else by its message. @param more to be told besides */
+export function replyError(error: unknown, more?: string): ReplyError {
+  if (!BridgeError.isInstance(error))
+    return { code: 'INTERNAL', message: messageOf(error), ...(more && { hint: more }) }
+  const { code, message, data } = error
+  const hint = [error.hint, more].filter(Boolean).join(' ')
   return { code, message, ...(hint && { hint }), ...(data !== undefined && { data }) }
 }

@@ -1,7 +1,7 @@
 // What a call to a server looks like from outside: its events, and the trace that it takes along. The only place that tells of calls.
 import type { CallEnded, CallKind, Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
-import { newId } from '../events/new-id.ts'
+import { newId, shortId } from '../events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 
@@ -41,20 +41,14 @@ type Work<T> = (observed: Observed) => Promise<T>
 
 async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve, work: Work<T>): Promise<T> {
   const { kind, server, name, args, id = newId() } = call
-  const { cell: parent, session, client, user } = origin
-  const about = { id, parent, session, client, user }
+  const { cell: parent, session, client, user, log } = origin
+  const about = { id, parent, run: log.run, session, client, user }
   const startedAt = performance.now()
-  const end = (outcome: CallEnded['outcome'], rest: Pick<CallEnded, 'result' | 'error'>): void =>
-    events.emit({
-      type: 'call.ended',
-      ...about,
-      kind,
-      server,
-      name,
-      outcome,
-      durationMs: performance.now() - startedAt,
-      ...rest,
-    })
+  const end = (outcome: CallEnded['outcome'], rest: Pick<CallEnded, 'result' | 'error'>): void => {
+    const durationMs = performance.now() - startedAt
+    events.emit({ type: 'call.ended', ...about, kind, server, name, outcome, durationMs, ...rest })
+    log.debug('A call has ended', { call: shortId(id), server, name, outcome, ms: Math.round(durationMs) })
+  }
   const started = { type: 'call.started' as const, ...about, kind, server, name, args }
   events.emit(started)
   try {
@@ -67,6 +61,7 @@ async function tell<T>(events: EventStream, origin: Origin, call: CallToObserve,
     return result
   } catch (error) {
     const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
+    log.failure('A call failed', error, { call: shortId(id), server, name })
     end(code === 'CANCELLED' ? 'cancelled' : 'failed', { error: { code, message: messageOf(error) } })
     throw error
   }

@@ -7,6 +7,7 @@ import {
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   inputRequired,
+  type LoggingLevel,
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
@@ -25,6 +26,7 @@ import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
+import { RunLog } from '../events/run-log.ts'
 import { observedRun, type RunRequest, runRequest } from './observed-run.ts'
 import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
@@ -72,7 +74,7 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     {
-      capabilities: { tools: {}, resources: {}, ...(exposed && { prompts: {} }) },
+      capabilities: { tools: {}, resources: {}, logging: {}, ...(exposed && { prompts: {} }) },
       instructions: SERVER_INSTRUCTIONS,
     },
   )
@@ -88,6 +90,13 @@ export function createServer(parts: ServerParts): Server {
     const envelope = mcpReq.envelope as Record<string, { name?: string }> | undefined
     return quirksOf(envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name)
   }
+
+  // In place of the SDK's own, for which a client that has set no level wants everything.
+  let logLevel: LoggingLevel | undefined
+  server.setRequestHandler('logging/setLevel', ({ params }) => {
+    logLevel = params.level
+    return {}
+  })
 
   async function warmUp(): Promise<void> {
     try {
@@ -136,6 +145,7 @@ export function createServer(parts: ServerParts): Server {
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
+    run.log.reportTo(context, () => logLevel)
     if (!state) {
       const origin = { ...runRequest(server, context), user: parts.user }
       const running = isExposed
@@ -149,7 +159,7 @@ export function createServer(parts: ServerParts): Server {
     const event = await run.next()
     // A request that stands alone has its answer with this, and may close while the run goes on. An older one stays open while its client is asked.
     if (byHandle) mcpReq.signal.removeEventListener('abort', onAbort)
-    await run.progress.stop()
+    await Promise.all([run.progress.stop(), run.log.stop()])
     if ('result' in event) {
       runs.delete(run)
       return event.result
@@ -237,11 +247,13 @@ async function runPython(
   origin: RunRequest,
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
+  const runLog = new RunLog(log, origin.id, run.log.onLine)
   try {
     const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
     const { bridge, sessions } = await getConversation()
     bridge.questions.clientOffers(run.methods)
     const traced = { ...origin, trace: bridge.events.startTrace(origin.trace) }
+
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
     const { listeners } = run.progress
@@ -252,7 +264,7 @@ async function runPython(
         timeLimit,
         signal: run.signal,
         asker: run,
-        run: traced,
+        run: { ...traced, log: runLog },
       })
       if (newHandle !== undefined && run.signal.aborted) {
         // The handle reaches nobody. Whoever holds the session lets go of it.
@@ -264,9 +276,8 @@ async function runPython(
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
-    if (!BridgeError.isInstance(error))
-      log.error('A cell failed to run', { error, ...(user !== undefined && { user }) })
-    return { ...renderFailure(error, limits) }
+    const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
+    return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
   }
 }
 

@@ -6,6 +6,7 @@ import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelco
 import { BridgeError } from '../errors.ts'
 import type { Asker, Question, QuestionMethod } from '../proxy/user/questions.ts'
 import type { TimeLimit } from '../cell/time-limit.ts'
+import { ClientLog } from './client-log.ts'
 import { ProgressReporter } from './progress.ts'
 
 interface OpenQuestion {
@@ -20,6 +21,7 @@ export class OpenRun implements Asker {
   /** Unguessable: whoever knows it may go on with this run. */
   readonly id: string = randomUUID()
   readonly progress = new ProgressReporter()
+  readonly log = new ClientLog()
   readonly #capabilities: ClientCapabilities
   readonly #cancelled = new AbortController()
   readonly #open = new Map<string, OpenQuestion>()

@@ -29,6 +29,8 @@ export interface CellRequest {
   /** Does the client name them? */
   named?: true
   onCall: CallHandler
+  /** Hears why a call failed. @returns what its reader is told besides */
+  onCallFailed?: (error: unknown) => string | undefined
   /** The revision of the files of `/projects`; missing when there are none to be kept. */
   projects?: () => string
   /** Why it has to wait for its sandbox. */
@@ -108,7 +110,7 @@ export class CellRun {
   }
 
   #observer(): CellObserver {
-    const { onOutput, onProgress, onCall } = this.#request
+    const { onOutput, onProgress, onCall, onCallFailed } = this.#request
     return {
       onOutput: (stream, text) => {
         ;(stream === 'stdout' ? this.#stdout : this.#stderr).append(text)
@@ -118,6 +120,7 @@ export class CellRun {
       onDisplay: (data) => this.#display(data),
       onProgress: (progress) => onProgress?.(progress),
       onCall,
+      ...(onCallFailed && { onCallFailed }),
       onCallBegin: (call) => this.#toolCalls.begin(call),
     }
   }
@@ -131,8 +134,8 @@ export class CellRun {
 
   #about() {
     const { origin, run } = this.#request
-    const { cell, session, client, user } = origin!
-    return { id: cell, parent: run, session, client, user }
+    const { cell, log, session, client, user } = origin!
+    return { id: cell, parent: run, run: log.run, session, client, user }
   }
 
   #emitStarted(): void {
@@ -151,6 +154,11 @@ export class CellRun {
   }
 
   #told(result: CellResult): CellResult {
+    const { origin, aside } = this.#request
+    if (!aside) {
+      const { cell, status, durationMs } = result
+      origin?.log.debug('A cell has ended', { number: cell, status, ms: Math.round(durationMs) })
+    }
     if (this.#events.active) {
       const { status, durationMs, value, error, stateLost } = result
       const raised = error && { name: error.name, message: error.message }

@@ -268,7 +268,8 @@ export class Session {
 
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
-    if (exit.reason !== 'disposed') this.#options.log.warning('A sandbox ended', { ...exit })
+    const log = this.#running?.origin?.log ?? this.#options.log
+    if (exit.reason !== 'disposed') log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return

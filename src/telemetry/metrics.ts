@@ -120,7 +120,12 @@ export class Metrics {
     this.#resultBytes.delete(event.id)
     if (started) {
       // Its id and its client would make a series of each request.
-      const { 'jsonrpc.request.id': _id, 'mcp.client.name': _client, ...attributes } = runAttributes(started)
+      const {
+        'sandbridge.run.id': _run,
+        'jsonrpc.request.id': _id,
+        'mcp.client.name': _client,
+        ...attributes
+      } = runAttributes(started)
       const error = errorType(event.outcome, event.error?.code)
       this.#observe('mcp.server.operation.duration', event.durationMs, { ...attributes, 'error.type': error })
     }

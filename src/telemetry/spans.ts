@@ -115,9 +115,10 @@ export class Spans {
     })
   }
 
-  #callAttributes({ kind, server, name, args, client }: EventOf<'call.started'>): Attributes {
+  #callAttributes({ kind, server, name, args, client, run }: EventOf<'call.started'>): Attributes {
     return {
       ...callAttributes({ kind, server, name }, this.#options.transports),
+      'sandbridge.run.id': run,
       'mcp.client.name': client,
       ...(kind === 'resource' && { 'mcp.resource.uri': this.#options.redact(server, name) }),
       ...(this.#options.capturesContent && { 'gen_ai.tool.call.arguments': this.#content(server, args) }),
@@ -150,6 +151,7 @@ export function runAttributes(event: EventOf<'run.started'>): Attributes {
     'mcp.method.name': 'tools/call',
     'gen_ai.tool.name': event.tool,
     'gen_ai.operation.name': 'execute_tool',
+    'sandbridge.run.id': event.id,
     'jsonrpc.request.id': event.requestId,
     'mcp.protocol.version': event.protocolVersion,
     'mcp.client.name': event.client,
@@ -157,8 +159,9 @@ export function runAttributes(event: EventOf<'run.started'>): Attributes {
   }
 }
 
-function cellAttributes({ number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
+function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
   return {
+    'sandbridge.run.id': run,
     'sandbridge.cell.number': number,
     'sandbridge.session.id': session,
     'sandbridge.provider': provider,

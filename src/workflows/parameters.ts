@@ -13,10 +13,15 @@ interface PropertySchema {
 }
 
 /**
- * `--week 47`, `--week=47`, `--dry` and `--no-dry` as arguments by name.
+ * `--week 47`, `--week=47`, `--dry` and `--no-dry` as arguments by name. `auto` is that of the moment, for parameters that are named so:
+ * `week` (by ISO 8601), `day`, `month`, `year`, `date`.
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the parameter and what it takes
  */
-export function parseArguments(words: readonly string[], parameters: readonly Parameter[]): Record<string, unknown> {
+export function parseArguments(
+  words: readonly string[],
+  parameters: readonly Parameter[],
+  moment = new Date(),
+): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
     const match = /^--([a-zA-Z_][\w-]*)(?:=(.*))?$/s.exec(words[at] ?? '')
@@ -38,7 +43,10 @@ export function parseArguments(words: readonly string[], parameters: readonly Pa
       const text = inline ?? next
       if (text === undefined) throw wrong(`--${option} needs a value`, parameters)
       if (inline === undefined) at += 1
-      given[parameter.name] = valueOf(text, parameter)
+      given[parameter.name] = valueOf(
+        (text === 'auto' ? ofMoment(parameter.name, moment) : undefined) ?? text,
+        parameter,
+      )
     }
   }
   const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
@@ -64,6 +72,28 @@ export function inputSchemaOf(parameters: readonly Parameter[]): {
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
+}
+
+/** In the time zone of this process. */
+function ofMoment(name: string, moment: Date): string | undefined {
+  const pad = (value: number): string => String(value).padStart(2, '0')
+  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()]
+  const all: Record<string, string> = {
+    week: String(isoWeek(year, month, day)),
+    day: String(day),
+    month: String(month),
+    year: String(year),
+    date: `${year}-${pad(month)}-${pad(day)}`,
+  }
+  return Object.hasOwn(all, name) ? all[name] : undefined
+}
+
+/** The week's number is that of its Thursday's (ISO 8601). */
+function isoWeek(year: number, month: number, day: number): number {
+  const DAY_MS = 86_400_000
+  const date = Date.UTC(year, month - 1, day)
+  const thursday = date + (4 - (new Date(date).getUTCDay() || 7)) * DAY_MS
+  return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / (7 * DAY_MS)) + 1
 }
 
 type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'json' | 'any'

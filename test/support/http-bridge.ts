@@ -90,10 +90,16 @@ export interface HttpBridgeOptions {
   env?: Record<string, string>
   /** As `--http` takes it. */
   address?: string
+  /** One that is there already. */
+  home?: string
 }
 
-export async function startHttpBridge({ servers = {}, env = {}, address = '0' }: HttpBridgeOptions = {}) {
-  const home = makeHome(servers)
+export async function startHttpBridge({
+  servers = {},
+  env = {},
+  address = '0',
+  home = makeHome(servers),
+}: HttpBridgeOptions = {}) {
   const child = spawn(process.execPath, [CLI, 'run', '--http', address], {
     env: bridgeEnv(home, env),
     cwd: home,

@@ -126,7 +126,8 @@ export class Approvals {
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
     const permissions = this.#permissions
-    const { asker } = this.#cell
+    const { asker, allowed } = this.#cell
+    if (allowed) return UNWATCHED
     if (!asker || !canElicit(asker)) return this.#keptAnswer(text, group)
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const end = this.#tellQuestion(text, group)
@@ -146,7 +147,7 @@ export class Approvals {
     text: string,
     group: readonly Pick<Approval, 'call'>[],
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, log, pageAddress } = this.#permissions.options
+    const { questions, pageAddress } = this.#permissions.options
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -157,7 +158,10 @@ export class Approvals {
     if (!(await questions.keep(id, text)))
       return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const page = pageAddress()
-    log.warning('A call waits for an answer: run `sandbridge approve`', { question: id, ...(page && { page }) })
+    this.#cell.origin.log.warning('A call waits for an answer: run `sandbridge approve`', {
+      question: id,
+      ...(page && { page }),
+    })
     return { why: 'this client cannot ask its user', hint: unasked(page) }
   }
 
@@ -168,6 +172,7 @@ export class Approvals {
     const about = {
       id: newId(),
       parent: origin.cell,
+      run: origin.log.run,
       session: origin.session,
       client: origin.client,
       user: origin.user,
@@ -199,11 +204,12 @@ export class Approvals {
       }
       await options.remember(rule)
     } catch (error) {
-      options.log.warning('An answer could not be written down: it holds for this session', { error })
+      this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
     }
   }
 
   #isAllowedForLong(call: GrantableCall): boolean {
+    if (this.#cell.allowed?.has(`${call.server}__${call.tool}`) && call.isChanged !== true) return true
     return this.#permissions.of(this.#cell.session).tools.has(call.toolKey)
   }
 
@@ -228,6 +234,11 @@ export class Approvals {
   #no({ call, decision }: Pick<Approval, 'call' | 'decision'>, why: string, hint: string): BridgeError {
     return deniedByAnswer(call, why, hint, decision.rule)
   }
+}
+
+const UNWATCHED = {
+  why: 'nobody watches a scheduled run',
+  hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 
 /** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */

@@ -15,6 +15,8 @@ import type { Permissions } from './permissions.ts'
 export interface CellOf {
   session: object
   asker: Asker | undefined
+  /** Nobody watches the cell: these tools (`server__tool`) may be called although a rule asks, and no others. */
+  allowed?: ReadonlySet<string> | undefined
   events: EventStream
   origin: Origin
   /** Interrupts the cell, because the user wants it to end. */
@@ -114,6 +116,7 @@ export class CellPermissions {
       type: 'call.decided',
       id,
       parent: origin.cell,
+      run: origin.log.run,
       session: origin.session,
       client: origin.client,
       user: origin.user,

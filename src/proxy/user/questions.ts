@@ -87,8 +87,8 @@ export class Questions {
   ): Promise<Record<string, unknown>> {
     if (!this.#events.active) return asker.ask(question, signal)
     const { method, params } = question
-    const { cell, session, client } = origin ?? {}
-    const about = { id: newId(), parent: cell, session, client, method, server }
+    const { cell, log, session, client } = origin ?? {}
+    const about = { id: newId(), parent: cell, run: log?.run, session, client, method, server }
     const askedAt = performance.now()
     const end = (answer: string) =>
       this.#events.emit({ type: 'question.answered', ...about, answer, durationMs: performance.now() - askedAt })
@@ -131,7 +131,7 @@ export class Questions {
     const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
     const form = cleanForm(params['requestedSchema'])
     if (form === 'unseen') {
-      this.#log.info('A request of a server was declined', { server: source.server, reason: UNSEEN_CHOICES })
+      this.#tellDeclined(source, { server: source.server, reason: UNSEEN_CHOICES })
       return Promise.resolve({ action: 'decline' })
     }
     const question: Question = {
@@ -159,7 +159,7 @@ export class Questions {
     const { server } = source
     const found = this.#askerFor(source, question)
     if (typeof found !== 'string') return this.ask(found.asker, { server, origin: found.origin }, question, signal)
-    this.#log.info('A request of a server was declined', { server, method: question.method, reason: found })
+    this.#tellDeclined(source, { server, method: question.method, reason: found })
     if (declined) return Promise.resolve(declined)
     return Promise.reject(
       new BridgeError('CANCELLED', `No client can answer ${question.method} from server '${server}': ${found}`),
@@ -170,11 +170,22 @@ export class Questions {
   #askerFor({ server, callers }: Source, question: Question): { asker: Asker; origin: Origin | undefined } | string {
     const sole = callers.sole()
     if (sole === 'several') return 'the request may belong to a call of another session'
-    const calls = [...(this.#calls.get(server) ?? [])].filter(({ caller }) => caller === sole)
+    const calls = this.#callsOf(server, sole)
     const askers = calls.flatMap(({ asker, origin }) => (asker ? { asker, origin } : []))
     if (askers.length === 0) return "no active cell's client supports this request"
     const able = askers.findLast(({ asker }) => asker.canAnswer(question))
     return able ?? "the cell's client does not support this request"
+  }
+
+  #callsOf(server: string, caller: object | 'none'): OpenCall[] {
+    return [...(this.#calls.get(server) ?? [])].filter((call) => call.caller === caller)
+  }
+
+  /** In the log of the run that it belongs to, where that is certain. */
+  #tellDeclined({ server, callers }: Source, fields: Record<string, unknown>): void {
+    const sole = callers.sole()
+    const origin = sole === 'several' ? undefined : this.#callsOf(server, sole).at(-1)?.origin
+    ;(origin?.log ?? this.#log).info('A request of a server was declined', fields)
   }
 }
 

@@ -1,0 +1,55 @@
+// The log lines of one run as its client gets them, where it has asked for them: by logging/setLevel in the older era, with each request in the modern
+// one. Without a level nothing is sent, and never a line of another run. (MCP 2025-11-25, Logging; 2026-07-28, Logging)
+import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
+import type { OnLine } from '../events/run-log.ts'
+import { plainText } from '../text/terminal-text.ts'
+
+const LEVELS: readonly LoggingLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]
+/** Of one field. */
+const MAX_CHARS = 2_000
+
+export class ClientLog {
+  #notify: ((level: LoggingLevel, data: Record<string, unknown>) => Promise<void>) | undefined
+  #threshold: () => LoggingLevel | undefined = () => undefined
+  #sent: Promise<unknown> = Promise.resolve()
+
+  /** For the log of a run. */
+  readonly onLine: OnLine = (level, message, fields) => {
+    const threshold = this.#threshold()
+    if (!this.#notify || threshold === undefined || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)) return
+    const told = Object.entries(fields).map(([key, value]) => [key, short(value)])
+    // A client that is gone gets its answer nowhere, either.
+    this.#sent = this.#notify(level, { message, ...Object.fromEntries(told) }).catch(() => {})
+  }
+
+  /**
+   * Send lines with this request from now on; a run that is answered in several rounds has several requests.
+   * @param connectionLevel what the connection's client has set
+   */
+  reportTo({ mcpReq }: ServerContext, connectionLevel: () => LoggingLevel | undefined): void {
+    const envelope = mcpReq.envelope as Record<string, LoggingLevel> | undefined
+    this.#threshold = envelope ? () => envelope[LOG_LEVEL_META_KEY] : connectionLevel
+    this.#notify = (level, data) =>
+      mcpReq.notify({ method: 'notifications/message', params: { level, logger: 'sandbridge', data } })
+  }
+
+  /** The request is about to be answered: nothing may be sent for it after that. */
+  async stop(): Promise<void> {
+    this.#notify = undefined
+    await this.#sent
+  }
+}
+
+function short(value: unknown): unknown {
+  if (typeof value === 'string') return plainText(value).slice(0, MAX_CHARS)
+  return typeof value === 'object' ? JSON.stringify(value)?.slice(0, MAX_CHARS) : value
+}

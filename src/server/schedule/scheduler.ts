@@ -1,0 +1,92 @@
+// Runs workflows when they are due, in a bridge that serves many clients. Looks at the file again and again, so that neither a schedule that was just
+// added nor a clock that was set needs to tell anybody.
+import type { Bridge } from '../../bridge.ts'
+import { newId } from '../../events/new-id.ts'
+import { messageOf } from '../../errors.ts'
+import { type Due, ScheduleStore } from '../../workflows/schedules.ts'
+import { runUnwatched } from './unwatched-run.ts'
+
+const LOOK_EVERY_MS = 15_000
+/** How such a run is called in the record. */
+const CLIENT = 'schedule'
+
+export class Scheduler {
+  readonly #bridge: Bridge
+  readonly #store: ScheduleStore
+  readonly #running = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #lastFailure = ''
+
+  constructor(bridge: Bridge) {
+    this.#bridge = bridge
+    this.#store = new ScheduleStore(bridge.settings.stateDir)
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
+    void this.look()
+  }
+
+  /** Begin nothing any more. */
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Until how each run has ended is written down. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async look(now = new Date()): Promise<void> {
+    try {
+      for (const due of await this.#store.claim(now)) {
+        if (due.run.outcome !== undefined) this.#tellNotRun(due)
+        else {
+          const running = this.#run(due).finally(() => this.#running.delete(running))
+          this.#running.add(running)
+        }
+      }
+      this.#lastFailure = ''
+    } catch (error) {
+      // Told once, and not every few seconds.
+      if (messageOf(error) !== this.#lastFailure) this.#bridge.log.error('Schedules cannot be run', { error })
+      this.#lastFailure = messageOf(error)
+    }
+  }
+
+  async #run({ id, schedule, run }: Due): Promise<void> {
+    const { events, log } = this.#bridge
+    const about = { id: newId(), client: CLIENT, trace: events.startTrace(undefined) }
+    const startedAt = performance.now()
+    events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
+    const problem = await runUnwatched(this.#bridge, schedule, new Date(run.due), about).catch(messageOf)
+    const outcome = problem === undefined ? 'ok' : 'failed'
+    if (problem !== undefined) log.error('A scheduled workflow failed', { schedule: id, due: run.due, problem })
+    this.#emitEnd(about.id, problem, performance.now() - startedAt)
+    const ended = { outcome, ...(problem !== undefined && { message: problem }) } as const
+    await this.#store.end(id, run, ended, new Date()).catch((error: unknown) => {
+      log.warning('How a scheduled run ended could not be written down', { schedule: id, error })
+    })
+  }
+
+  #tellNotRun({ id, schedule, run, count }: Due): void {
+    const { events, log } = this.#bridge
+    const { due, message = '', outcome } = run
+    log.warning('A scheduled workflow was not run', { schedule: id, due, why: message, ...(count > 1 && { count }) })
+    const about = { id: newId(), client: CLIENT }
+    events.emit({ type: 'run.started', tool: schedule.workflow, transport: 'pipe', ...about })
+    this.#emitEnd(about.id, `${outcome}: ${message}`, 0)
+  }
+
+  #emitEnd(id: string, problem: string | undefined, durationMs: number): void {
+    this.#bridge.events.emit({
+      type: 'run.ended',
+      id,
+      client: CLIENT,
+      outcome: problem === undefined ? 'ok' : 'tool_error',
+      ...(problem !== undefined && { error: { code: 'CANCELLED', message: problem } }),
+      durationMs,
+      content: [],
+    })
+  }
+}

@@ -1,0 +1,47 @@
+// One run of a workflow that nobody watches: what a rule would ask about is refused, unless it was allowed for this version when it was scheduled.
+import type { Bridge, RunOrigin } from '../../bridge.ts'
+import { parseArguments } from '../../workflows/parameters.ts'
+import { RunJournal } from '../../workflows/run-journal.ts'
+import type { Schedule } from '../../workflows/schedules.ts'
+import { driftOf } from '../../workflows/used-tools.ts'
+import { asWorkflow, codeFor, functionName } from '../../workflows/workflow-cell.ts'
+
+/** The same as a workflow in a terminal has. */
+export const WORKFLOW_TIMEOUT_MS = 3_600_000
+
+/**
+ * @param due the moment that `auto` stands for
+ * @returns why it failed; undefined when it ended well
+ * @throws BridgeError for a workflow that is gone and parameters that do not fit it any more
+ */
+export async function runUnwatched(
+  bridge: Bridge,
+  { workflow: name, words, version, allowed }: Schedule,
+  due: Date,
+  run: RunOrigin,
+): Promise<string | undefined> {
+  const { savedTools, catalog, settings } = bridge
+  const workflow = asWorkflow(await savedTools.find(functionName(name)))
+  const args = parseArguments(words, workflow.workflow.parameters, due)
+  const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
+  if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
+  const journal = new RunJournal(settings.stateDir, workflow.name)
+  await journal.begin(workflow.version, args)
+  const session = bridge.openSession()
+  try {
+    const { status, error, notes } = await bridge.runCell(session, {
+      code: codeFor(workflow, args),
+      timeoutMs: WORKFLOW_TIMEOUT_MS,
+      upstreams: journal.watch(bridge.upstreams, catalog),
+      allowed: workflow.version === version ? new Set(allowed) : new Set(),
+      run,
+    })
+    if (status === 'ok') {
+      await journal.end()
+      return undefined
+    }
+    return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
+  } finally {
+    await bridge.closeSession(session)
+  }
+}

@@ -1,0 +1,26 @@
+// When a schedule in the form of cron comes true. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
+import { Cron } from 'croner'
+import { BridgeError } from '../errors.ts'
+import { parseCron } from './timer-entries.ts'
+
+/** Of a schedule that nobody looked at for long. */
+const MAX_TIMES = 1_000
+
+/** The times after `since` and up to `now`, the oldest first. */
+export function timesBetween(when: string, zone: string, since: Date, now: Date): Date[] {
+  const cron = new Cron(when, { timezone: zone })
+  const times: Date[] = []
+  for (let next = cron.nextRun(since); next !== null && next <= now; next = cron.nextRun(next)) {
+    times.push(next)
+    if (times.length > MAX_TIMES) times.shift()
+  }
+  return times
+}
+
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is none, or never comes true */
+export function nextTime(when: string, zone: string, now: Date): Date {
+  parseCron(when)
+  const next = new Cron(when, { timezone: zone }).nextRun(now)
+  if (next) return next
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Look at the day and the month.' })
+}

@@ -1,0 +1,154 @@
+// The schedules of workflows, in one file that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
+import path from 'node:path'
+import * as z from 'zod'
+import { hostId } from '../process/host-id.ts'
+import { isRunning } from '../process/is-running.ts'
+import { JsonRecord } from '../storage/json-record.ts'
+import { timesBetween } from './cron-times.ts'
+
+/** A run that is due may begin so much later: the machine was busy, or another bridge took it and died. */
+const GRACE_MS = 2 * 60_000
+const MAX_KEPT_RUNS = 20
+
+const run = z.object({
+  /** When it was to be, and when it began. */
+  due: z.string(),
+  startedAt: z.string().optional(),
+  endedAt: z.string().optional(),
+  /** Missing while it runs. `missed`: no bridge served then. `skipped`: the run before had not ended. */
+  outcome: z.enum(['ok', 'failed', 'missed', 'skipped']).optional(),
+  message: z.string().optional(),
+  /** The process that makes it. */
+  by: z.object({ host: z.string(), pid: z.int() }).optional(),
+})
+
+const schedule = z.object({
+  workflow: z.string(),
+  /** The five fields of cron, and the time zone that they are in. */
+  when: z.string(),
+  zone: z.string(),
+  /** The parameters, as on a command line. */
+  words: z.array(z.string()),
+  /** Of the workflow, when it was scheduled: what was allowed was allowed for this one. */
+  version: z.int(),
+  /** `server__tool`: calls that rules would ask about. */
+  allowed: z.array(z.string()),
+  /** Up to when times have been looked at. */
+  considered: z.string(),
+  runs: z.array(run),
+})
+
+export type Schedule = z.infer<typeof schedule>
+export type ScheduledRun = z.infer<typeof run>
+type Schedules = Record<string, Schedule>
+
+/** What is to be done or told now. */
+export interface Due {
+  id: string
+  schedule: Schedule
+  run: ScheduledRun
+  /** How many times it stands for: more than one when several were missed. */
+  count: number
+}
+
+export class ScheduleStore {
+  readonly #record: JsonRecord<Schedules>
+
+  constructor(stateDir: string) {
+    this.#record = new JsonRecord<Schedules>({
+      file: path.join(stateDir, '.sandbridge', 'schedules.json'),
+      empty: () => Object.create(null) as Schedules,
+      parse: (json) => z.record(z.string(), schedule).safeParse(json).data,
+      damaged: { record: 'The file of schedules', hint: 'Mend or delete it, and schedule the workflows again.' },
+    })
+  }
+
+  list(): Promise<Schedules> {
+    return this.#record.read()
+  }
+
+  /** @returns the id it goes by: the workflow's name, with a number when that is taken */
+  async add(added: Omit<Schedule, 'considered' | 'runs'>, now: Date): Promise<string> {
+    let id = added.workflow
+    await this.#record.update((all) => {
+      for (let number = 2; Object.hasOwn(all, id); number += 1) id = `${added.workflow}-${number}`
+      all[id] = { ...added, considered: now.toISOString(), runs: [] }
+    })
+    return id
+  }
+
+  /** @returns whether there was one */
+  async remove(id: string): Promise<boolean> {
+    let isThere = false
+    await this.#record.update((all) => {
+      isThere = Object.hasOwn(all, id)
+      delete all[id]
+    })
+    return isThere
+  }
+
+  /** Takes what is due: no other bridge gets it. */
+  async claim(now: Date): Promise<Due[]> {
+    if (Object.values(await this.list()).every((one) => dueTimes(one, now).length === 0)) return []
+    const due: Due[] = []
+    await this.#record.update((all) => {
+      due.length = 0
+      for (const [id, one] of Object.entries(all)) due.push(...take(id, one, now))
+    })
+    return due
+  }
+
+  /** Write down how a claimed run has ended. */
+  async end(
+    id: string,
+    { due }: ScheduledRun,
+    ended: Pick<ScheduledRun, 'outcome' | 'message'>,
+    now: Date,
+  ): Promise<void> {
+    await this.#record.update((all) => {
+      const found = all[id]?.runs.find((one) => one.due === due)
+      if (found) Object.assign(found, ended, { endedAt: now.toISOString() })
+    })
+  }
+}
+
+/** A clock that was set back makes no time come twice: a time that has a run is over. */
+function dueTimes({ when, zone, considered, runs }: Schedule, now: Date): Date[] {
+  const since = new Date(considered) <= now ? new Date(considered) : new Date(now.getTime() - GRACE_MS)
+  return timesBetween(when, zone, since, now).filter((time) => runs.every(({ due }) => due !== time.toISOString()))
+}
+
+/** Changes the schedule: its times up to now are considered. */
+function take(id: string, one: Schedule, now: Date): Due[] {
+  const times = dueTimes(one, now)
+  const missed = times.filter((time) => now.getTime() - time.getTime() > GRACE_MS)
+  const [last] = times.slice(missed.length).slice(-1)
+  const taken: Due[] = []
+  const add = (added: ScheduledRun, count: number): void => {
+    one.runs = [...one.runs, added].slice(-MAX_KEPT_RUNS)
+    taken.push({ id, schedule: one, run: added, count })
+  }
+  if (missed.length > 0) {
+    const message = 'No bridge served HTTP at that time.'
+    add({ due: missed.at(-1)!.toISOString(), outcome: 'missed', message }, missed.length)
+  }
+  if (last) {
+    const due = last.toISOString()
+    const before = unfinished(one)
+    if (before) add({ due, outcome: 'skipped', message: `The run of ${before.due} had not ended.` }, 1)
+    else add({ due, startedAt: now.toISOString(), by: { host: hostId(), pid: process.pid } }, 1)
+  }
+  if (times.length > 0) one.considered = now.toISOString()
+  return taken
+}
+
+/** The run that goes on. One whose bridge has died is over. */
+function unfinished({ runs }: Schedule): ScheduledRun | undefined {
+  for (const one of runs) {
+    const { by, outcome } = one
+    if (outcome !== undefined || !by) continue
+    if (by.host !== hostId() || isRunning(by.pid)) return one
+    Object.assign(one, { outcome: 'failed', message: 'The bridge that ran it has died.' })
+  }
+  return undefined
+}

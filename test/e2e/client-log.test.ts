@@ -1,0 +1,102 @@
+// This file verifies the log lines that clients get as notifications: those who ask get those of their own runs, at their level, and nobody else gets any.
+import type { Client, LoggingLevel } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+interface Line {
+  level: string
+  logger?: string
+  data: Record<string, unknown>
+}
+
+const LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
+const servers = { raw: fixtureServer('raw.mjs', 'dies', '1'), good: fixtureServer('raw.mjs', 'good') }
+const CODE =
+  'await mcp_good.echo(text="x")\ntry:\n    await mcp_raw.echo(text="y")\nexcept Exception as e:\n    print(e)'
+
+function heard(): { lines: Line[]; prepare: (client: Client) => void } {
+  const lines: Line[] = []
+  const prepare = (client: Client): void =>
+    client.setNotificationHandler('notifications/message', ({ params }) => void lines.push(params as Line))
+  return { lines, prepare }
+}
+
+/** As clients of each era ask for lines. */
+function asking(client: Client, era: 'legacy' | 'modern') {
+  return async (code: string, level?: LoggingLevel): Promise<string> => {
+    if (era === 'legacy' && level !== undefined) await client.setLoggingLevel(level)
+    const _meta = era === 'modern' && level !== undefined ? { [LEVEL_KEY]: level } : undefined
+    const params = { name: 'run_python', arguments: { code }, ...(_meta && { _meta }) }
+    const { content } = await client.callTool(params, { timeout: 120_000 })
+    return (content as { text?: string }[]).map(({ text }) => text).join('\n')
+  }
+}
+
+// Making the snapshot of the embedded sandbox can take a while.
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout: 120_000 }, (era) => {
+  it('gets no line until it asks, then those of its level, before the answer', async () => {
+    const { lines, prepare } = heard()
+    const { client, stderr: _ } = await startBridge({ servers, era, prepare })
+    expect(client.getServerCapabilities()).toMatchObject({ logging: {} })
+    const run = asking(client, era)
+    await run(CODE)
+    expect(lines).toEqual([])
+
+    const text = await run(CODE, 'warning')
+    const [, id] = /sandbridge log (\w{8})/.exec(text) ?? []
+    expect(lines).toMatchObject([
+      {
+        level: 'warning',
+        logger: 'sandbridge',
+        data: { message: 'A call failed', run: id, server: 'raw', name: 'echo', code: 'UPSTREAM_UNREACHABLE' },
+      },
+    ])
+    expect(lines[0]!.data['error']).toContain("Server 'raw'")
+
+    lines.length = 0
+    await run(CODE, 'debug')
+    expect(lines.map(({ data }) => data['message'])).toEqual([
+      'A call has ended',
+      'A call failed',
+      'A call has ended',
+      'A cell has ended',
+    ])
+    lines.length = 0
+    await run(CODE, 'emergency')
+    expect(lines).toEqual([])
+  })
+
+  it('gets no secret of a server', async () => {
+    const { lines, prepare } = heard()
+    const secret = { ...fixtureServer('raw.mjs', 'exit'), env: { TOKEN: 'sesame-sesame-1' } }
+    const { client } = await startBridge({ servers: { secret }, era, prepare })
+    await asking(client, era)('try:\n    await mcp_secret.echo(text="x")\nexcept Exception:\n    pass', 'debug')
+    expect(lines.map(({ data }) => data['message'])).toContain('A call failed')
+    expect(JSON.stringify(lines)).toContain('fatal: cannot log in with')
+    expect(JSON.stringify(lines)).not.toContain('sesame')
+  })
+
+  it('gets no line of another client of the same bridge', async () => {
+    const bridge = await startHttpBridge({ servers })
+    const [one, two, silent] = [heard(), heard(), heard()]
+    const clients = await Promise.all([one, two, silent].map(({ prepare }) => bridge.connect(era, { prepare })))
+    const [first, second, third] = clients.map(({ client }) => asking(client, era))
+    const texts = await Promise.all([first!(CODE, 'warning'), second!(CODE, 'warning'), third!(CODE)])
+    const ids = texts.map((text) => /sandbridge log (\w{8})/.exec(text)?.[1])
+    expect(new Set(ids).size).toBe(3)
+    expect(one.lines.map(({ data }) => data['run'])).toEqual([ids[0]])
+    expect(two.lines.map(({ data }) => data['run'])).toEqual([ids[1]])
+    expect(silent.lines).toEqual([])
+  })
+})
+
+it('gets personal data masked, as the model does', { timeout: 120_000 }, async () => {
+  const { lines, prepare } = heard()
+  const quoting = fixtureServer('raw.mjs', 'exit', 'ada@example.org')
+  const { client } = await startBridge({ servers: { quoting }, prepare, env: { MCP_BRIDGE_MASK: 'email' } })
+  await asking(client, 'legacy')('await mcp_quoting.echo(text="x")', 'warning')
+  expect(JSON.stringify(lines)).toContain('EMAIL_1')
+  expect(JSON.stringify(lines)).not.toContain('ada@')
+})

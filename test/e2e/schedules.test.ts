@@ -1,0 +1,177 @@
+// This file verifies that a scheduled workflow is run once for each of its times, by one bridge, with no more rights than it was given, and that
+// whatever kept it from running is told.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { timesBetween } from '../../src/workflows/cron-times.ts'
+import { Scheduler } from '../../src/server/schedule/scheduler.ts'
+import { ScheduleStore } from '../../src/workflows/schedules.ts'
+import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+
+const SAVE = `
+async def report(week: int, wait: float = 0):
+    import asyncio
+    await asyncio.sleep(wait)
+    await mcp_ledger.add_line(text=f"week {week}")
+runtime.save_workflow("weekly-report", report)`
+const ASKS = { ask: ['ledger__add_line'] }
+
+let observed: ObservedBridge
+let ledger: string
+const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
+const store = () => new ScheduleStore(observed.bridge.settings.stateDir)
+const at = (time: string) => new Date(`2027-03-01T${time}Z`)
+const EVERY_HOUR = {
+  workflow: 'weekly-report',
+  when: '0 * * * *',
+  zone: 'UTC',
+  words: ['--week', '9'],
+  version: 1,
+  allowed: [],
+}
+
+async function open(): Promise<void> {
+  observed = await openObserved({ servers: { ledger: fixtureServer('ledger.mjs') } })
+  ledger = path.join(observed.home, 'ledger')
+  observed.redefine({ ledger: { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } } })
+  const saved = await observed.run(SAVE)
+  expect(saved.isError, JSON.stringify(saved.content)).toBeFalsy()
+}
+
+function setRules(rules: object): void {
+  writeFileSync(
+    path.join(observed.bridge.settings.stateDir, 'permissions.json'),
+    JSON.stringify({ permissions: rules }),
+  )
+}
+
+async function look(now: Date, scheduler = new Scheduler(observed.bridge)): Promise<void> {
+  await scheduler.look(now)
+  await scheduler.idle()
+  observed.bridge.events.flush()
+}
+
+const runs = async (id = 'weekly-report') => (await store().list())[id]!.runs
+
+beforeEach(open)
+
+it('a workflow that is due is run once, and the record has it', async () => {
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  await look(at('08:59:59'))
+  expect(lines()).toEqual([])
+  await look(at('09:00:01'))
+  await look(at('09:00:20'))
+  expect(lines()).toEqual(['week 9'])
+  expect(await runs()).toMatchObject([{ due: '2027-03-01T09:00:00.000Z', outcome: 'ok' }])
+  expect(observed.of('run.ended').filter(({ client }) => client === 'schedule')).toMatchObject([{ outcome: 'ok' }])
+  expect(observed.of('call.ended')).toHaveLength(1)
+})
+
+it('of several bridges, one runs it', async () => {
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  await Promise.all(Array.from({ length: 8 }, () => look(at('09:00:01'), new Scheduler(observed.bridge))))
+  expect(lines()).toEqual(['week 9'])
+})
+
+it('a time at which no bridge served is missed, and told', async () => {
+  await store().add(EVERY_HOUR, at('04:30:00'))
+  await look(at('09:30:00'))
+  expect(lines()).toEqual([])
+  expect(await runs()).toMatchObject([{ due: '2027-03-01T09:00:00.000Z', outcome: 'missed' }])
+  expect(observed.of('run.ended').at(-1)).toMatchObject({ error: { message: expect.stringContaining('missed') } })
+})
+
+it('a run that has not ended makes the next one be left out, and told', async () => {
+  await store().add({ ...EVERY_HOUR, words: ['--week', '9', '--wait', '5'] }, at('08:30:00'))
+  const scheduler = new Scheduler(observed.bridge)
+  await scheduler.look(at('09:00:01'))
+  await look(at('10:00:01'))
+  await scheduler.idle()
+  expect(lines()).toEqual(['week 9'])
+  expect(await runs()).toMatchObject([{ outcome: 'ok' }, { outcome: 'skipped' }])
+})
+
+it('a run whose bridge has died does not hold up the next', async () => {
+  const id = await store().add(EVERY_HOUR, at('08:30:00'))
+  await store().claim(at('09:00:01'))
+  const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
+  // The control: while its process is there, it does.
+  await look(at('10:00:01'))
+  expect((await runs(id)).at(-1)).toMatchObject({ outcome: 'skipped' })
+  writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid": ${process.pid}`, '"pid": 4194305'))
+  await look(at('11:00:01'))
+  expect((await runs(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'skipped', 'ok'])
+})
+
+it('a clock that is set back makes no run twice', async () => {
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  await look(at('09:00:01'))
+  await look(at('08:10:00'))
+  await look(at('09:00:01'))
+  expect(lines()).toEqual(['week 9'])
+  await look(at('10:00:01'))
+  expect(lines()).toHaveLength(2)
+})
+
+it('an hour that comes twice is one run, and one that does not come is the moment after', () => {
+  const runsOn = (day: string) =>
+    timesBetween('30 2 * * *', 'Europe/Berlin', new Date(`${day}T00:00:00+01:00`), new Date(`${day}T12:00:00Z`))
+  expect(runsOn('2026-10-25')).toHaveLength(1)
+  expect(runsOn('2026-03-29').map((time) => time.toISOString())).toEqual(['2026-03-29T01:00:00.000Z'])
+})
+
+it('what fails is told with its reason', async () => {
+  await store().add({ ...EVERY_HOUR, words: ['--weak', '9'] }, at('08:30:00'))
+  await look(at('09:00:01'))
+  expect(await runs()).toMatchObject([{ outcome: 'failed', message: "There is no parameter 'weak'" }])
+})
+
+it('what a rule asks about is refused, unless it was allowed for this version', async () => {
+  setRules(ASKS)
+  const allowed = ['ledger__add_line']
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  await look(at('09:00:01'))
+  expect(lines()).toEqual([])
+  expect(await runs()).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('nobody watches') }])
+  const id = await store().add({ ...EVERY_HOUR, allowed }, at('09:30:00'))
+  await store().remove('weekly-report')
+  await look(at('10:00:01'))
+  expect(lines()).toEqual(['week 9'])
+  await observed.run(SAVE.replace('week {week}', 'other {week}'))
+  await look(at('11:00:01'))
+  expect((await runs(id)).at(-1)).toMatchObject({ outcome: 'failed' })
+  expect(lines()).toEqual(['week 9'])
+})
+
+it('a bridge that serves HTTP runs what is due, and a command sets, lists and ends it', async () => {
+  const sandbridge = (...args: string[]) =>
+    runProgram(process.execPath, [CLI, ...args], bridgeEnv(observed.home), { cwd: observed.home })
+  const added = await sandbridge('schedule', 'weekly-report', '* * * * *', '--week', 'auto', '--zone', 'UTC')
+  expect(added.stdout).toMatch(/^'weekly-report' runs next at \d{4}-\d\d-\d\d \d\d:\d\d UTC, in a bridge/)
+  const file = path.join(observed.bridge.settings.stateDir, '.sandbridge', 'schedules.json')
+  const minuteAgo = new Date(Date.now() - 61_000).toISOString()
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"considered": "[^"]*"/, `"considered": "${minuteAgo}"`))
+  await startHttpBridge({ home: observed.home })
+  await vi.waitFor(() => expect(lines()[0]).toMatch(/^week \d+$/), 60_000)
+  await vi.waitFor(async () => expect((await runs())[0]).toMatchObject({ outcome: 'ok' }), 30_000)
+  expect((await sandbridge('schedule')).stdout).toMatch(/^weekly-report {2}\* \* \* \* \* {2}\S+ \S+ UTC {2}ok /)
+  expect((await sandbridge('schedule', 'weekly-report', '--remove')).code).toBe(0)
+  expect(JSON.parse((await sandbridge('schedule', '--json')).stdout)).toEqual([])
+})
+
+it('a time, a zone, a tool or a parameter that cannot be is refused when it is scheduled', async () => {
+  const refused = async (...args: string[]) =>
+    (await runProgram(process.execPath, [CLI, 'schedule', ...args], bridgeEnv(observed.home))).stderr
+  const name = 'weekly-report'
+  expect(await refused(name)).toContain('The time is missing')
+  expect(await refused(name, '0 8 31 2 *', '--week', '1')).toContain("'0 8 31 2 *' never comes")
+  expect(await refused(name, '0 8 * * *', '--week', '1', '--zone', 'Mars')).toContain("There is no time zone 'Mars'")
+  expect(await refused(name, '0 8 * * *', '--week', '1', '--allow', 'x__y')).toContain('does not name the tool')
+  expect(await refused(name, '0 8 * * *')).toContain('--week is missing')
+  expect(await refused('other', '--remove')).toContain("Nothing is scheduled as 'other'")
+})
