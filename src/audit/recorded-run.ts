@@ -38,10 +38,11 @@ export interface RunFilter {
 
 const MAX_SERVERS = 50
 
-interface Collected extends RecordedRun {
+interface Collected {
+  run: Omit<RecordedRun, 'servers'>
   /** The words that were found. */
   found: Set<string>
-  calledServers: Set<string>
+  servers: Set<string>
 }
 
 /** Takes the lines of files, each from its beginning, the files in any order. */
@@ -60,35 +61,39 @@ export class RunCollector {
   take(entry: RecordEntry): void {
     if (isNothing(entry)) return
     const id = cellOf(entry)
-    const run = this.#runs.get(id) ?? newRun(id, entry)
-    this.#runs.set(id, run)
+    const collected = this.#runs.get(id) ?? { run: newRun(id, entry), found: new Set(), servers: new Set() }
+    this.#runs.set(id, collected)
+    const { run, servers } = collected
     const { fields, type } = entry
     const server = textOf(fields, 'mcp.server.name')
-    if (server !== '' && run.calledServers.size < MAX_SERVERS) run.calledServers.add(server)
+    if (server !== '' && servers.size < MAX_SERVERS) servers.add(server)
     if (type === 'call' || type === 'denial') run.callCount += 1
     if (isRefused(entry)) run.deniedCount += 1
     if (type === 'run') Object.assign(run, runFieldsOf(entry))
-    if (this.#words.length > 0) this.#note(run, searchedText(entry))
+    if (this.#words.length > 0) this.#note(collected, searchedText(entry))
   }
 
   /** Those that the filter lets through, as far as they are known. */
   matching(): RecordedRun[] {
-    return [...this.#runs.values()].filter((run) => this.#matches(run)).map(shown)
+    return [...this.#runs.values()]
+      .filter((collected) => this.#matches(collected))
+      .map(({ run, servers }) => ({ ...run, servers: [...servers] }))
   }
 
-  #note(run: Collected, text: string): void {
-    for (const word of this.#words) if (text.includes(word)) run.found.add(word)
+  #note({ found }: Collected, text: string): void {
+    for (const word of this.#words) if (text.includes(word)) found.add(word)
   }
 
-  #matches(run: Collected): boolean {
+  #matches(collected: Collected): boolean {
+    const { run, found, servers } = collected
     const { session, server, denied, since, status } = this.#filter
     if (since !== undefined && run.at < since) return false
     if (session !== undefined && !run.session.startsWith(session)) return false
-    if (server !== undefined && !run.calledServers.has(server)) return false
+    if (server !== undefined && !servers.has(server)) return false
     if (denied && run.deniedCount === 0) return false
     if (status !== undefined && run.status !== status) return false
-    if (run.found.size < this.#words.length) this.#note(run, (this.#extraText(run.id) ?? '').toLowerCase())
-    return run.found.size === this.#words.length
+    if (found.size < this.#words.length) this.#note(collected, (this.#extraText(run.id) ?? '').toLowerCase())
+    return found.size === this.#words.length
   }
 }
 
@@ -105,7 +110,7 @@ function isNothing({ type, fields }: RecordEntry): boolean {
   return type === 'config' && Object.values(changes ?? {}).every((names) => names.length === 0)
 }
 
-function newRun(id: string, entry: RecordEntry): Collected {
+function newRun(id: string, entry: RecordEntry): Collected['run'] {
   const { type, fields } = entry
   const isOwn = type === 'sign-in' || type === 'config'
   return {
@@ -118,9 +123,6 @@ function newRun(id: string, entry: RecordEntry): Collected {
     status: isOwn ? textOf(fields, 'sandbridge.outcome') || 'changed' : 'unfinished',
     callCount: 0,
     deniedCount: 0,
-    servers: [],
-    found: new Set(),
-    calledServers: new Set(),
   }
 }
 
@@ -138,10 +140,6 @@ function runFieldsOf(entry: RecordEntry): Partial<RecordedRun> {
     durationMs: durationOf(entry) ?? 0,
     codeHash: textOf(fields, 'sandbridge.code.sha256'),
   }
-}
-
-function shown({ found: _, calledServers, ...run }: Collected): RecordedRun {
-  return { ...run, servers: [...calledServers] }
 }
 
 /** A line is written at the end of what it tells. */

@@ -1,6 +1,6 @@
 // Another bridge of the same user, over its socket: what it did before we were there is in the record, what it does now is what its events tell.
 import { BridgeError } from '../errors.ts'
-import type { BridgeEvent, EventOf } from '../events/event.ts'
+import type { BridgeEvent } from '../events/event.ts'
 import { LiveClient, type LiveHello } from '../live/live-client.ts'
 import type { LiveBridge } from '../live/live-folder.ts'
 import { withTimeout } from '../process/wait.ts'
@@ -94,7 +94,7 @@ function shownEvent(event: CutEvent): PageEvent | undefined {
     case 'cell.display':
       return pageEvent({ ...event, data: event.data ?? TOO_LARGE })
     case 'run.ended':
-      return pageEvent({ ...event, content: event.content ?? [] } as EventOf<'run.ended'>)
+      return pageEvent({ ...event, content: event.content ?? [] })
     default:
       return pageEvent(event)
   }

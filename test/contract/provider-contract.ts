@@ -60,7 +60,7 @@ export function testProvider(
       const before = await sandbox.usage?.()
       const isEngine = name === 'docker' || name === 'podman'
       if (isEngine && before === undefined) ctx.skip('the processes of this engine cannot be told from others')
-      await cells.run('kept = bytearray(b"x") * (60 << 20)')
+      await cells.run('kept = bytearray(b"x") * (100 << 20)')
       const after = await sandbox.usage?.()
       expect(after!.memoryBytes - before!.memoryBytes).toBeGreaterThan(50 << 20)
       expect(after!.cpuMs).toBeGreaterThan(0)

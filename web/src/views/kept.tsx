@@ -95,7 +95,7 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
 }
 
 function versionText({ version, versions }: { version: number; versions: number[] }): string {
-  return versions.length > 1 ? `${plural(versions.length, 'version')}` : `version ${version}`
+  return versions.length > 1 ? plural(versions.length, 'version') : `version ${version}`
 }
 
 function Group({
