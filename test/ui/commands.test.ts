@@ -2,9 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -96,4 +99,13 @@ it('sandbridge ui --port serves a page of its own beside another one', async () 
   expect(new URL(other).port).not.toBe(new URL(first).port)
   const same = await outputUntil(start(['ui', '--port', new URL(first).port], home).stdout!, LINK)
   expect(new URL(same).port).toBe(new URL(first).port)
+})
+
+it('the built page takes at most 400 kB when it is compressed', () => {
+  const files = readdirSync(path.join(ROOT, 'dist/web'), { recursive: true, withFileTypes: true })
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map((file) => gzipSync(readFileSync(path.join(file.parentPath, file.name))).length)
+  expect(sizes.length).toBeGreaterThan(2)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(400_000)
 })

@@ -119,8 +119,11 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     const code = '# Adds two numbers\ntext = """first\nsecond"""\nawait mcp_everything.get_sum(a=20, b=22)'
     await run(code)
     await goTo(page, 'Record')
-    await page.locator('.run').first().click()
-    await page.getByRole('button', { name: 'Copy as a cell' }).click()
+    // By keyboard: from the list into the run and to its buttons.
+    await page.locator('.run').first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Copy as a cell' }).focus()
+    await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code)
     await page.getByRole('button', { name: 'Save as a tool' }).click()
