@@ -7,7 +7,8 @@ import type { BenchRow } from './row.ts'
 const CALLS = 20_000
 const GOAL_US = 50
 
-export async function policyRows(): Promise<BenchRow[]> {
+/** 500 rules, 20 of them with conditions on these arguments, that deny none of the calls that are measured. */
+export function ruleTexts(owner = 'owner', title = 'title'): (string | { tool: string; when: string })[] {
   const plain = Array.from(
     { length: 480 },
     (_, index) => `server${index % 60}__${index % 2 ? 'delete' : 'drop'}_${index}*`,
@@ -15,9 +16,13 @@ export async function policyRows(): Promise<BenchRow[]> {
   const conditions = Array.from({ length: 20 }, (_, index) => ({
     // Half of them are for every server.
     tool: index % 2 ? '*' : `server${index}__*`,
-    when: `args.owner == 'nobody${index}' || args.title.startsWith('x${index}')`,
+    when: `args.${owner} == 'nobody${index}' || args.${title}.startsWith('x${index}')`,
   }))
-  const text = JSON.stringify({ permissions: { deny: [...plain, ...conditions] } })
+  return [...plain, ...conditions]
+}
+
+export async function policyRows(): Promise<BenchRow[]> {
+  const text = JSON.stringify({ permissions: { deny: ruleTexts() } })
   const read = await readRules(text, { scope: 'user', file: 'bench', shown: 'bench' })
   if ('problems' in read) throw new Error(read.problems[0]?.reason)
   const policy = new Policy(read.rules, 'careful')

@@ -10,6 +10,7 @@ import { Definitions } from './config/definitions.ts'
 import { expandTransport } from './config/expand.ts'
 import { type AskInput, InputAnswers } from './config/input-answers.ts'
 import { PermissionFiles } from './config/permission-files.ts'
+import { UserRules } from './config/user-rules.ts'
 import { rememberRules } from './config/remember-rule.ts'
 import { isSameDefinition } from './config/merge-definitions.ts'
 import type {
@@ -29,12 +30,16 @@ import { RunLog } from './events/run-log.ts'
 import type { TraceContext } from './events/trace-context.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
+import { CallLimits } from './policy/limits.ts'
 import type { Policy } from './policy/policy.ts'
 import type { ProcessUsage } from './process/process-tree-usage.ts'
+import type { Rule } from './policy/rule.ts'
 import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
+import type { AnswerPage } from './proxy/permissions/answer-page.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import type { NameFinder } from './masking/masker.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
@@ -49,19 +54,18 @@ import { chooseProvider } from './sandbox/choose-provider.ts'
 import type { CellResult } from './cell/cell-result.ts'
 import type { CellRequest } from './session/cell-run.ts'
 import { type Asker, Questions } from './proxy/user/questions.ts'
+import { UserQuota } from './proxy/user/user-quota.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import { KeptTexts } from './session/kept-text.ts'
 import { Session } from './session/session.ts'
 import type { Addition } from './registry/plan-addition.ts'
 import type { Registries } from './registry/registries.ts'
-import { ARTIFACT_LIMITS, type Artifact, ArtifactStore } from './state/artifact-store.ts'
+import { ARTIFACT_LIMITS, type Artifact } from './state/artifact-store.ts'
 import { checkSavedTool, findProblems } from './session/check-saved-tool.ts'
-import { LoadableTools } from './state/loadable-tools.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
 import { KeptQuestions } from './state/kept-questions.ts'
-import { MemoryStore } from './state/memory-store.ts'
-import { ProjectStore } from './state/project-store.ts'
-import { SavedToolStore } from './state/saved-tool-store.ts'
+import { userFolder, usersFolder } from './state/user-folder.ts'
+import { UserState } from './state/user-state.ts'
 import { Uploads } from './state/uploads.ts'
 import { readOtelSettings } from './telemetry/otel-settings.ts'
 import { startTrace } from './telemetry/start-trace.ts'
@@ -99,6 +103,8 @@ export interface RunCellRequest extends Pick<
   upstreams?: Upstreams
   /** Whoever reads the result is a person at a terminal: hints say what to do, and not what to ask of the user. */
   forPerson?: boolean
+  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  keepsQuestions?: boolean
   /** The client's run that the cell is part of. */
   run?: RunOrigin
 }
@@ -119,6 +125,10 @@ export class Bridge {
   readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
+  /** What is kept for the owner of the bridge; `stateOf` has that of its users. */
+  readonly artifacts: UserState['artifacts']
+  readonly savedTools: UserState['savedTools']
+  readonly loadableTools: UserState['loadableTools']
   /** What happens. Observers subscribe here, and only here. */
   readonly events: EventStream
   readonly catalog: Catalog
@@ -128,19 +138,15 @@ export class Bridge {
   discovered: DiscoveredServers
   /** Sign-ins to remote servers. */
   readonly tokenStore: TokenStore
-  readonly artifacts: ArtifactStore
-  readonly memories: MemoryStore
   /** Missing when nothing is masked. */
   readonly maskers: Maskers | undefined
-  /** Missing when cells have no `/projects`. */
-  readonly projects: ProjectStore | undefined
-  readonly savedTools: SavedToolStore
-  readonly loadableTools: LoadableTools
   /** The provider of all sandboxes, chosen at the first need. */
   readonly findProvider: ReturnType<typeof chooseProvider>
   readonly #pool: KernelPool
   readonly #texts: KeptTexts
   readonly #sessions = new Set<Session>()
+  readonly #users = new Map<string | undefined, UserParts>()
+  readonly #callLimits = new CallLimits()
   /** Of the cells that run or wait, by the ids they have in events. */
   readonly #interrupts = new Map<string, AbortController>()
   readonly #inputs: InputAnswers
@@ -150,8 +156,10 @@ export class Bridge {
   readonly #permissionFiles: PermissionFiles
   /** Missing when every call is allowed. */
   permissions: Permissions | undefined
-  /** Where the user can answer questions about calls, while a page is served. */
-  pageAddress: string | undefined
+  /** Where the user can answer questions about calls, while it is served. */
+  page: AnswerPage | undefined
+  readonly #servePage: BridgeOptions['servePage']
+  #servedPage: Promise<void> | undefined
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
@@ -159,21 +167,18 @@ export class Bridge {
   /** What other programs of the user can ask for, such as `sandbridge top`. */
   readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.interruptCell(String(cell)) }
 
-  /**
-   * Reads which servers are configured, and starts nothing.
-   * @param ask for inputs of servers; missing means that their user cannot be asked
-   * @param ownPort where this bridge is to serve over HTTP
-   */
-  static async open(settings: Settings, log: Log, options: { ask?: AskInput; ownPort?: number } = {}): Promise<Bridge> {
-    const { ask, ownPort } = options
+  /** Reads which servers are configured, and starts nothing. */
+  static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
+    const { ask, ownPort, servePage } = options
     const definitions = new Definitions(settings, ownPort)
     const discovered = await definitions.read()
     const files = new PermissionFiles(settings)
     const policy = await files.read(discovered.found)
-    return new Bridge({ settings, log, definitions, discovered, ask, files, policy })
+    return new Bridge({ settings, log, definitions, discovered, ask, files, policy, servePage })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy }: BridgeParts) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage }: BridgeParts) {
+    this.#servePage = servePage
     this.#inputs = new InputAnswers(ask)
     this.#permissionFiles = files
     this.firstListings = new FirstListings(settings.stateDir, log)
@@ -187,11 +192,12 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
-    this.maskers = createMaskers(settings.mask, files.mask)
-    this.artifacts = new ArtifactStore(settings.stateDir)
-    this.memories = new MemoryStore(settings.stateDir)
-    this.projects = settings.projects ? new ProjectStore(settings.stateDir) : undefined
-    this.savedTools = new SavedToolStore(settings.stateDir)
+    this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
+    ;({
+      artifacts: this.artifacts,
+      savedTools: this.savedTools,
+      loadableTools: this.loadableTools,
+    } = this.stateOf(undefined))
     const tokensFile = path.join(settings.stateDir, '.sandbridge', 'tokens.json')
     this.tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
     this.upstreams = createUpstreams({
@@ -249,15 +255,35 @@ export class Bridge {
       folder: path.join(settings.cacheDir, 'outputs'),
       log,
     })
-    const { runtime, image, packages } = settings
-    this.loadableTools = new LoadableTools({
-      store: this.savedTools,
+    this.#attachObservers()
+  }
+
+  /** What is kept for a user; without one, for the owner of the bridge. */
+  stateOf(user: string | undefined): UserState {
+    return this.#partsOf(user).state
+  }
+
+  #partsOf(user: string | undefined): UserParts {
+    const known = this.#users.get(user)
+    if (known) return known
+    const { settings, log } = this
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
+    const stateFolder = userFolder(stateDir, user)
+    const state = new UserState({
+      stateFolder,
+      cacheFolder: userFolder(cacheDir, user),
+      hasProjects: projects,
       environment: [VERSION, runtime, image, packages],
-      file: path.join(settings.cacheDir, 'loadable-tools.json'),
-      findProblems: (tools) => findProblems(this.#pool, this.savedTools, tools),
+      findProblems: (store) => (tools) => findProblems(this.#pool, store, tools),
       log,
     })
-    this.#attachObservers()
+    const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
+    const parts: UserParts =
+      user === undefined
+        ? { state }
+        : { state, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
+    this.#users.set(user, parts)
+    return parts
   }
 
   /**
@@ -424,31 +450,47 @@ export class Bridge {
    */
   async runCell(
     session: Session,
-    { servers, asker: client, allowed, forPerson = false, run, upstreams = this.upstreams, ...request }: RunCellRequest,
+    {
+      servers,
+      asker: client,
+      allowed,
+      forPerson = false,
+      keepsQuestions = true,
+      run,
+      upstreams = this.upstreams,
+      ...request
+    }: RunCellRequest,
   ): Promise<CellResult> {
     await this.#refreshServers()
     const { untrusted } = this.discovered
     refuseUntrusted(servers, untrusted)
     const scope = scopeFor(this.catalog, servers, this.settings.load)
-    const { catalog, questions, artifacts, memories, projects, savedTools, loadableTools, settings: facts } = this
+    const user = this.#partsOf(run?.user)
+    const { quota } = user
+    const { artifacts, memories, projects, savedTools, loadableTools } = user.state
+    const { catalog, questions, settings: facts } = this
+    quota?.checkCells()
+    const permissions = await this.#permissionsOf(user)
     const masker = this.maskers?.of(session)
     const asker = client && masker ? maskedAsker(client, masker) : client
     const savedArtifacts: Artifact[] = []
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
-    const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool)
+    const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool, user.state)
     const trace = run?.id === undefined ? this.events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
-    if (masker) log.mask = (text) => masker.mask(text)
+    if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
     const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
-    const cell = { session, asker, allowed, origin, events: this.events, stop: () => interrupt.abort(STOPPED) }
+    const stop = () => interrupt.abort(STOPPED)
+    const cell = { session, asker, allowed, origin, events: this.events, stop, keepsQuestions }
     const context = {
-      permissions: this.permissions && new CellPermissions(this.permissions, cell),
+      permissions: permissions && new CellPermissions(permissions, cell),
       events: this.events,
       origin,
+      quota,
       registries: () => this.registries(),
       addedServers: this.#addedServers,
       refreshServers: () => this.#refreshServers(),
@@ -493,6 +535,7 @@ export class Bridge {
         over.abort()
         this.#interrupts.delete(origin.cell)
       })
+    quota?.spendCell(ran.durationMs)
     const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
     const error = hinted && !servers ? withTrustHint(hinted, untrusted, forPerson) : hinted
     const whole: CellResult = {
@@ -501,7 +544,7 @@ export class Bridge {
       notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
-    const result = masker ? maskResult(whole, masker) : whole
+    const result = masker ? await maskResult(whole, masker, request.signal) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -557,6 +600,20 @@ export class Bridge {
     else this.permissions = this.#newPermissions(policy)
   }
 
+  /** The rules for all, and those of the user's own folder on top. @throws BridgeError CONFIG_INVALID while those have a mistake */
+  async #permissionsOf(user: UserParts): Promise<Permissions | undefined> {
+    const rules = await user.rules?.read()
+    if (rules === undefined || rules.length === 0) return this.permissions
+    const shared = this.permissions?.policy
+    if (user.stricter?.rules === rules && user.stricter.shared === shared) return user.stricter.permissions
+    const { Policy } = await import('./policy/policy.ts')
+    const policy = new Policy([...(shared?.rules ?? []), ...rules], this.settings.permissions)
+    const permissions = user.stricter?.permissions ?? this.#newPermissions(policy)
+    permissions.policy = policy
+    user.stricter = { rules, shared, permissions }
+    return permissions
+  }
+
   /** A sentence for each rule that is for no known tool. */
   unmatchedRules(): string[] {
     if (!this.permissions) return []
@@ -583,9 +640,17 @@ export class Bridge {
       remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
       askTimeoutMs,
       questions: new KeptQuestions(stateDir, askTimeoutMs),
-      pageAddress: () => this.pageAddress,
-      log: this.log,
+      limits: this.#callLimits,
+      page: () => this.#answerPage(),
+      opensBrowser: this.settings.open,
     })
+  }
+
+  /** The page that is served already, or one that is from now on. */
+  async #answerPage(): Promise<AnswerPage | undefined> {
+    this.#servedPage ??= this.page ? undefined : this.#servePage?.(this)
+    await this.#servedPage?.catch((error: unknown) => this.log.warning('The page cannot be served', { error }))
+    return this.page
   }
 
   #definitionKey(server: string): string | undefined {
@@ -650,14 +715,15 @@ export class Bridge {
   }
 
   /** Load a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when that fails, SANDBOX_* when there is no sandbox */
-  async checkSavedTool(tool: SavedToolContent): Promise<void> {
-    await checkSavedTool(this.#pool, this.savedTools, tool)
-    await this.loadableTools.remember(tool)
+  async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState | this = this): Promise<void> {
+    await checkSavedTool(this.#pool, savedTools, tool)
+    await loadableTools.remember(tool)
   }
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
-    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
+    jailed: async (addition: Addition) =>
+      (await import('./registry/add-server.ts')).jailed(addition, this.settings.jailImage),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
       const { jailPlace: jail, log } = this
@@ -676,11 +742,11 @@ export class Bridge {
     return this.#registries
   }
 
-  async capabilitySummary(): Promise<string> {
+  async capabilitySummary(user?: string): Promise<string> {
     const scope = scopeFor(this.catalog, undefined, this.settings.load)
     return capabilitySummary({
       servers: summarisedServers(this.catalog, scope),
-      savedTools: await savedToolLines(this.loadableTools),
+      savedTools: await savedToolLines(this.stateOf(user).loadableTools),
       facts: this.settings,
       unloaded: scope.unloaded,
     })
@@ -694,13 +760,19 @@ export class Bridge {
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
   /** Where servers are jailed, and what they never see. */
-  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
-    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  get jailPlace(): { home: string; stateDir: string; image: string | undefined; hidden: () => string[] } {
+    const { stateDir, jailImage: image } = this.settings
+    return { home: homedir(), stateDir, image, hidden: () => this.#privateFiles() }
   }
 
   #privateFiles(): string[] {
     const { stateDir, cacheDir } = this.settings
-    return [path.join(stateDir, '.sandbridge'), cacheDir, ...this.discovered.files.map(({ file }) => file)]
+    return [
+      path.join(stateDir, '.sandbridge'),
+      usersFolder(stateDir),
+      cacheDir,
+      ...this.discovered.files.map(({ file }) => file),
+    ]
   }
 
   /** End every session, sandbox and upstream. */
@@ -708,11 +780,23 @@ export class Bridge {
     // Before its servers are ended: that is no failure of theirs.
     this.catalog.stopIndexing()
     await this.permissions?.options.questions.close()
+    await this.#servedPage?.catch(() => {})
+    this.page?.close()
     await Promise.allSettled([...this.#sessions].map((session) => session.close('The bridge was shut down')))
     this.#texts.close()
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
     await this.events.close()
+  }
+}
+
+/** Loaded at its first use. */
+function nameFinder(url: string | undefined): NameFinder | undefined {
+  if (url === undefined) return undefined
+  let finder: Promise<NameFinder> | undefined
+  return async (texts, signal) => {
+    finder ??= import('./masking/endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
+    return (await finder)(texts, signal)
   }
 }
 
@@ -725,7 +809,17 @@ function redactFor(upstreams: Upstreams, server: string, text: string): string {
   }
 }
 
+export interface BridgeOptions {
+  /** For inputs of servers; missing means that their user cannot be asked. */
+  ask?: AskInput
+  /** Where this bridge is to serve over HTTP. */
+  ownPort?: number
+  /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
+  servePage?: (bridge: Bridge) => Promise<void>
+}
+
 interface BridgeParts {
+  servePage: BridgeOptions['servePage']
   settings: Settings
   log: Log
   definitions: Definitions
@@ -733,6 +827,15 @@ interface BridgeParts {
   ask: AskInput | undefined
   files: PermissionFiles
   policy: Policy | undefined
+}
+
+/** What belongs to one user; quota and rules of their own are for those who are not the owner of the bridge. */
+interface UserParts {
+  state: UserState
+  quota?: UserQuota
+  rules?: UserRules
+  /** Their rules on top of those for all, made of these. */
+  stricter?: { rules: readonly Rule[]; shared: Policy | undefined; permissions: Permissions }
 }
 
 const STOPPED = 'The user did not allow a call, and stopped the cell.'

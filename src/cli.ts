@@ -3,11 +3,13 @@
 import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './commands/log.ts'
 import type { TopOptions } from './commands/top.ts'
+import { keepCompiledCode } from './commands/compile-cache.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
 
 endWithoutReader()
+keepCompiledCode()
 
 /** The exit code of a command that was called wrongly. */
 const USAGE_ERROR = 2
@@ -34,7 +36,10 @@ program
   .description('serve MCP over stdio, for a client that starts it')
   .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
   .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
-  .action(async (options: { http?: string; ui?: string | true }) => (await import('./commands/run.ts')).run(options))
+  .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM), and follow when it is renewed')
+  .option('--tls-key <file>', 'its private key (PEM)')
+  .option('--trusted-proxy <addresses...>', 'with --http: believe X-Forwarded-* headers from these addresses or ranges')
+  .action(async (options: object) => (await import('./commands/run.ts')).run(options))
 
 program
   .command('exec')
@@ -309,6 +314,14 @@ permissions
   .option('--json', 'print JSON')
   .action(async (tool: string, args: string | undefined, options: object) =>
     (await import('./commands/permissions.ts')).checkPermission(tool, args, options),
+  )
+permissions
+  .command('allow')
+  .description('allow tools for good that would ask, as the answer "yes, this tool always" does')
+  .argument('<tools...>', 'SERVER__TOOL')
+  .option('--json', 'print JSON')
+  .action(async (tools: string[], options: object) =>
+    (await import('./commands/permissions.ts')).allowTools(tools, options),
   )
 permissions
   .command('import')

@@ -1,10 +1,10 @@
 // `sandbridge approve`: answers questions about calls of cells whose client cannot ask.
-import { createInterface } from 'node:readline/promises'
 import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { ANSWERS, isAnswer } from '../proxy/permissions/ask-by-elicitation.ts'
 import { answerQuestion, type KeptQuestion, listQuestions } from '../state/kept-questions.ts'
-import { print, printEmpty, printJson, visible } from './print.ts'
+import { hasTerminal, pickOne } from './ask-in-terminal.ts'
+import { print, printEmpty, printJson } from './print.ts'
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an answer that is none, or when there is no terminal to ask in */
 export async function approve(id: string | undefined, options: { answer?: string; json?: boolean }): Promise<void> {
@@ -26,18 +26,11 @@ export async function approve(id: string | undefined, options: { answer?: string
 }
 
 async function askFor({ id }: KeptQuestion): Promise<string | undefined> {
-  if (!process.stdin.isTTY) {
+  if (!hasTerminal()) {
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'There is no terminal to ask in', {
       hint: `Answer with: sandbridge approve ${id} --answer yes`,
     })
   }
-  const choices = [...ANSWERS]
-  for (const [index, [words]] of choices.entries()) print(`  ${index + 1}. ${words}`)
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    const typed = await terminal.question(visible(`1 to ${choices.length}, or nothing to leave it open: `))
-    return choices[Number(typed.trim()) - 1]?.[1]
-  } finally {
-    terminal.close()
-  }
+  const picked = await pickOne([...ANSWERS.keys()], 'to leave it open')
+  return picked === undefined ? undefined : ANSWERS.get(picked)
 }

@@ -1,19 +1,75 @@
-// Asks for an input of a server in the terminal. Where one of stdin and stderr is no terminal, nobody is asked; stdout stays the command's.
+// Asks a person in the terminal: for an input of a server, or to pick one of several choices. Where one of stdin and stderr is no terminal, nobody is
+// asked; stdout stays the command's.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AskInput } from '../config/input-answers.ts'
 import type { ServerInput } from '../config/server-definition.ts'
+import type { TimeLimit } from '../cell/time-limit.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
+import type { ProgressBar } from './progress-bar.ts'
+
+/** What asks in the terminal meanwhile. */
+let asking: Promise<unknown> = Promise.resolve()
+
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
 
 /** Undefined where there is no terminal to ask in. */
 export function askInTerminal(): AskInput | undefined {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+  if (!hasTerminal()) return undefined
   return async (server, input) => {
     process.stderr.write(safeForTerminal(question(server, input)))
     if (input.options) return pick(input.options)
     return readLine('Value: ', input.password !== true)
   }
 }
+
+/** A person takes longer to answer than a cell may run: its time stands still, nothing is drawn over the question, and no other comes in between. */
+export async function whileAsking<T>(
+  { bar, timeLimit }: { bar: ProgressBar; timeLimit?: TimeLimit | undefined },
+  ask: () => Promise<T>,
+): Promise<T> {
+  timeLimit?.pause()
+  try {
+    await asking
+    bar.hide()
+    const asked = ask()
+    asking = asked.catch(() => {})
+    return await asked.finally(() => bar.show())
+  } finally {
+    timeLimit?.resume()
+  }
+}
+
+/** @param otherwise what it means when none is picked. @returns undefined for anything but a number of the list */
+export async function pickOne(
+  choices: readonly string[],
+  otherwise: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  for (const [index, choice] of choices.entries()) process.stderr.write(`  ${index + 1}. ${safeForTerminal(choice)}\n`)
+  const typed = await readLine(`1 to ${choices.length}, or nothing ${otherwise}: `, true, signal)
+  return typed !== undefined && /^\d+$/.test(typed) ? choices[Number(typed) - 1] : undefined
+}
+
+/** What was typed before a question is shown does not answer it. */
+export async function forgetTyped(): Promise<void> {
+  const { stdin } = process
+  const onData = (chunk: Buffer): void => {
+    if (chunk.includes(CTRL_C)) process.kill(process.pid, 'SIGINT')
+  }
+  stdin.setRawMode(true)
+  stdin.on('data', onData).resume()
+  await sleep(TYPED_MS)
+  stdin.off('data', onData).pause()
+  stdin.setRawMode(false)
+}
+
+const CTRL_C = 3
+/** In this time, what the terminal still holds has arrived. */
+const TYPED_MS = 50
 
 function question(server: string, { id, description, options }: ServerInput): string {
   const what = description ? `${description} (input "${id}")` : `the input "${id}"`
@@ -32,7 +88,7 @@ async function pick(options: readonly string[]): Promise<string | undefined> {
 }
 
 /** @param echo false keeps what is typed off the screen */
-async function readLine(prompt: string, echo: boolean): Promise<string | undefined> {
+async function readLine(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   // As a terminal it takes over the echo from the system, and then writes it nowhere. The prompt comes afterwards: what is typed at it is not shown.
   const terminal = createInterface({
@@ -44,6 +100,7 @@ async function readLine(prompt: string, echo: boolean): Promise<string | undefin
   if (!echo) process.stderr.write(prompt)
   const left = new Promise<undefined>((resolve) => {
     terminal.on('close', () => resolve(undefined))
+    signal?.addEventListener('abort', () => terminal.close(), { once: true })
     // The terminal does not turn Ctrl-C into a signal while we read.
     terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   })

@@ -5,7 +5,7 @@ import type { AskInput } from '../config/input-answers.ts'
 import { BridgeError } from '../errors.ts'
 import { parseRunPythonArguments } from '../server/run-python-tool.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
-import { askInTerminal } from './ask-in-terminal.ts'
+import { askInTerminal, whileAsking } from './ask-in-terminal.ts'
 import { withBridge } from './open-bridge.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { runInTerminal } from './run-in-terminal.ts'
@@ -24,18 +24,8 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
   const bar = new ProgressBar(process.stderr)
   let timeLimit: TimeLimit | undefined
   const inTerminal = askInTerminal()
-  // A person takes longer to answer than a cell may run.
   const ask: AskInput | undefined =
-    inTerminal &&
-    (async (server, input) => {
-      bar.clear()
-      timeLimit?.pause()
-      try {
-        return await inTerminal(server, input)
-      } finally {
-        timeLimit?.resume()
-      }
-    })
+    inTerminal && ((server, input) => whileAsking({ bar, timeLimit }, () => inTerminal(server, input)))
   await withBridge(async (bridge) => {
     const request = parseRunPythonArguments(
       {

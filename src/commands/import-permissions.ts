@@ -1,11 +1,13 @@
 // `sandbridge permissions import CLIENT`: takes over what the user has decided about tools in another client.
 import { readdir } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { parseDocument } from '../config/config-document.ts'
 import { nodeFileSystem, readFileText } from '../config/config-file.ts'
-import { IMPORTS, type ImportedRules } from '../config/import-rules.ts'
+import { hostPaths } from '../config/discover.ts'
+import type { ImportedRules } from '../config/import-rules.ts'
+import { IMPORTS } from '../config/import-sources.ts'
 import { permissionsFile } from '../config/permission-files.ts'
+import type { ConfigLocation } from '../config/readers/reader.ts'
 import { rememberRules } from '../config/remember-rule.ts'
 import { BridgeError } from '../errors.ts'
 import { count } from '../text/count.ts'
@@ -26,8 +28,8 @@ export async function importPermissions(client: string, options: { yes?: boolean
   await withBridge(async ({ catalog, settings }) => {
     const servers = catalog.servers().map(({ name }) => name)
     const found: ImportedRules & { files: string[] } = { rules: [], leftOut: [], files: [] }
-    for (const { files, format, rules } of sources) {
-      for (const file of await existing(files)) {
+    for (const { locations, format, rules } of sources) {
+      for (const file of await filesAt(locations(hostPaths(settings)))) {
         const read = await readFileText(nodeFileSystem, file)
         if ('absent' in read) continue
         const parsed = 'text' in read ? await parseDocument(read.text, format) : read
@@ -59,13 +61,11 @@ async function isConfirmed({ rules, files }: ImportedRules & { files: string[] }
   return confirm(`Add them to ${permissionsFile(stateDir)}? [y/N] `)
 }
 
-/** A name that ends in a slash is a folder of files. */
-async function existing(files: readonly string[]): Promise<string[]> {
-  const lists = files.map(async (file) => {
-    const full = path.join(homedir(), file)
-    if (!file.endsWith('/')) return [full]
-    const names = await readdir(full).catch((): string[] => [])
-    return names.filter((name) => name.endsWith('.toml')).map((name) => path.join(full, name))
+async function filesAt(locations: readonly ConfigLocation[]): Promise<string[]> {
+  const lists = locations.map(async ({ path: place, kind }) => {
+    if (kind !== 'folder') return [place]
+    const names = await readdir(place).catch((): string[] => [])
+    return names.filter((name) => name.endsWith('.toml')).map((name) => path.join(place, name))
   })
   return (await Promise.all(lists)).flat()
 }

@@ -1,9 +1,9 @@
 // `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
-import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { type Bridge, CLIENT_INFO } from '../bridge.ts'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
+import { openBrowser } from '../process/open-browser.ts'
 import { login as signIn } from '../upstream/auth/login.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, visible } from './print.ts'
@@ -28,7 +28,7 @@ export async function login(server: string, options: LoginOptions): Promise<void
         const text = `Sign in to '${server}' here:\n${url.href}`
         if (options.json) process.stderr.write(`${visible(text)}\n`)
         else print(text)
-        if (options.browser) openBrowser(url)
+        if (options.browser) openBrowser(url.href)
       },
       ...(options.scope !== undefined && { scope: options.scope }),
       ...(!options.browser && { pastedAddress }),
@@ -60,15 +60,6 @@ async function remoteServer(bridge: Bridge, name: string): Promise<RemoteServer>
   }
   const reason = definition ? 'runs on this machine and needs no sign-in here' : 'is not configured'
   throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' ${reason}`, { hint: 'See `sandbridge servers`.' })
-}
-
-/** Best effort: the address is printed in any case. */
-function openBrowser(url: URL): void {
-  const openers = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] } as Record<string, string[]>
-  const [command, ...args] = openers[process.platform] ?? ['xdg-open']
-  const child = spawn(command!, [...args, url.href], { stdio: 'ignore', detached: true })
-  child.on('error', () => {})
-  child.unref()
 }
 
 async function pastedAddress(signal: AbortSignal): Promise<string> {

@@ -56,7 +56,10 @@ function toolPermissions({ catalog, permissions, settings }: Bridge): ToolPermis
   )
 }
 
-function reasonOf({ rule, by }: Decision, preset: string): string {
+function reasonOf(
+  { rule, by }: Pick<Decision, 'by'> & { rule?: Decision['rule'] | undefined },
+  preset: string,
+): string {
   if (by === 'change') return 'it has changed since it was first listed'
   return rule === undefined ? `MCP_BRIDGE_PERMISSIONS=${preset}` : ruleName(rule)
 }
@@ -86,6 +89,26 @@ export async function checkPermission(
     if (decision?.rule?.condition) print(`  because this is true, or cannot be judged: ${decision.rule.condition.text}`)
     for (const limit of limits) print(`  at most ${JSON.stringify(limit)}`)
     if (hints) print(`  the tool counts as ${hints.readOnlyHint ? 'read-only' : 'one that may change something'}`)
+  })
+}
+
+/** What the answer "yes, this tool always" does, for tools that ask. @throws BridgeError for a tool that is not known, or that is denied */
+export async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
+  await withBridge(async (bridge) => {
+    const { permissions } = bridge
+    const tools = await Promise.all(names.map((name) => namedTool(bridge, name)))
+    for (const tool of permissions ? tools : []) {
+      if (permissions?.standing(tool) !== 'denied') continue
+      const { rule, by } = validate(permissions.policy, { ...permissions.subject(tool), args: {} })
+      throw new BridgeError('PERMISSION_DENIED', `${tool.server}__${tool.name} is denied, and deny beats allow`, {
+        hint: `Change this first: ${reasonOf({ rule, by }, bridge.settings.permissions)}`,
+      })
+    }
+    const asking = tools.filter((tool) => permissions && permissions.standing(tool) !== 'allowed')
+    for (const tool of asking) await permissions?.allowAlways(tool)
+    const shown = asking.map((tool) => `${tool.server}__${tool.name}`)
+    if (options.json) return printJson({ allowed: shown })
+    print(shown.length === 0 ? 'Nothing to do: it is allowed already.' : `Allowed from now on: ${shown.join(', ')}`)
   })
 }
 

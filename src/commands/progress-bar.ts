@@ -19,6 +19,7 @@ export class ProgressBar {
   /** What everything waits for; shown before what the cell is at. */
   #waiting = ''
   #isShown = false
+  #hidings = 0
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal
@@ -52,6 +53,17 @@ export class ProgressBar {
     else this.clear()
   }
 
+  /** Nothing is drawn until `show`, which ends one `hide`. */
+  hide(): void {
+    this.#hidings += 1
+    this.clear()
+  }
+
+  show(): void {
+    this.#hidings -= 1
+    this.#draw()
+  }
+
   clear(): void {
     if (this.#isShown) this.#terminal.write(CLEAR_LINE)
     this.#isShown = false
@@ -64,7 +76,7 @@ export class ProgressBar {
 
   #draw(): void {
     const line = this.#waiting || this.#line
-    if (!this.#terminal.isTTY || !line) return
+    if (!this.#terminal.isTTY || !line || this.#hidings > 0) return
     // A line that wraps could not be cleared.
     this.#terminal.write(CLEAR_LINE + line.slice(0, (this.#terminal.columns ?? 80) - 1))
     this.#isShown = true

@@ -6,19 +6,34 @@ import { createLog } from '../log.ts'
 import { type Address, parseAddress } from '../server/http/address.ts'
 import { isLoopback } from '../server/http/guard.ts'
 import { serveHttp } from '../server/http/serve-http.ts'
+import type { TlsFiles } from '../server/http/tls-files.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { offerPage } from './offer-page.ts'
+import { pageOnDemand } from './page-on-demand.ts'
+
+/** As the command line has them. */
+export interface HttpFlags {
+  http: string
+  ui?: string | true
+  tlsCert?: string
+  tlsKey?: string
+  trustedProxy?: string[]
+}
 
 /** @throws BridgeError CONFIG_INVALID for an address that is none, or that others can reach and no token is set for */
-export async function runHttp(where: string, ui?: string | true): Promise<void> {
-  const address = parseAddress(where)
+export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...files }: HttpFlags): Promise<void> {
+  const address = parseAddress(http)
+  const tls = tlsOf(files)
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
+  checkPublicUrl(address, settings)
   const { token, source } = await tokenFor(address, settings)
-  const bridge = await Bridge.open(settings, createLog(settings.logLevel), { ownPort: address.port })
+  // A client on another machine could not open the page.
+  const options = { ownPort: address.port, ...(isLoopback(address.host) && { servePage: pageOnDemand }) }
+  const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   offerPage(bridge)
-  const service = await serveHttp(bridge, { ...address, token })
+  const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies })
   await page?.serve(bridge)
   const { Scheduler } = await import('../server/schedule/scheduler.ts')
   const scheduler = new Scheduler(bridge)
@@ -36,12 +51,33 @@ export async function runHttp(where: string, ui?: string | true): Promise<void> 
     },
     { watchStdin: false, ...(settings.drainMs > 0 && { drain }) },
   )
-  process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}\n`)
+  const others = settings.oauthIssuers.length > 0 ? `, or one of ${settings.oauthIssuers.join(' or ')}` : ''
+  process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}${others}\n`)
+  if (!isLoopback(address.host) && !tls && trustedProxies.length === 0) {
+    const remedy = 'Pass --tls-cert and --tls-key, or name the TLS proxy in front with --trusted-proxy.'
+    process.stderr.write(`Other machines can read the token and everything else on its way. ${remedy}\n`)
+  }
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key }: Pick<HttpFlags, 'tlsCert' | 'tlsKey'>): TlsFiles | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  throw new BridgeError('CONFIG_INVALID', `--tls-${cert === undefined ? 'key' : 'cert'} is given alone`, {
+    hint: 'Pass both --tls-cert FILE and --tls-key FILE.',
+  })
+}
+
+/** Access tokens name the server that they are for. `0.0.0.0` is the name of none. */
+function checkPublicUrl({ host }: Address, { oauthIssuers, publicUrl }: Settings): void {
+  if (oauthIssuers.length === 0 || publicUrl !== undefined || isLoopback(host)) return
+  throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_OAUTH_ISSUER is set, and MCP_BRIDGE_PUBLIC_URL is not', {
+    hint: 'Set it to the address that clients use, such as https://bridge.example.com/mcp.',
+  })
 }
 
 async function tokenFor({ host }: Address, settings: Settings): Promise<{ token: string; source: string }> {
   if (settings.httpToken !== undefined) return { token: settings.httpToken, source: 'MCP_BRIDGE_HTTP_TOKEN' }
-  if (!isLoopback(host)) {
+  if (!isLoopback(host) && settings.oauthIssuers.length === 0) {
     throw new BridgeError('CONFIG_INVALID', `Other machines can reach ${host}, and MCP_BRIDGE_HTTP_TOKEN is not set`, {
       hint: 'Set it to a long random text. Clients send it as a bearer token.',
     })

@@ -9,6 +9,7 @@ import { print, visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { showStartingServers } from './starting-servers.ts'
+import { TerminalAsker } from './terminal-asker.ts'
 
 export interface TerminalOptions {
   bar: ProgressBar
@@ -28,7 +29,10 @@ export async function runInTerminal(
   const live = json ? undefined : liveOutput(bar)
   const stop = showStartingServers(bridge.upstreams, bar)
   const listeners = { ...bar.listeners, ...(live && { onOutput: live }) }
-  const result = await bridge.runCell(session, { ...request, ...listeners, forPerson: true }).finally(() => {
+  const asker = new TerminalAsker(bar, request.timeLimit)
+  // Whoever answers elsewhere answers too late: the session ends with this command.
+  const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
+  const result = await bridge.runCell(session, whole).finally(() => {
     stop()
     bar.clear()
   })

@@ -2,6 +2,7 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { PermissionFiles } from '../config/permission-files.ts'
 import { readSettings } from '../config/settings.ts'
+import { BridgeError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { type Conversation, createServer } from '../server/create-server.ts'
 import { StdioTransport } from '../server/stdio-transport.ts'
@@ -9,11 +10,18 @@ import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { offerPage } from './offer-page.ts'
+import type { HttpFlags } from './run-http.ts'
+import { pageOnDemand } from './page-on-demand.ts'
 
-export async function run({ http, ui }: { http?: string; ui?: string | true }): Promise<void> {
+export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
   if (http !== undefined) {
     const { runHttp } = await import('./run-http.ts')
-    return runHttp(http, ui)
+    return runHttp({ http, ...(ui !== undefined && { ui }), ...flags })
+  }
+  if (Object.keys(flags).length > 0) {
+    throw new BridgeError('CONFIG_INVALID', '--tls-cert, --tls-key and --trusted-proxy are for serving over HTTP', {
+      hint: 'Pass --http as well.',
+    })
   }
   const page = ui === undefined ? undefined : (await import('./page-beside.ts')).pageBeside(ui)
   const settings = readSettings(process.env)
@@ -24,7 +32,7 @@ export async function run({ http, ui }: { http?: string; ui?: string | true }): 
   const open = async (): Promise<Conversation> => {
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
-    const bridge = await Bridge.open(settings, log)
+    const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
     offerPage(bridge)
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }

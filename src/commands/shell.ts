@@ -7,7 +7,7 @@ import { BridgeError } from '../errors.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import type { Session } from '../session/session.ts'
 import { VERSION } from '../version.ts'
-import { askInTerminal } from './ask-in-terminal.ts'
+import { askInTerminal, whileAsking } from './ask-in-terminal.ts'
 import { openBridge } from './open-bridge.ts'
 import { print } from './print.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -93,19 +93,7 @@ async function runOne(bridge: Bridge, session: Session, code: string, terminal: 
   }
 }
 
-/** A person takes longer to answer than a cell may run. */
 function askWithin(terminal: Terminal): AskInput | undefined {
   const inTerminal = askInTerminal()
-  return (
-    inTerminal &&
-    (async (server, input) => {
-      terminal.bar.clear()
-      terminal.timeLimit?.pause()
-      try {
-        return await inTerminal(server, input)
-      } finally {
-        terminal.timeLimit?.resume()
-      }
-    })
-  )
+  return inTerminal && ((server, input) => whileAsking(terminal, () => inTerminal(server, input)))
 }

@@ -49,17 +49,25 @@ interface FileServers {
   skipped: SkippedEntry[]
 }
 
+/** This machine, or another that is given. */
+export function hostPaths(
+  { stateDir, serversConfig }: Pick<Settings, 'stateDir' | 'serversConfig'>,
+  { platform, home, cwd, env }: Partial<Pick<HostPaths, 'platform' | 'home' | 'cwd' | 'env'>> = {},
+): HostPaths {
+  return {
+    platform: platform ?? process.platform,
+    home: home ?? homedir(),
+    cwd: cwd ?? process.cwd(),
+    env: env ?? process.env,
+    stateDir,
+    serversConfig,
+  }
+}
+
 /** All configured servers, each under a name of its own, and what was left out and why. Never rejects for what is in a file. */
 export async function discoverServers(options: DiscoverOptions): Promise<DiscoveredServers> {
   const { settings, fileSystem = nodeFileSystem } = options
-  const place: HostPaths = {
-    platform: options.platform ?? process.platform,
-    home: options.home ?? homedir(),
-    cwd: options.cwd ?? process.cwd(),
-    env: options.env ?? process.env,
-    stateDir: settings.stateDir,
-    serversConfig: settings.serversConfig,
-  }
+  const place = hostPaths(settings, options)
   const found = await Promise.all(
     chosenReaders(settings.sources).map(async (reader) => {
       const locations = await filesOf(reader, place, fileSystem)

@@ -16,12 +16,12 @@ export interface ImportedRules {
   leftOut: string[]
 }
 
-type Importer = (document: ConfigObject, servers: readonly string[]) => ImportedRules
+export type Importer = (document: ConfigObject, servers: readonly string[]) => ImportedRules
 
 const VERDICT_LISTS = ['deny', 'ask', 'allow'] as const
 
 /** `permissions` of settings.json: `mcp__server`, `mcp__server__tool`. */
-const claudeCode: Importer = (document, servers) => {
+export const claudeCodeRules: Importer = (document, servers) => {
   const into = new Collected()
   for (const verdict of VERDICT_LISTS) {
     const list = valueAt(document, 'permissions', verdict)
@@ -39,7 +39,7 @@ const claudeCode: Importer = (document, servers) => {
 }
 
 /** `default_tools_approval_mode` of a server and `approval_mode` of a tool. */
-const codex: Importer = (document, servers) => {
+export const codexRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcp_servers')
   for (const [server, entry] of Object.entries(isRecord(table) ? table : {})) {
@@ -64,7 +64,7 @@ function writesOf(server: string): ImportedRule {
 }
 
 /** `permission`: patterns over `server_tool`, of which the last that matches wins. */
-const opencode: Importer = (document, servers) => {
+export const opencodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'permission')
   const entries = Object.entries(isRecord(table) ? table : {})
@@ -90,7 +90,7 @@ const opencode: Importer = (document, servers) => {
 }
 
 /** `trust` of a server in settings.json, and `[[rule]]` of a policy file. */
-const geminiCli: Importer = (document, servers) => {
+export const geminiCliRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcpServers')
   for (const [server, entry] of Object.entries(isRecord(table) ? table : {}))
@@ -110,7 +110,7 @@ const geminiCli: Importer = (document, servers) => {
 }
 
 /** `chat.tools.eligibleForAutoApproval` of settings.json: what never goes without a question. What was allowed there is not in a file. */
-const vscode: Importer = (document, servers) => {
+export const vscodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')
   for (const [name, isEligible] of Object.entries(isRecord(table) ? table : {})) {
@@ -136,31 +136,4 @@ class Collected implements ImportedRules {
   leaveOut(rule: string, why: string): void {
     this.leftOut.push(`${rule.slice(0, 200)}: ${why}`)
   }
-}
-
-interface ImportSource {
-  /** Where the client keeps the user's own decisions, from the home folder. */
-  files: readonly string[]
-  format: 'jsonc' | 'toml'
-  rules: Importer
-}
-
-/** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
-export const IMPORTS: Record<string, readonly ImportSource[]> = {
-  'claude-code': [{ files: ['.claude/settings.json'], format: 'jsonc', rules: claudeCode }],
-  codex: [{ files: ['.codex/config.toml'], format: 'toml', rules: codex }],
-  opencode: [
-    { files: ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc'], format: 'jsonc', rules: opencode },
-  ],
-  'gemini-cli': [
-    { files: ['.gemini/settings.json'], format: 'jsonc', rules: geminiCli },
-    { files: ['.gemini/policies/'], format: 'toml', rules: geminiCli },
-  ],
-  vscode: [
-    {
-      files: ['.config/Code/User/settings.json', 'Library/Application Support/Code/User/settings.json'],
-      format: 'jsonc',
-      rules: vscode,
-    },
-  ],
 }

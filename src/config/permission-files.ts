@@ -1,5 +1,5 @@
-// Where rules come from: permissions.json in the state folder, the definitions of servers, and .sandbridge/permissions.json of a project, which can
-// only make things stricter. A file that cannot be understood is an error of the bridge, never a file without rules.
+// Where rules come from: permissions.json in the state folder, the profile's own, the definitions of servers, and .sandbridge/permissions.json of a
+// project, which can only make things stricter. A file that cannot be understood is an error of the bridge, never a file without rules.
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import type { MaskPattern } from '../policy/permissions-schema.ts'
@@ -21,19 +21,25 @@ export function permissionsFile(stateDir: string): string {
   return path.join(stateDir, PERMISSIONS_FILE)
 }
 
+/** The rules of a profile are the user's, in a file of their own. */
+function originOfProfile(stateDir: string, profile: string): Origin {
+  const shown = `permissions-${profile}.json`
+  return { scope: 'user', file: path.join(stateDir, shown), shown }
+}
+
 /** The file that a project may bring along. */
 function projectPermissionsFile(cwd: string): string {
   return path.join(cwd, '.sandbridge', PERMISSIONS_FILE)
 }
 
 export class PermissionFiles {
-  readonly #settings: Pick<Settings, 'stateDir' | 'permissions'>
+  readonly #settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>
   readonly #cwd: string
   #seen = new PlacesSeen()
   #isRead = false
   #mask: readonly MaskPattern[] = []
 
-  constructor(settings: Pick<Settings, 'stateDir' | 'permissions'>, cwd = process.cwd()) {
+  constructor(settings: Pick<Settings, 'stateDir' | 'permissions' | 'profile'>, cwd = process.cwd()) {
     this.#settings = settings
     this.#cwd = cwd
   }
@@ -43,19 +49,22 @@ export class PermissionFiles {
    * @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong
    */
   async read(found: readonly FoundServer[] = []): Promise<Policy | undefined> {
-    const { stateDir, permissions: preset } = this.#settings
+    const { stateDir, permissions: preset, profile } = this.#settings
     this.#isRead = false
     const seen = (this.#seen = new PlacesSeen())
     const files = seen.noting(nodeFileSystem)
     const own = permissionsFile(stateDir)
     const projects = projectPermissionsFile(this.#cwd)
-    const ours = await readFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
-    this.#mask = ours.mask
+    const ours = await readRulesFile(files, { scope: 'user', file: own, shown: PERMISSIONS_FILE })
+    const ofProfile = profile === undefined ? NO_RULES : await readRulesFile(files, originOfProfile(stateDir, profile))
+    this.#mask = [...ours.mask, ...ofProfile.mask]
     const lists = [
       ours.rules,
+      ofProfile.rules,
       path.resolve(projects) === path.resolve(own)
         ? []
-        : (await readFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' })).rules,
+        : (await readRulesFile(files, { scope: 'project', file: projects, shown: '.sandbridge/permissions.json' }))
+            .rules,
       ...(await Promise.all(found.map(rulesOfServer))),
     ]
     const rules = lists.flat()
@@ -65,7 +74,7 @@ export class PermissionFiles {
     return new Policy(rules, preset)
   }
 
-  /** What the user's own file has masked, as it was read last. */
+  /** What the user's own files have masked, as it was read last. */
   get mask(): readonly MaskPattern[] {
     return this.#mask
   }
@@ -76,13 +85,18 @@ export class PermissionFiles {
   }
 }
 
-async function readFile(
-  files: ConfigFileSystem,
-  origin: Origin,
-): Promise<{ rules: Rule[]; mask: readonly MaskPattern[] }> {
+interface RulesOfFile {
+  rules: Rule[]
+  mask: readonly MaskPattern[]
+}
+
+const NO_RULES: RulesOfFile = { rules: [], mask: [] }
+
+/** @throws BridgeError CONFIG_INVALID with file, line and column of all that is wrong */
+export async function readRulesFile(files: ConfigFileSystem, origin: Origin): Promise<RulesOfFile> {
   const { file } = origin
   const read = await readFileText(files, file)
-  if ('absent' in read) return { rules: [], mask: [] }
+  if ('absent' in read) return NO_RULES
   if ('reason' in read) throw invalid(`${file}: ${read.reason}`)
   if (read.text.length > MAX_BYTES) throw invalid(`${file}: is larger than ${MAX_BYTES / 2 ** 20} MiB`)
   const { readRules } = await import('../policy/read-rules.ts')

@@ -114,6 +114,17 @@ export function optionalNumber(words: Words, max: number): Setting<number | unde
   }
 }
 
+/** A whole number, or no limit. */
+export function optionalWholeNumber(words: Words, range: { min: number; max: number }): Setting<number | undefined> {
+  return {
+    ...words,
+    defaultText: 'no limit',
+    allowed: `a whole number, ${range.min} to ${range.max}`,
+    whenMissing: () => undefined,
+    parse: (text) => (/^\d{1,9}$/.test(text) ? within(Number(text), range) : undefined),
+  }
+}
+
 const UNITS: Record<string, number> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
 
 /** A size: `512m` or a count of bytes in the environment, bytes inside. */

@@ -6,6 +6,8 @@ import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
+import { IMAGE_NAME } from './server-definition.ts'
+import { standardCacheDir } from './cache-folder.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
   absolutePath,
@@ -14,6 +16,7 @@ import {
   folder,
   list,
   optionalNumber,
+  optionalWholeNumber,
   pattern,
   seconds,
   size,
@@ -39,6 +42,20 @@ const mount: Setting<Mount | undefined> = {
     const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
     if (!match?.[1] || !/^([/~\\]|[A-Za-z]:[/\\])/.test(match[1])) return undefined
     return { path: absolutePath(match[1], home), mode: match[2] === 'rw' ? 'rw' : 'ro' }
+  },
+}
+
+/** An absolute path is one; whatever else begins like a path cannot be the name of an image. */
+const image: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_IMAGE',
+  meaning:
+    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
+  defaultText: 'python:3.14-slim for containers',
+  allowed: 'an image name such as python:3.14-slim, or an absolute path',
+  whenMissing: () => undefined,
+  parse: (text, { home }) => {
+    if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
+    return IMAGE_NAME.test(text) ? text : undefined
   },
 }
 
@@ -92,6 +109,35 @@ const serversConfig: Setting<readonly string[]> = {
       .split(platform === 'win32' ? ';' : ':')
       .filter((file) => file !== '')
       .map((file) => absolutePath(file, home)),
+}
+
+const publicUrl: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_PUBLIC_URL',
+  meaning: 'The address at which clients reach `run --http`, where it is not the one it listens on.',
+  defaultText: 'the address it listens on',
+  allowed:
+    'an http or https address without a user name, a query or a fragment, such as https://bridge.example.com/mcp',
+  whenMissing: () => undefined,
+  parse: (text) => (isPlainHttpAddress(text) && !text.includes('@') ? text : undefined),
+}
+
+const oauthIssuers: Setting<readonly string[]> = {
+  variable: 'MCP_BRIDGE_OAUTH_ISSUER',
+  meaning: 'Authorization servers whose access tokens `run --http` accepts, each exactly as its metadata names it.',
+  defaultText: 'none',
+  allowed: 'https addresses separated by spaces, such as https://login.example.com; http for this machine only',
+  whenMissing: () => [],
+  parse: (text) => {
+    const issuers = text.split(/\s+/)
+    return issuers.every(isIssuer) ? [...new Set(issuers)] : undefined
+  },
+}
+
+/** RFC 8414, section 2. Without TLS, anyone on the way could publish keys. */
+function isIssuer(text: string): boolean {
+  if (!isPlainHttpAddress(text) || /[@"\\]/.test(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 /** The only registry whose names are known to be their owners'. */
@@ -156,6 +202,16 @@ const mask: Setting<readonly MaskKind[]> = {
   },
 }
 
+const maskEndpoint: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '') ? text : undefined),
+  secret: true,
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -218,6 +274,13 @@ export const SETTINGS = {
     },
     { default: 300, min: 5, max: 3600 },
   ),
+  open: flag(
+    {
+      variable: 'MCP_BRIDGE_OPEN',
+      meaning: 'Open the page with questions about calls in your browser when the client cannot ask you.',
+    },
+    false,
+  ),
   jail: choice(
     {
       variable: 'MCP_BRIDGE_JAIL',
@@ -225,6 +288,14 @@ export const SETTINGS = {
     },
     ['configured', 'all'],
     'configured',
+  ),
+  jailImage: pattern(
+    {
+      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      meaning:
+        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    },
+    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
   ),
   keychain: choice(
     {
@@ -253,14 +324,7 @@ export const SETTINGS = {
     },
     { default: 300, min: 0, max: DAY_S },
   ),
-  image: pattern(
-    { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image for cells. It must contain Python.' },
-    {
-      allowed: 'an image name such as python:3.14-slim',
-      matches: /^[a-z0-9][\w.\-/:@]*$/i,
-      default: 'python:3.14-slim',
-    },
-  ),
+  image,
   cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
   containerUser: pattern(
     { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
@@ -364,6 +428,7 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  maskEndpoint,
   audit: choice(
     {
       variable: 'MCP_BRIDGE_AUDIT',
@@ -411,9 +476,41 @@ export const SETTINGS = {
       default: undefined,
     },
   ),
+  publicUrl,
+  oauthIssuers,
+  oauthAudience: pattern(
+    {
+      variable: 'MCP_BRIDGE_OAUTH_AUDIENCE',
+      meaning: 'What the `aud` of an access token must name, where that is not the address of the bridge.',
+    },
+    { allowed: 'text without spaces', matches: /^[\x21-\x7e]+$/, default: undefined },
+  ),
+  oauthScopes: list(
+    { variable: 'MCP_BRIDGE_OAUTH_SCOPES', meaning: 'Scopes that an access token must have, all of them.' },
+    // RFC 6749, section 3.3.
+    { allowed: 'scopes separated by spaces', separator: /\s+/, matches: /^[\x21\x23-\x5b\x5d-\x7e]+$/ },
+  ),
   httpSessionCount: wholeNumber(
     { variable: 'MCP_BRIDGE_HTTP_SESSIONS', meaning: 'The most sessions that `run --http` keeps open.' },
     { default: 16, min: 1, max: 1000 },
+  ),
+  userSandboxCount: optionalWholeNumber(
+    { variable: 'MCP_BRIDGE_USER_SANDBOXES', meaning: 'The most sessions that one user of `run --http` has open.' },
+    { min: 1, max: 1000 },
+  ),
+  userCellSeconds: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CELL_SECONDS',
+      meaning: 'The seconds that cells of one user of `run --http` may run in an hour, all together.',
+    },
+    { min: 1, max: 10_000_000 },
+  ),
+  userCallCount: optionalWholeNumber(
+    {
+      variable: 'MCP_BRIDGE_USER_CALLS',
+      meaning: 'The calls that cells of one user of `run --http` may make in an hour.',
+    },
+    { min: 1, max: 100_000_000 },
   ),
   drainMs: seconds(
     {
@@ -506,12 +603,4 @@ function unknownNames(env: SettingContext['env']): string[] {
       const near = nearestName(name, known)
       return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
     })
-}
-
-function standardCacheDir({ env, home, platform, isRoot }: SettingContext): string {
-  if (hasText(env['XDG_CACHE_HOME'])) return path.join(env['XDG_CACHE_HOME'], 'sandbridge')
-  if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'sandbridge')
-  if (platform === 'win32') return path.join(env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local'), 'sandbridge')
-  // Root's sandboxes run as another user, who cannot look into root's home.
-  return isRoot ? '/var/cache/sandbridge' : path.join(home, '.cache', 'sandbridge')
 }

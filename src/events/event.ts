@@ -15,7 +15,7 @@ interface About {
   session?: string | undefined
   /** As the client calls itself. */
   client?: string | undefined
-  /** The name of the token that the client has shown. */
+  /** Whom the client has shown the token of; missing for the owner of the bridge. */
   user?: string | undefined
 }
 
@@ -89,7 +89,7 @@ interface CellEnded extends About {
   stateLost: boolean
 }
 
-/** A rule or its user has decided about a call. It has the id that the call has when it is made. */
+/** A rule or its user has decided about a call. It has the id that the call has when it is made. What asked or allowed first may be denied afterwards. */
 interface CallDecided extends About {
   type: 'call.decided'
   kind: CallKind

@@ -4,6 +4,7 @@ import type { EventStream } from '../events/event-stream.ts'
 import { newId, shortId } from '../events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../events/trace-context.ts'
 import { BridgeError, messageOf } from '../errors.ts'
+import type { UserQuota } from './user/user-quota.ts'
 
 interface CallToObserve {
   kind: CallKind
@@ -17,6 +18,8 @@ interface CallToObserve {
 interface Observers {
   events: EventStream
   origin: Origin
+  /** Of the user whose cell makes the call; missing when it has none. */
+  quota?: UserQuota | undefined
 }
 
 /** What the call takes along and tells. */
@@ -28,9 +31,10 @@ interface Observed {
 
 /**
  * Make a call, and tell of it when anybody listens.
- * @throws what `work` throws, or the BridgeError of an observer that must see every call and cannot
+ * @throws what `work` throws, QUOTA_EXCEEDED, or the BridgeError of an observer that must see every call and cannot
  */
-export function observed<T>({ events, origin }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
+export function observed<T>({ events, origin, quota }: Observers, call: CallToObserve, work: Work<T>): Promise<T> {
+  quota?.takeCall()
   if (!events.active) return work(withMeta(traceMeta(origin.trace, '')))
   return tell(events, origin, call, work)
 }

@@ -18,10 +18,10 @@ import type { Bridge } from '../bridge.ts'
 import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { renderFailure } from '../render/render-failure.ts'
-import { type RenderOptions, renderResult } from '../render/render-result.ts'
+import type { RenderOptions } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
+import { userFolder } from '../state/user-folder.ts'
 import { shortName } from '../text/short-name.ts'
 import { VERSION } from '../version.ts'
 import { listArtifactResources, type ReadMasker, readArtifactResource } from './artifact-resources.ts'
@@ -32,6 +32,7 @@ import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
+import { rendering } from './rendering.ts'
 import {
   marked,
   parseRunPythonArguments,
@@ -49,6 +50,9 @@ const CAPABILITIES_RESOURCE = {
   mimeType: 'text/markdown',
 }
 
+/** Questions of one cell to an older client. The SDK's own limit of eight would end the call, and not its cell. */
+const MAX_ROUNDS = 1_000_000
+
 /** What answers a client, once it is loaded: a bridge, and the client's sessions in it. */
 export interface Conversation {
   bridge: Bridge
@@ -64,18 +68,19 @@ export interface ServerParts {
   byHandle?: boolean
   /** Calls that wait for the client to come back, where it comes back to another instance. */
   runs?: OpenRuns
-  /** The name of the token that the client has shown. */
+  /** Whom the client has shown the token of; missing for the owner of the bridge. */
   user?: string | undefined
 }
 
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
-  const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts.settings) : undefined
+  const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts) : undefined
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     {
       capabilities: { tools: {}, resources: {}, logging: {}, ...(exposed && { prompts: {} }) },
       instructions: SERVER_INSTRUCTIONS,
+      inputRequired: { maxRounds: MAX_ROUNDS },
     },
   )
 
@@ -142,6 +147,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       run = state ? runs.resume(state) : runs.add(capabilitiesOf(context))
     } catch (error) {
+      const { renderFailure } = await rendering()
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
@@ -170,7 +176,7 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions } = await getConversation()
-    const listed = await listArtifactResources(bridge.artifacts, maskerFor(bridge, sessions))
+    const listed = await listArtifactResources(bridge.stateOf(parts.user).artifacts, maskerFor(bridge, sessions))
     return { resources: [CAPABILITIES_RESOURCE, ...listed] }
   })
 
@@ -181,7 +187,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       return (
         readOutputResource(sessions.readable(), uri) ??
-        (await readArtifactResource(bridge.artifacts, uri, maskerFor(bridge, sessions)))
+        (await readArtifactResource(bridge.stateOf(parts.user).artifacts, uri, maskerFor(bridge, sessions)))
       )
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
@@ -196,17 +202,19 @@ export function createServer(parts: ServerParts): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource '${shortName(uri)}'`, { uri })
     }
     const { mimeType } = CAPABILITIES_RESOURCE
-    return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary() }] }
+    return { contents: [{ uri, mimeType, text: await (await getConversation()).bridge.capabilitySummary(parts.user) }] }
   })
 
   return server
 }
 
-/** The workflows that MCP_BRIDGE_EXPOSE names, loaded at the first need. */
-function exposedWorkflows({ expose, stateDir }: Settings): () => Promise<ExposedWorkflows> {
+/** The workflows of the user that MCP_BRIDGE_EXPOSE names, loaded at the first need. */
+function exposedWorkflows({ settings, user }: Pick<ServerParts, 'settings' | 'user'>): () => Promise<ExposedWorkflows> {
   let loading: Promise<ExposedWorkflows> | undefined
   return () =>
-    (loading ??= import('../workflows/exposure.ts').then((module) => new module.ExposedWorkflows(expose, stateDir)))
+    (loading ??= import('../workflows/exposure.ts').then(
+      (module) => new module.ExposedWorkflows(settings.expose, userFolder(settings.stateDir, user)),
+    ))
 }
 
 /** A workflow as a tool: the cell that calls it. */
@@ -220,8 +228,9 @@ async function runExposed(
 ): Promise<CallToolResult> {
   let code: string | undefined
   try {
-    code = await (await exposedWorkflows(parts.settings)()).cell(name, args)
+    code = await (await exposedWorkflows(parts)()).cell(name, args)
   } catch (error) {
+    const { renderFailure } = await rendering()
     return { ...renderFailure(error, limitsOf(parts, quirks)) }
   }
   if (code !== undefined)
@@ -229,6 +238,7 @@ async function runExposed(
   const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
     hint: 'Keep one with runtime.save_workflow(name, func).',
   })
+  const { renderFailure } = await rendering()
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
@@ -272,11 +282,13 @@ async function runPython(
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
+      const { renderResult } = await rendering()
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
+    const { renderFailure } = await rendering()
     return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
   }
 }

@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isRunning } from '../process/is-running.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
 import { replaceFile } from '../storage/replace-file.ts'
@@ -21,12 +22,13 @@ export interface KeptQuestion {
   answer?: string
 }
 
-interface Asked extends Pick<KeptQuestion, 'asking' | 'text'> {
+interface Asked extends KeptQuestion {
   /** By a clock that cannot be set. */
   at: number
 }
 
 const MAX_KEPT = 50
+const LOOK_EVERY_MS = 200
 
 export class KeptQuestions {
   readonly #folder: string
@@ -60,24 +62,43 @@ export class KeptQuestions {
     return counts && isOurs ? kept.answer : undefined
   }
 
-  /** @returns whether it is kept: not when too many are */
-  async keep(id: string, text: string): Promise<boolean> {
-    if (this.#asked.has(id)) return true
+  /** @returns undefined when too many are kept */
+  async keep(id: string, text: string): Promise<KeptQuestion | undefined> {
+    const known = this.#asked.get(id)
+    if (known) return known
     for (const [other, { at }] of this.#asked) if (performance.now() - at > this.#timeoutMs) await this.take(other)
-    if (this.#asked.size >= MAX_KEPT) return false
-    await makePrivateFolder(this.#folder)
-    const asked: Asked = { asking: randomUUID(), text, at: performance.now() }
+    if (this.#asked.size >= MAX_KEPT) return undefined
     const until = Date.now() + this.#timeoutMs
-    const question: KeptQuestion = { id, text, pid: process.pid, asking: asked.asking, until }
-    await replaceFile(this.#fileOf(id), JSON.stringify(question))
-    this.#asked.set(id, asked)
-    return true
+    const question: KeptQuestion = { id, text, pid: process.pid, asking: randomUUID(), until }
+    // Counted before it is written: others are kept meanwhile.
+    this.#asked.set(id, { ...question, at: performance.now() })
+    try {
+      await makePrivateFolder(this.#folder)
+      await replaceFile(this.#fileOf(id), JSON.stringify(question))
+    } catch (error) {
+      this.#asked.delete(id)
+      throw error
+    }
+    return question
   }
 
-  /** Nobody waits for an answer any more. */
+  /** Waits for the answer to a question that is kept. @returns undefined when none comes in time, or it is given up */
+  async answerTo(id: string, signal: AbortSignal): Promise<string | undefined> {
+    while (this.#asked.has(id) && !signal.aborted) {
+      const answer = await this.take(id)
+      if (answer !== undefined) return signal.aborted ? undefined : answer
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+    }
+    return undefined
+  }
+
+  /** Nobody waits for the answer to this question any more. */
+  async withdraw(id: string): Promise<void> {
+    if (this.#asked.delete(id)) await rm(this.#fileOf(id), { force: true })
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#asked.keys()].map((id) => rm(this.#fileOf(id), { force: true })))
-    this.#asked.clear()
+    await Promise.all([...this.#asked.keys()].map((id) => this.withdraw(id)))
   }
 
   #fileOf(id: string): string {

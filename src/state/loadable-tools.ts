@@ -10,7 +10,7 @@ import { JsonRecord } from '../storage/json-record.ts'
 /** The most hashes that are kept: those of a few environments. */
 const MAX_KEPT = 5_000
 
-interface LoadableToolsOptions {
+export interface LoadableToolsOptions {
   store: SavedToolStore
   /** What the sandboxes are made of: anything that decides what can be imported. */
   environment: unknown

@@ -124,7 +124,7 @@ export class SavedToolStore {
         : names.length > 0
           ? `Saved tools: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
           : 'No tool has been saved yet. Save one with runtime.save_tool(func).'
-    return new BridgeError('STATE_NOT_FOUND', `Unknown saved tool '${name.slice(0, 200)}'`, { hint })
+    return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, { hint })
   }
 }
 

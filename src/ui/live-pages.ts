@@ -33,6 +33,10 @@ export class LivePages implements SourcesListener {
     this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref()
   }
 
+  get count(): number {
+    return this.#pages.size
+  }
+
   /** @returns false when there are too many pages already */
   open(response: ServerResponse): boolean {
     if (this.#pages.size >= MAX_PAGES) return false

@@ -3,19 +3,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { isLoopbackName, hostOf } from '../server/http/origin-headers.ts'
-import { BodyError, readJsonBody } from '../server/http/request-body.ts'
+import { BodyError, readBody, readJsonBody } from '../server/http/request-body.ts'
 import { Access, cookieName } from './access.ts'
 import { createBridgeRoutes } from './bridge-routes.ts'
 import { LivePages } from './live-pages.ts'
-import { enteringPage, lockedPage } from './small-pages.ts'
+import { enteringPage, lockedPage, notePage } from './small-pages.ts'
 import { readPageFiles } from './page-files.ts'
+import { QuestionLinks } from './question-links.ts'
+import type { KeptQuestion } from '../state/kept-questions.ts'
 import { createRoutes } from './routes.ts'
 import { LocalSource } from './source.ts'
 
 export const PAGE_PATH = '/ui/'
 const API = 'api/'
 const LINK = 'open/'
+const QUESTION = 'question'
 const BODY_BYTES = 2 * 1024 * 1024
+const FORM_BYTES = 4_096
 
 /** No script but the page's own, nothing from elsewhere, nothing sent elsewhere. */
 const HEADERS = {
@@ -28,10 +32,17 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
+/** With a form, which a browser sends with its origin only under a policy that lets it. */
+const FORM_HEADERS = {
+  'content-security-policy': "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'same-origin',
+}
+
 export class PageHandler {
   readonly access: Access
   readonly #files = readPageFiles()
   readonly #pages: LivePages
+  readonly #questions: QuestionLinks
   readonly #routes: ReturnType<typeof createRoutes>
 
   constructor(bridge: Bridge, secret: string) {
@@ -39,11 +50,22 @@ export class PageHandler {
     const routes = createBridgeRoutes(bridge)
     this.#pages = new LivePages(new LocalSource(bridge, routes), bridge.settings.stateDir)
     this.#routes = createRoutes(bridge, this.#pages.sources, routes)
+    this.#questions = new QuestionLinks(bridge.settings.stateDir)
   }
 
   /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */
-  newLink(origin: string): string {
-    return `${origin}${PAGE_PATH}${LINK}${this.access.newLink()}`
+  newLink(origin: string, view?: 'ask'): string {
+    return `${origin}${PAGE_PATH}${LINK}${this.access.newLink()}${view === undefined ? '' : `?at=${view}`}`
+  }
+
+  /** A link to one question that opens once. */
+  linkTo(origin: string, question: KeptQuestion): string {
+    return `${origin}${PAGE_PATH}${QUESTION}/${this.#questions.newLink(question)}`
+  }
+
+  /** Is the page open in a browser? */
+  get isOpen(): boolean {
+    return this.#pages.count > 0
   }
 
   /** Has the sender been let in? */
@@ -61,7 +83,8 @@ export class PageHandler {
       return
     }
     const asked = url.pathname.slice(PAGE_PATH.length)
-    if (asked.startsWith(LINK)) return this.#open(asked.slice(LINK.length), request, response)
+    if (asked.startsWith(LINK)) return this.#open(asked.slice(LINK.length), url, request, response)
+    if (asked === QUESTION || asked.startsWith(`${QUESTION}/`)) return this.#question(asked, request, response)
     if (asked.startsWith(API)) return this.#answerApi(asked.slice(API.length), url, request, response)
     if (!this.isKnown(request)) return sendPage(response, 401, lockedPage('Open the link that the bridge printed.'))
     const file = this.#files.get(asked === '' ? 'index.html' : asked)
@@ -76,12 +99,32 @@ export class PageHandler {
     this.#pages.close()
   }
 
-  #open(link: string, request: IncomingMessage, response: ServerResponse): void {
+  /** One question, for who has the link to it. */
+  async #question(asked: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(FORM_HEADERS)) response.setHeader(name, value)
+    const address = `${PAGE_PATH}${QUESTION}`
+    if (request.method === 'GET') {
+      const { status, html } = this.#questions.open(asked.slice(QUESTION.length + 1), address)
+      return sendPage(response, status, html)
+    }
+    // A browser says where a form is from; a page of another site could send one, too.
+    if (request.method !== 'POST' || request.headers.origin === undefined)
+      return sendJson(response, 405, { error: 'Open the link, and answer there' })
+    try {
+      const { status, html } = await this.#questions.answer(new URLSearchParams(await readBody(request, FORM_BYTES)))
+      sendPage(response, status, html)
+    } catch (error) {
+      sendPage(response, error instanceof BodyError ? error.status : 400, notePage(messageOf(error)))
+    }
+  }
+
+  #open(link: string, url: URL, request: IncomingMessage, response: ServerResponse): void {
     const pass = request.method === 'GET' ? this.access.redeem(link) : undefined
     if (!pass) return sendPage(response, 401, lockedPage('This link was used before, or is too old.'))
     const cookie = `${cookieName(portOf(request))}=${pass.cookie}; Path=${PAGE_PATH}; HttpOnly; SameSite=Strict`
     response.setHeader('set-cookie', cookie)
-    sendPage(response, 200, enteringPage(`${PAGE_PATH}#key=${pass.key}`))
+    const view = url.searchParams.get('at') === 'ask' ? '&at=ask' : ''
+    sendPage(response, 200, enteringPage(`${PAGE_PATH}#key=${pass.key}${view}`))
   }
 
   async #answerApi(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
+import type { AnswerPage } from '../proxy/permissions/answer-page.ts'
 import { keptToken } from '../server/http/token.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 
-export interface PageService {
+export interface PageService extends AnswerPage {
   /** A link that opens once, within ten minutes. */
-  newLink(): string
+  newLink(view?: 'ask'): string
   close(): void
 }
 
@@ -41,17 +42,23 @@ export async function servePage(bridge: Bridge, port: number): Promise<PageServi
   })
   const { port: served } = server.address() as AddressInfo
   const origin = `http://${HOST}:${served}`
-  bridge.pageAddress = `${origin}${PAGE_PATH}#/ask`
   const withdraw = bridge.offer({ 'page.link': () => ({ link: handler.newLink(origin), port: served }) })
   bridge.announce()
-  return {
-    newLink: () => handler.newLink(origin),
+  const service: PageService = {
+    address: `${origin}${PAGE_PATH}#/ask`,
+    get isOpen() {
+      return handler.isOpen
+    },
+    newLink: (view) => handler.newLink(origin, view),
+    linkTo: (question) => handler.linkTo(origin, question),
     close: () => {
-      bridge.pageAddress = undefined
       withdraw()
+      if (bridge.page === service) bridge.page = undefined
       handler.close()
       server.close()
       server.closeAllConnections()
     },
   }
+  bridge.page = service
+  return service
 }

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
 
 const ONCE = 'yes, this once'
@@ -87,6 +88,46 @@ it('"this tool for the session" is for that tool and that session, and "always" 
   expect(await second.bridge.run(call('create_issue'))).toContain('denied')
 })
 
+it('"always" is not for a namesake: a server of the same name with another definition', async () => {
+  const first = await ruledBridge({ permissions: ask, answer: ALWAYS })
+  const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+  expect(await first.bridge.run(call)).toBe('called')
+  const hub = { ...fixtureServer('ruled.mjs', path.join(first.home, 'other')), env: { X: '1' } }
+  const other = await ruledBridge({ home: first.home, answer: 'no', servers: { hub } })
+  expect(await other.bridge.run(call)).toContain('the user said no')
+  const same = await ruledBridge({ home: first.home, answer: 'no' })
+  expect(await same.bridge.run(call)).toBe('called')
+})
+
+it.each([SESSION, CELL])(
+  'what was answered with "%s" is for that client of a bridge over HTTP alone',
+  async (answer) => {
+    const journal = path.join(makeHome(), 'journal')
+    const bridge = await startHttpBridge({
+      servers: {
+        hub: { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'] } } as ServerEntry,
+      },
+    })
+    const asked: string[] = []
+    const connect = (clientName: string, said: string) =>
+      bridge.connect('legacy', {
+        clientName,
+        capabilities: { elicitation: { form: {} } },
+        prepare: (client) =>
+          client.setRequestHandler('elicitation/create', () => {
+            asked.push(clientName)
+            return { action: 'accept', content: { answer: said } }
+          }),
+      })
+    const [one, other] = [await connect('one', answer), await connect('other', 'no')]
+    const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+    expect(await one.run(call)).toBe('called')
+    expect(await other.run(call)).toContain('the user said no')
+    expect(await one.run(call)).toBe('called')
+    expect(asked).toEqual(answer === SESSION ? ['one', 'other'] : ['one', 'other', 'one'])
+  },
+)
+
 it('"no, and stop the code" ends the cell', async () => {
   const { bridge, reached } = await ruledBridge({ permissions: ask, answer: STOP })
   const text = await bridge.run(
@@ -125,15 +166,27 @@ it('what the code does to an object after it was shown changes nothing', async (
 import asyncio
 class Shifty(str):
     def __str__(self): return "evil"
+class Proxy(dict):
+    seen = 0
+    def items(self):
+        Proxy.seen += 1
+        return {"owner": "acme" if Proxy.seen == 1 else "evil"}.items()
+    def __getitem__(self, key): return "evil"
 to = {"owner": Shifty("acme"), "list": ["a"]}
+sly = Proxy(owner="acme")
 async def change():
     await asyncio.sleep(0.1)
     to["owner"] = "evil"; to["list"].append("evil")
 await asyncio.gather(mcp_hub.create_issue(id=to), change())
+await mcp_hub.create_issue(id=sly, title="sly")
 `)
-  expect(reached()).toEqual([['create_issue', { id: { owner: 'acme', list: ['a'] } }]])
+  expect(reached()[0]).toEqual(['create_issue', { id: { owner: 'acme', list: ['a'] } }])
+  // What a dict of its own kind says of itself when it is sent is what is shown.
+  const [, sent] = reached()[1] as [string, { id: { owner: string } }]
+  expect(questions[1]).toContain(`id.owner: "${sent.id.owner}"`)
   expect(questions[0]).toContain('owner: "acme"')
   expect(questions[0]).not.toContain('evil')
+  expect(reached()).toHaveLength(2)
 })
 
 it('without a client that can ask, the user answers in a terminal, and the answer counts once for that session', async () => {

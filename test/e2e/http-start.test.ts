@@ -51,6 +51,25 @@ it('where other machines can connect, a token has to be set', async () => {
   expect(bridge.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/mcp$/)
 })
 
+it('where other machines can connect, access tokens need an address that they are for', async () => {
+  const issuer = { MCP_BRIDGE_OAUTH_ISSUER: 'https://login.example.com' }
+  const { code, stderr } = await tryToStart('0.0.0.0:0', issuer)
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/MCP_BRIDGE_PUBLIC_URL is not/)])
+  const env = { ...issuer, MCP_BRIDGE_PUBLIC_URL: 'https://bridge.example.com/mcp' }
+  const home = { MCP_BRIDGE_OAUTH_ISSUER: 'http://127.0.0.1:9', MCP_BRIDGE_PUBLIC_URL: env.MCP_BRIDGE_PUBLIC_URL }
+  const bridge = await startHttpBridge({ address: '0.0.0.0:0', env: home })
+  expect(bridge.stderr()).toMatch(/http-token, or one of http:\/\/127\.0\.0\.1:9\n/)
+  for (const issuers of [
+    'http://login.example.com',
+    'https://u:p@login.example.com',
+    'https://login.example.com?x',
+    'x',
+  ]) {
+    const refused = await tryToStart('0', { MCP_BRIDGE_OAUTH_ISSUER: issuers })
+    expect(refused.stderr).toMatch(/MCP_BRIDGE_OAUTH_ISSUER: .* is not allowed/)
+  }
+})
+
 it('what cannot be is said in a sentence', async () => {
   expect((await tryToStart('nonsense')).stderr).toMatch(/--http "nonsense" is not a valid address/)
   expect((await tryToStart('0', { MCP_BRIDGE_HTTP_TOKEN: 'short' })).stderr).toMatch(/MCP_BRIDGE_HTTP_TOKEN: its value/)

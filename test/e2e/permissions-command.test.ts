@@ -7,10 +7,11 @@ import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-proce
 import { writePermissions } from '../support/ruled-bridge.ts'
 
 let home: string
+let env: Record<string, string> = {}
 const cli = (...args: string[]) => {
   const { stdout, stderr, status } = spawnSync(process.execPath, [CLI, ...args], {
     cwd: home,
-    env: bridgeEnv(home),
+    env: bridgeEnv(home, env),
     encoding: 'utf8',
     input: '',
   })
@@ -43,6 +44,21 @@ it('lists what holds for each tool, and rules that are for none', () => {
     unmatched: [/delte/].map(() => expect.any(String)),
   })
   expect(cli('doctor').text).toContain('Did you mean hub__delete_repo')
+})
+
+it('allows a tool for good that asks, and none that is denied', () => {
+  writePermissions(home, { ask: ['hub'], deny: ['hub__delete_repo'] })
+  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('Allowed from now on: hub__create_issue')
+  expect(cli('permissions', 'check', 'hub__create_issue').stdout).toMatch(/^allow: allow /)
+  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(cli('permissions', 'allow', 'hub__create_issue').stdout).toContain('allowed already')
+  const denied = cli('permissions', 'allow', 'hub__get_issue', 'hub__delete_repo')
+  expect(denied.text).toMatch(/hub__delete_repo is denied, and deny beats allow[^]*deny "hub__delete_repo"/)
+  expect(denied.status).not.toBe(0)
+  expect(cli('permissions', 'check', 'hub__get_issue').stdout).toMatch(/^ask: /)
+  expect(JSON.parse(cli('permissions', 'allow', 'hub__get_issue', '--json').stdout)).toEqual({
+    allowed: ['hub__get_issue'],
+  })
 })
 
 it('explains a call', () => {
@@ -93,4 +109,41 @@ it.each([
   expect((JSON.parse(saved.replace('// mine\n', '')) as { permissions: unknown }).permissions).toEqual(expected)
   expect(cli('permissions', 'import', client, '--yes').stdout).toContain('Nothing was added')
   expect(readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')).toBe(saved)
+})
+
+it.each([
+  ['claude-code', { CLAUDE_CONFIG_DIR: 'claude' }, 'claude/settings.json', '{"permissions": {"ask": ["mcp__hub"]}}'],
+  [
+    'codex',
+    { CODEX_HOME: 'codex' },
+    'codex/config.toml',
+    '[mcp_servers.hub]\ndefault_tools_approval_mode = "prompt"\n',
+  ],
+  ['opencode', { XDG_CONFIG_HOME: 'xdg' }, 'xdg/opencode/opencode.jsonc', '{"permission": {"hub_*": "ask"}}'],
+  ['opencode', { OPENCODE_CONFIG: 'mine.json' }, 'mine.json', '{"permission": {"hub_*": "ask"}}'],
+  [
+    'gemini-cli',
+    { GEMINI_CLI_SYSTEM_SETTINGS_PATH: 'gemini.json' },
+    'gemini.json',
+    '{"mcpServers": {"hub": {"trust": true}}}',
+  ],
+  [
+    'vscode',
+    { XDG_CONFIG_HOME: 'xdg' },
+    'xdg/Code - Insiders/User/settings.json',
+    '{"chat.tools.eligibleForAutoApproval": {"hub/create_issue": false}}',
+  ],
+])('finds the rules of %s where its variable says: %j', (client, variables, file, text) => {
+  home = makeHome()
+  const servers = { hub: fixtureServer('ruled.mjs', path.join(home, 'journal')) }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+  write(file, text)
+  const imported = () =>
+    JSON.parse(cli('permissions', 'import', client, '--json').stdout) as { files: string[]; rules: unknown[] }
+  expect(imported().files).not.toContain(path.join(home, file))
+  env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, path.join(home, value)]))
+  const { files, rules } = imported()
+  env = {}
+  expect(files).toEqual([path.join(home, file)])
+  expect(rules).toHaveLength(1)
 })

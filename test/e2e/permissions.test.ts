@@ -1,9 +1,11 @@
 // This file verifies that rules hold for every way in which a cell can reach a server, through the built bridge and a server that notes what reaches it.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { PROVIDER_NAMES, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { until } from '../support/processes.ts'
 import { ruledBridge, writePermissions } from '../support/ruled-bridge.ts'
 
 const caught = (call: string) => `
@@ -53,20 +55,36 @@ describe('a denied call', () => {
     expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
   })
 
-  it.runIf((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap'))(
-    'does not reach the server from a thread',
-    async () => {
-      const { bridge, reached } = await ruledBridge({
-        permissions: { deny: ['hub__delete_*'] },
-        env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' },
-      })
-      const thread = (tool: string) =>
-        `await __import__("asyncio").to_thread(runtime.call_tool_sync, "hub", "${tool}", {})`
-      expect(await bridge.run(caught(thread('delete_repo')))).toContain('PERMISSION_DENIED')
-      expect(await bridge.run(caught(thread('get_issue')))).toContain('called')
-      expect(reached()).toEqual([['get_issue', {}]])
-    },
-  )
+  it.for(PROVIDER_NAMES)('does not reach the server from a thread in %s', async (name, ctx) => {
+    await providerOrSkip(name, ctx)
+    const { bridge, reached } = await ruledBridge({
+      permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
+      env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE },
+      answer: 'no',
+    })
+    const thread = (tool: string) => `
+outcome = []
+def work():
+    try:
+        runtime.call_tool_sync("hub", "${tool}", {})
+        outcome.append("called")
+    except BaseException as error:
+        outcome.append(getattr(error, "code", repr(error)))
+import threading
+one = threading.Thread(target=work)
+try:
+    one.start()
+    while not outcome: await __import__("asyncio").sleep(0.05)
+except RuntimeError as error:
+    outcome.append(str(error))
+outcome`
+    // WebAssembly has no threads.
+    const started = name !== 'pyodide'
+    const refused = started ? 'PERMISSION_DENIED' : "can't start new thread"
+    for (const tool of ['delete_repo', 'create_issue']) expect(await bridge.run(thread(tool))).toContain(refused)
+    expect(await bridge.run(thread('get_issue'))).toContain(started ? 'called' : refused)
+    expect(reached()).toEqual(started ? [['get_issue', {}]] : [])
+  })
 
   it('may be of a resource or a prompt', async () => {
     const { bridge, reached } = await ruledBridge({
@@ -164,6 +182,44 @@ describe('where rules are', () => {
     writePermissions(home, { deny: ['hub__delete_repo'] })
     expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('PERMISSION_DENIED')
   }, 120_000)
+})
+
+it('a rule that matches no known tool is named in the log, with the nearest name', async () => {
+  const { bridge } = await ruledBridge({ permissions: { deny: ['hub__delte_repo', 'hub__delete_all'] } })
+  await bridge.run('await mcp_hub.get_issue()')
+  await bridge.client.listTools()
+  await until(() => bridge.stderr.includes('No known tool'))
+  expect(bridge.stderr).toMatch(
+    /deny \\"hub__delte_repo\\".*Did you mean hub__delete_repo|delte_repo.*Did you mean hub__delete_repo/,
+  )
+  expect(bridge.stderr).not.toContain('delete_all')
+})
+
+it('under readonly only what is marked read-only is called, and no deleting tool that is marked so', async () => {
+  const { bridge, reached } = await ruledBridge({
+    env: { MCP_BRIDGE_PERMISSIONS: 'readonly' },
+    permissions: { allow: ['hub'] },
+  })
+  for (const tool of ['create_issue', 'delete_repo', 'delete_all'])
+    expect(await bridge.run(caught(`await getattr(mcp_hub, "${tool}")()`))).toContain('PERMISSION_DENIED')
+  expect(await bridge.run(caught('await mcp_hub.get_issue()'))).toContain('called')
+  expect(reached()).toEqual([['get_issue', {}]])
+})
+
+it.each([
+  ['that is a folder', (file: string) => mkdirSync(file)],
+  ['that is a link in a circle', (file: string) => symlinkSync(file, file)],
+])('a bridge with a file of rules %s does not start', (_, make) => {
+  const home = makeHome()
+  make(path.join(home, 'MCPs/permissions.json'))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'exec', '-c', 'print("ran")'], {
+    cwd: home,
+    env: bridgeEnv(home),
+    input: '',
+    encoding: 'utf8',
+  })
+  expect([status === 0, stdout]).toEqual([false, ''])
+  expect(stderr).toContain('permissions.json')
 })
 
 it.each([

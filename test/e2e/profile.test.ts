@@ -1,4 +1,6 @@
 // This file verifies that a profile limits a bridge to its servers, and that a mistake in one is told and not overlooked.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
@@ -24,4 +26,23 @@ it('a bridge has the servers of its profile, and follows its changes', async () 
   expect(await bridge.run('list(mcp_servers)')).toBe("['mail']")
   expect((await run(['profile', '--json'])).stdout).toContain('"mail"')
   expect((await run(['profile', 'rm', 'work'])).stdout).toBe('Deleted the profile work.\n')
+})
+
+it('a profile has rules of its own beside those for all', async () => {
+  const home = makeHome({ github: fixtureServer('documented.mjs', 'github') })
+  const CHECK = ['permissions', 'check', 'github__create_issue', '{}']
+  const rules = (name: string, deny: string[]) =>
+    writeFileSync(path.join(home, 'MCPs', name), JSON.stringify({ permissions: { deny } }))
+  const shown = async (env: Record<string, string>) => {
+    const run = await runProgram(process.execPath, [CLI, ...CHECK], bridgeEnv(home, env), { cwd: home })
+    return run.stdout + run.stderr
+  }
+  expect((await runProgram(process.execPath, [CLI, 'profile', 'set', 'work', 'github'], bridgeEnv(home))).code).toBe(0)
+  rules('permissions.json', ['github__delete*'])
+  rules('permissions-work.json', ['github__create*'])
+  const work = await shown({ MCP_BRIDGE_PROFILE: 'work' })
+  expect(work).toContain('deny "github__create*" (permissions-work.json, line 1)')
+  expect(await shown({})).toContain('allow: MCP_BRIDGE_PERMISSIONS=open')
+  writeFileSync(path.join(home, 'MCPs/permissions-work.json'), '{')
+  expect(await shown({ MCP_BRIDGE_PROFILE: 'work' })).toMatch(/permissions-work\.json:1:\d/)
 })

@@ -124,8 +124,8 @@ runtime.save_tool(shout, description="Say it loud")`)
     await bridge.run(
       'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
     )
-    expect(await failure('from user_tools import gone')).toMatch(/Unknown saved tool 'gone'/)
-    expect(await failure('runtime.delete_tool("gone")')).toMatch(/Unknown saved tool 'gone'/)
+    expect(await failure('from user_tools import gone')).toMatch(/There is no saved tool or workflow 'gone'/)
+    expect(await failure('runtime.delete_tool("gone")')).toMatch(/There is no saved tool or workflow 'gone'/)
   })
 
   it('shows its own lines in a traceback', async () => {
@@ -272,7 +272,9 @@ describe('sandbridge saved', () => {
     expect(stdout).toMatch(/^broken +unloadable: .*no_such_module/m)
     expect((await sandbridge('tools', 'saved')).stdout).toBe(stdout)
     expect((await sandbridge('saved', 'show', 'twice', '1')).stdout).toBe('def twice(x): return x * 2\n')
-    expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(/Unknown saved tool 'nowhere'/)
+    expect((await sandbridge('saved', 'show', 'nowhere')).stderr).toMatch(
+      /There is no saved tool or workflow 'nowhere'/,
+    )
     expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
   })
 
@@ -298,6 +300,6 @@ describe('sandbridge saved', () => {
 
   it('deletes one', async () => {
     expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
-    expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/Unknown saved tool/)
+    expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/There is no saved tool/)
   })
 })

@@ -103,6 +103,16 @@ it('shows what it would do, and checks itself against recorded replies, without 
   expect(lines()).toEqual([])
 })
 
+it('keeps the replies of a run anew with --record', async () => {
+  await run('--week', '1')
+  const fixture = () => readFileSync(path.join(home, 'MCPs/.sandbridge/workflows/report/replies.json'), 'utf8')
+  expect(fixture()).toContain('added first Report 1')
+  await run('--week', '2')
+  expect(fixture()).not.toContain('Report 2')
+  await run('--week', '3', '--record')
+  expect(fixture()).toContain('added first Report 3')
+})
+
 it('tells that a tool has changed, and calls nothing when one is gone', async () => {
   await run('--week', '47')
   mark('changed')

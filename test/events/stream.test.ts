@@ -88,6 +88,49 @@ describe('the events of a bridge', { timeout: 120_000 }, () => {
     expect(of('question.answered')).toMatchObject([{ id: asked!.id, answer: 'accept' }])
   })
 
+  it('tell what was decided about a call, by which rule, and what the user was asked about it and answered', async () => {
+    const answers = ['yes, this once', 'no']
+    const permissions = { ask: ['create_issue'], deny: ['delete_repo'] }
+    const { run, of, events } = await openObserved({
+      servers: { hub: { ...fixtureServer('ruled.mjs', '/dev/null'), permissions } as typeof good },
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', () => ({
+          action: 'accept',
+          content: { answer: answers.shift()! },
+        })),
+    })
+    const names = ['get_issue', 'create_issue', 'create_issue', 'delete_repo']
+    await run(
+      `for name in ${JSON.stringify(names)}:\n    try:\n        await runtime.call_tool("hub", name, {"id": 1})\n    except runtime.PermissionDenied:\n        pass`,
+    )
+    const about = { parent: of('cell.started')[0]!.id, session: of('cell.started')[0]!.session, client: 'observer' }
+    const of1 = { ...about, kind: 'tool', server: 'hub' }
+    const asks = { rule: '"create_issue"', source: 'the definition of hub' }
+    const [read, asked, again, refused, denied] = of('call.decided')
+    expect(of('call.decided')).toHaveLength(5)
+    expect(read).toMatchObject({ ...of1, name: 'get_issue', decision: 'allow' })
+    expect(read!.rule).toBeUndefined()
+    for (const one of [asked, again])
+      expect(one).toMatchObject({ ...of1, ...asks, name: 'create_issue', decision: 'ask' })
+    expect(refused).toMatchObject({ ...of1, ...asks, id: again!.id, decision: 'deny' })
+    expect(denied).toMatchObject({ ...of1, name: 'delete_repo', decision: 'deny', rule: '"delete_repo"' })
+    // The calls that are made have the ids of their decisions, and no other begins.
+    expect(of('call.started').map(({ id }) => id)).toEqual([read!.id, asked!.id])
+    const questions = of('question.asked')
+    const calls = [{ server: 'hub', name: 'create_issue', args: { id: 1 } }]
+    expect(questions).toMatchObject([about, about].map((one) => ({ ...one, method: 'permission', calls })))
+    expect(questions[0]!.message).toContain('hub.create_issue')
+    const ids = questions.map(({ id }) => id)
+    expect(of('question.answered')).toMatchObject([
+      { id: ids[0], answer: 'yes' },
+      { id: ids[1], answer: 'no' },
+    ])
+    const order = ['call.decided', 'question.asked', 'question.answered', 'call.started', 'call.ended']
+    const told = events.slice(events.indexOf(asked!), events.indexOf(again!)).map(({ type }) => type)
+    expect(told.filter((type) => order.includes(type))).toEqual(order)
+  })
+
   it('tell of changed definitions by name', async () => {
     const { run, of, redefine } = await openObserved({ servers: { a: good, b: good } })
     await run('1')

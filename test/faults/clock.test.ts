@@ -1,22 +1,12 @@
 // This file verifies that a bridge goes on when the time of day jumps, as it does after a sleep or when a machine first hears of the true time.
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { fixtureServer, makeHome, ROOT } from '../support/bridge-process.ts'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
+import { shiftingClock } from '../support/shifting-clock.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-const CLOCK = pathToFileURL(path.join(ROOT, 'test/fixtures/shifting-clock.mjs')).href
 const DAY_MS = 86_400_000
 const JUMPS = [3 * DAY_MS, -3 * DAY_MS, 400 * DAY_MS, 0]
-
-function shiftingClock(folder: string) {
-  const file = path.join(folder, 'clock-shift')
-  const set = (shiftMs: number) => writeFileSync(file, String(shiftMs))
-  set(0)
-  return { set, env: { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_SHIFT_FILE: file } }
-}
 
 it('a session keeps its variables, its servers and what was saved', { timeout: 120_000 }, async () => {
   const home = makeHome({ calm: fixtureServer('raw.mjs', 'good'), broken: { command: 'not-there' } })

@@ -26,10 +26,13 @@ export interface Answer {
 export class HttpClient {
   readonly client: Client
   readonly transport: StreamableHTTPClientTransport
+  /** What it shows the bridge. */
+  readonly token: string
 
-  constructor(client: Client, transport: StreamableHTTPClientTransport) {
+  constructor(client: Client, transport: StreamableHTTPClientTransport, token: string) {
     this.client = client
     this.transport = transport
+    this.token = token
   }
 
   async call(args: Record<string, unknown>, options: Parameters<Client['callTool']>[1] = {}): Promise<Answer> {
@@ -81,7 +84,7 @@ export class HttpBridge {
     prepare?.(client)
     await client.connect(transport)
     onTestFinished(() => client.close())
-    return new HttpClient(client, transport)
+    return new HttpClient(client, transport, token)
   }
 }
 
@@ -90,17 +93,24 @@ export interface HttpBridgeOptions {
   env?: Record<string, string>
   /** As `--http` takes it. */
   address?: string
+  /** More of the command line. */
+  args?: string[]
   /** One that is there already. */
   home?: string
+  /** Prepares the home folder before the bridge starts. */
+  prepareHome?: (home: string) => void
 }
 
 export async function startHttpBridge({
   servers = {},
   env = {},
   address = '0',
+  args = [],
   home = makeHome(servers),
+  prepareHome,
 }: HttpBridgeOptions = {}) {
-  const child = spawn(process.execPath, [CLI, 'run', '--http', address], {
+  prepareHome?.(home)
+  const child = spawn(process.execPath, [CLI, 'run', '--http', address, ...args], {
     env: bridgeEnv(home, env),
     cwd: home,
     stdio: ['ignore', 'ignore', 'pipe'],

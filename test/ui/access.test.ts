@@ -1,6 +1,7 @@
 // This file verifies who gets to see the page: the browser that has opened a link, once, and nobody else on the machine or the network.
-import { createServer, request as httpRequest } from 'node:http'
+import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Access, cookieName } from '../../src/ui/access.ts'
 import { servePage } from '../../src/ui/serve-page.ts'
 import { BROWSER, launch, openLink, openPage } from '../support/browser-page.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -50,6 +51,35 @@ describe('a link to the page', () => {
 
   it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])('cannot be made up: %s', async (path) => {
     expect((await (await open()).send(path)).status).toBe(401)
+  })
+})
+
+describe('an old token', () => {
+  const MINUTE_MS = 60_000
+  const sent = (headers: object) => ({ headers }) as IncomingMessage
+
+  it.each([
+    [9 * MINUTE_MS, true],
+    [11 * MINUTE_MS, false],
+  ])('of a link lets in after %i ms: %s', (age, expected) => {
+    let now = 1_000
+    const access = new Access('secret', () => now)
+    const link = access.newLink()
+    now += age
+    expect(access.redeem(link) !== undefined).toBe(expected)
+  })
+
+  it.each([
+    [23 * 60 * MINUTE_MS, 'secret', true],
+    [25 * 60 * MINUTE_MS, 'secret', false],
+    [0, 'another secret', false],
+  ])('of a page lets in after %i ms, when the bridge signs with the %s: %s', (age, secret, expected) => {
+    const first = new Access('secret', () => 1_000)
+    const { cookie, key } = first.redeem(first.newLink())!
+    const later = new Access(secret, () => 1_000 + age)
+    const request = sent({ cookie: `${cookieName(7717)}=${cookie}`, 'x-sandbridge-key': key })
+    expect([later.hasCookie(request, 7717), later.hasPass(request, 7717)]).toEqual([expected, expected])
+    expect(later.hasPass(request, 7718)).toBe(false)
   })
 })
 

@@ -3,10 +3,10 @@ const KEY_NAME = 'sandbridge-key'
 
 /** Take the key out of the address, where the link has put it. */
 export function takeKey(): void {
-  const [, key] = /^#key=([\w-]+)$/.exec(location.hash) ?? []
+  const [, key, view = 'now'] = /^#key=([\w-]+)(?:&at=(ask))?$/.exec(location.hash) ?? []
   if (key === undefined) return
   localStorage.setItem(KEY_NAME, key)
-  history.replaceState(null, '', `${location.pathname}#/now`)
+  history.replaceState(null, '', `${location.pathname}#/${view}`)
 }
 
 /** The bridge has refused or failed; `message` is for the user. */

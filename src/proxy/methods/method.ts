@@ -21,6 +21,7 @@ import type { Upstreams } from '../../upstream/upstream.ts'
 import type { CellPermissions } from '../permissions/cell-permissions.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
 import type { Scope } from '../scope.ts'
+import type { UserQuota } from '../user/user-quota.ts'
 
 interface ProxyOptions {
   catalog: Catalog
@@ -58,6 +59,8 @@ export interface CellContext extends ProxyOptions {
   events: EventStream
   /** The cell. */
   origin: Origin
+  /** What its user may use up; missing for one that has no limits. */
+  quota?: UserQuota | undefined
   scope: Scope
   /** Whom upstreams may ask something meanwhile. */
   asker: Asker | undefined

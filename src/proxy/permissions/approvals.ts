@@ -5,12 +5,12 @@ import { newId } from '../../events/new-id.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Decision } from '../../policy/policy.ts'
-import type { RuleEntry } from '../../policy/rule.ts'
 import { deniedByAnswer } from './denied.ts'
 import { CellGrants, exactKey, type GrantableCall, shapeKey } from './grants.ts'
 import type { CellOf } from './cell-permissions.ts'
 import type { Permissions } from './permissions.ts'
-import { type Answer, askByElicitation, canElicit, isAnswer } from './ask-by-elicitation.ts'
+import { askByLink, canShowLinks } from './answer-page.ts'
+import { type Answer, askByElicitation, canElicit, isAnswer, noAnswer } from './ask-by-elicitation.ts'
 import { callsText, type ShownCall } from './question-text.ts'
 
 interface Approval {
@@ -126,9 +126,9 @@ export class Approvals {
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
     const permissions = this.#permissions
-    const { asker, allowed } = this.#cell
+    const { asker, allowed, keepsQuestions } = this.#cell
     if (allowed) return UNWATCHED
-    if (!asker || !canElicit(asker)) return this.#keptAnswer(text, group)
+    if (!asker || !canElicit(asker)) return keepsQuestions ? this.#keptAnswer(text, group, signal) : noTerminal(group)
     if (!permissions.hasRoom) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
     const end = this.#tellQuestion(text, group)
     permissions.openQuestions += 1
@@ -142,12 +142,14 @@ export class Approvals {
     }
   }
 
-  /** Of a client that cannot ask: what its user has answered in a terminal or on the page since the calls were made before. */
+  /** Of a client that cannot ask: what its user has answered in a terminal or on the page since the calls were made before, or answers by a link. */
   async #keptAnswer(
     text: string,
     group: readonly Pick<Approval, 'call'>[],
+    signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, pageAddress } = this.#permissions.options
+    const { questions, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
+    const { asker, origin } = this.#cell
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -155,14 +157,24 @@ export class Approvals {
       this.#tellQuestion(text, group)(answer)
       return isAnswer(answer) ? answer : 'no'
     }
-    if (!(await questions.keep(id, text)))
-      return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
-    const page = pageAddress()
-    this.#cell.origin.log.warning('A call waits for an answer: run `sandbridge approve`', {
-      question: id,
-      ...(page && { page }),
-    })
-    return { why: 'this client cannot ask its user', hint: unasked(page) }
+    const question = await questions.keep(id, text)
+    if (!question) return { why: 'too many questions are open', hint: 'Wait until they are answered.' }
+    const page = await this.#permissions.options.page()
+    if (page && asker && canShowLinks(asker)) {
+      const end = this.#tellQuestion(text, group)
+      const told = { question, link: page.linkTo(question), questions }
+      const given = await askByLink(asker, told, { timeoutMs, signal }).catch((error: unknown) => {
+        end('unanswered')
+        throw error
+      })
+      end(given ?? 'unanswered')
+      return given ?? noAnswer(timeoutMs)
+    }
+    const link = page?.newLink('ask')
+    const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
+    origin.log.warnUser(what, { question: id }, { link })
+    if (page && link !== undefined && opensBrowser) this.#permissions.browser.show(page, link)
+    return { why: 'this client cannot ask its user', hint: unasked(page?.address) }
   }
 
   /** @returns what tells of the answer */
@@ -187,22 +199,15 @@ export class Approvals {
 
   /** @param isExact whether the arguments are all that will be sent */
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
-    const { options } = this.#permissions
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)
     if (answer === 'yes-session' || answer === 'yes-always')
       this.#permissions.of(this.#cell.session).tools.add(call.toolKey)
-    if (answer !== 'yes-always') return
+    // Rules are for everybody: one of several users decides for their own session.
+    if (answer !== 'yes-always' || this.#cell.origin.user !== undefined) return
     try {
-      if (call.isChanged === true) await options.accept(tool)
-      const rule: RuleEntry = {
-        server: call.server,
-        tool: call.tool,
-        definition: call.definition,
-        insteadOfAsking: true,
-      }
-      await options.remember(rule)
+      await this.#permissions.allowAlways(tool)
     } catch (error) {
       this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
     }
@@ -239,6 +244,13 @@ export class Approvals {
 const UNWATCHED = {
   why: 'nobody watches a scheduled run',
   hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
+}
+
+/** For a person who runs a command in a pipe or a job. */
+function noTerminal(group: readonly Pick<Approval, 'call'>[]): { why: string; hint: string } {
+  const names = [...new Set(group.map(({ call: { server, tool } }) => `${server}__${tool}`))]
+  const hint = `Run it in a terminal to be asked, or allow it for good: sandbridge permissions allow ${names.join(' ')}`
+  return { why: 'there is no terminal to ask in', hint }
 }
 
 /** Code in the sandbox reads this, too: the page's address is no secret, a link that lets in is. */

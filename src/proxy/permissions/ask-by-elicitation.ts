@@ -34,8 +34,12 @@ export async function askByElicitation(
     return (typeof answer === 'string' ? ANSWERS.get(answer) : undefined) ?? 'no'
   } catch (error) {
     if (!timeout.aborted) throw error
-    return { why: `no answer came within ${Math.round(timeoutMs / 1000)} s`, hint: 'Ask the user, and call it again.' }
+    return noAnswer(timeoutMs)
   }
+}
+
+export function noAnswer(timeoutMs: number): { why: string; hint: string } {
+  return { why: `no answer came within ${Math.round(timeoutMs / 1000)} s`, hint: 'Ask the user, and call it again.' }
 }
 
 function form(message: string): Question {

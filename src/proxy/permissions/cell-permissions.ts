@@ -19,6 +19,8 @@ export interface CellOf {
   allowed?: ReadonlySet<string> | undefined
   events: EventStream
   origin: Origin
+  /** Whether a question whose client cannot ask is kept, to be answered elsewhere before the code is run again. */
+  keepsQuestions: boolean
   /** Interrupts the cell, because the user wants it to end. */
   stop: () => void
 }
@@ -56,7 +58,7 @@ export class CellPermissions {
 
   /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
   refuseDenied(tool: CatalogTool): void {
-    if (this.#permissions.standing(tool) === 'denied') throw this.#tellDenied(tool, {})
+    if (this.#permissions.policy.isDenied(this.#permissions.subject(tool))) throw this.#deny(tool, {})
   }
 
   /**
@@ -68,15 +70,23 @@ export class CellPermissions {
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
     const id = this.#tellDecision(tool, args, decision)
-    if (decision.verdict === 'deny') throw this.#denied(tool, decision)
+    if (decision.verdict === 'deny') throw this.#refusal(tool, args)
     let sent = args
     if (decision.verdict === 'ask') {
       const call = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
-      await this.#approvals.approve({ tool, call, decision, signal })
+      try {
+        await this.#approvals.approve({ tool, call, decision, signal })
+      } catch (error) {
+        this.#tellDecision(tool, args, { ...decision, verdict: 'deny' }, id)
+        throw error
+      }
       sent = call.args
     }
     const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
-    if (reached) throw deniedByLimit(subject, reached)
+    if (reached) {
+      this.#tellDecision(tool, args, { verdict: 'deny', rule: reached.rule }, id)
+      throw deniedByLimit(subject, reached)
+    }
     return { args: sent, ...(id !== undefined && { id }) }
   }
 
@@ -90,10 +100,10 @@ export class CellPermissions {
     const outcomes = calls.map(({ tool, args }, index) => {
       const subject = permissions.subject(tool)
       const standing = permissions.policy.standing(subject)
-      if (standing === 'denied') return this.#tellDenied(tool, {})
+      if (standing === 'denied') return this.#deny(tool, args ?? {})
       if (args === undefined && standing !== 'asks') return undefined
       const decision = validate(permissions.policy, { ...subject, args: args ?? {} })
-      if (decision.verdict === 'deny') return this.#tellDenied(tool, args ?? {})
+      if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
       if (decision.verdict === 'ask') {
         const call = mutate({ ...subject, args: args ?? {}, toolKey: permissions.toolKey(tool, subject) })
         asked.push({ index, call, decision, isExact: args !== undefined, tool })
@@ -102,14 +112,22 @@ export class CellPermissions {
     })
     if (asked.length === 0 || outcomes.some((outcome) => outcome !== undefined)) return outcomes
     const refusals = await this.#approvals.foresee(asked, signal)
-    for (const [at, { index }] of asked.entries()) outcomes[index] = refusals[at]
+    for (const [at, { index, tool, call, decision }] of asked.entries()) {
+      outcomes[index] = refusals[at]
+      if (refusals[at]) this.#tellDecision(tool, call.args, { ...decision, verdict: 'deny' })
+    }
     return outcomes
   }
 
-  #tellDecision(tool: CatalogTool, args: Arguments, { verdict, rule }: Decision): string | undefined {
+  /** @param id of a call that was decided about before, whose decision this replaces */
+  #tellDecision(
+    tool: CatalogTool,
+    args: Readonly<Arguments>,
+    { verdict, rule }: Pick<Decision, 'verdict' | 'rule'>,
+    id = newId(),
+  ): string | undefined {
     const { events, origin } = this.#cell
     if (!events.active) return undefined
-    const id = newId()
     const kind = tool.method === undefined ? 'tool' : tool.method === 'get_prompt' ? 'prompt' : 'resource'
     const named = kind === 'prompt' ? args['name'] : kind === 'resource' ? args['uri'] : undefined
     events.emit({
@@ -130,14 +148,18 @@ export class CellPermissions {
     return id
   }
 
-  /** Observers hear of a call that is refused before its arguments are looked at, as of any other. */
-  #tellDenied(tool: CatalogTool, args: Arguments): BridgeError {
-    const decision = validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args })
-    this.#tellDecision(tool, args, { ...decision, verdict: 'deny' })
-    return this.#denied(tool, decision)
+  /** Tells that the rules deny a call. */
+  #deny(tool: CatalogTool, args: Arguments): BridgeError {
+    this.#tellDecision(tool, args, this.#judge(tool, args))
+    return this.#refusal(tool, args)
   }
 
-  #denied(tool: CatalogTool, decision: Decision): BridgeError {
-    return deniedByRule(this.#permissions.subject(tool), decision, this.#permissions.allowedOf(tool.server))
+  #refusal(tool: CatalogTool, args: Arguments): BridgeError {
+    const { server } = tool
+    return deniedByRule(this.#permissions.subject(tool), this.#judge(tool, args), this.#permissions.allowedOf(server))
+  }
+
+  #judge(tool: CatalogTool, args: Arguments): Decision {
+    return validate(this.#permissions.policy, { ...this.#permissions.subject(tool), args })
   }
 }

@@ -4,11 +4,11 @@ import { definitionKey, toolFingerprint } from '../../catalog/disk-cache.ts'
 import { CatalogOffering } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/server-definition.ts'
-import type { Log } from '../../log.ts'
 import type { KeptQuestions } from '../../state/kept-questions.ts'
-import { CallLimits, type Counts, type LimitReached } from '../../policy/limits.ts'
+import type { CallLimits, Counts, LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
 import type { Rule, RuleEntry } from '../../policy/rule.ts'
+import { type AnswerPage, Browser } from './answer-page.ts'
 
 export interface PermissionsOptions {
   policy: Policy
@@ -26,9 +26,12 @@ export interface PermissionsOptions {
   askTimeoutMs: number
   /** Where questions wait whose client cannot ask. */
   questions: KeptQuestions
-  /** Where they can be answered beside a terminal. It opens only in a browser that was let in. */
-  pageAddress: () => string | undefined
-  log: Pick<Log, 'info' | 'warning'>
+  /** How often calls were made in the last hour, by all users. */
+  limits: CallLimits
+  /** Where they can be answered beside a terminal, served from the first such question on; undefined where no page is served. */
+  page: () => Promise<AnswerPage | undefined>
+  /** Whether the user's browser is opened for them. */
+  opensBrowser: boolean
 }
 
 /** What is kept of one session. */
@@ -46,7 +49,7 @@ export class Permissions {
   readonly options: PermissionsOptions
   policy: Policy
   openQuestions = 0
-  readonly #limits = new CallLimits()
+  readonly browser = new Browser()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
   /** What is asked of a definition for every call. */
   readonly #servers = new WeakMap<ServerDefinition, Pick<Subject, 'definition' | 'isProjects'>>()
@@ -96,10 +99,17 @@ export class Permissions {
     return known
   }
 
+  /** A tool as it is now, for good: its rule comes before rules that ask. */
+  async allowAlways(tool: CatalogTool): Promise<void> {
+    const { server, tool: name, definition, isChanged } = this.subject(tool)
+    if (isChanged === true) await this.options.accept(tool)
+    await this.options.remember({ server, tool: name, definition, insteadOfAsking: true })
+  }
+
   /** Counts a call that is about to be made, unless it is one too many. */
   count(rules: readonly Rule[], cell: Counts, session: object): LimitReached | undefined {
     if (rules.length === 0) return undefined
-    return this.#limits.take(rules, cell, this.of(session).counts, performance.now())
+    return this.options.limits.take(rules, cell, this.of(session).counts, performance.now())
   }
 
   #definition(server: string): ServerDefinition | undefined {

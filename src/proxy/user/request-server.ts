@@ -16,12 +16,24 @@ const asked = new WeakMap<object, Set<string>>()
 
 type Context = Pick<
   CallContext,
-  'registries' | 'refreshServers' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'addedServers'
+  | 'registries'
+  | 'refreshServers'
+  | 'asker'
+  | 'session'
+  | 'signal'
+  | 'scope'
+  | 'catalog'
+  | 'facts'
+  | 'addedServers'
+  | 'origin'
 >
 
 /** The server, usable at once. @throws BridgeError SERVER_REFUSED when the user does not want it or cannot be asked, and why it did not start */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
-  const { registries, asker, session, signal } = context
+  const { registries, asker, session, signal, origin } = context
+  // A new server is one for everybody, and its command runs as the owner of the bridge.
+  if (origin.user !== undefined)
+    throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
   const { planAddition } = await import('../../registry/plan-addition.ts')
   const found = await (await registries()).get(name, { signal })
   const planned = planAddition(found, { engine: await context.addedServers.engine() })

@@ -28,7 +28,7 @@ export class ClientGroup {
   constructor({ bridge, registry, user, vanishedMs }: GroupOptions) {
     const { settings, log } = bridge
     const onerror = (error: Error) => log.debug('MCP', { error, ...(user !== undefined && { user }) })
-    const sessions = new SessionHandles({ registry, idleMs: settings.runtimeIdleTimeoutMs })
+    const sessions = new SessionHandles({ registry, user, idleMs: settings.runtimeIdleTimeoutMs })
     const runs = new OpenRuns()
     const getConversation = () => Promise.resolve({ bridge, sessions })
     this.#legacy = new LegacyConversations({ bridge, registry, settings, log, user, vanishedMs })

@@ -56,6 +56,11 @@ export class Connections {
     return true
   }
 
+  /** End all that have not shown it, also where a handshake has not ended. */
+  dropStrangers(): void {
+    for (const socket of this.#strangers.keys()) socket.destroy()
+  }
+
   #growOld(stranger: Stranger): void {
     if (stranger.timers.length === 0) return
     stranger.isOld = true

@@ -2,23 +2,32 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Log } from '../../log.ts'
 import { hasExpired, hashOf, type NamedTokens } from './named-tokens.ts'
+import type { AccessTokens } from './oauth/access-tokens.ts'
 
 export interface Client {
-  /** The name of its token; missing for the bridge's own token. */
+  /** The name of its token, or whom an access token was issued for; missing for the bridge's own token. */
   user?: string
 }
 
-/** Undefined for a token that is unknown, expired or revoked. */
+/**
+ * Undefined for a token that is unknown, expired or revoked.
+ * @throws BearerRefusal for an access token of an authorization server that is not accepted
+ */
 export type FindClient = (token: string) => Promise<Client | undefined>
 
 interface Options {
   /** The bridge's own. */
   token: string
   named: Pick<NamedTokens, 'list'>
+  /** Missing where no authorization server is configured. */
+  accessTokens?: Pick<AccessTokens, 'userOf'> | undefined
   log: Log
 }
 
-export function createFindClient({ token, named, log }: Options): FindClient {
+/** Three parts, as a signed JWT has them. No token that the bridge makes has a dot. */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/
+
+export function createFindClient({ token, named, accessTokens, log }: Options): FindClient {
   const own = hashOf(token)
   let isUnreadable = false
 
@@ -44,6 +53,7 @@ export function createFindClient({ token, named, log }: Options): FindClient {
       const isSame = timingSafeEqual(hash, Buffer.from(one.sha256, 'hex'))
       if (isSame && !hasExpired(one)) found = { user }
     }
+    if (!found && accessTokens && JWT.test(given)) return { user: await accessTokens.userOf(given) }
     return found
   }
 }

@@ -1,15 +1,27 @@
 // Who is let in, decided before a byte of a request's body is read: a client that names this machine, is no web page of another site, and has the token.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
+import type { Log } from '../../log.ts'
 import type { Client, FindClient } from './find-client.ts'
+import { BearerRefusal } from './oauth/bearer-refusal.ts'
 import { hostOf, isAddress, isLoopbackName, LOOPBACK_NAMES, originHost } from './origin-headers.ts'
 import { refuse } from './refuse.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 export interface GuardOptions {
   /** What the bridge listens on. */
   host: string
+  /** The address that clients use, where one is set. */
+  publicUrl?: string | undefined
+  proxies: TrustedProxies
   findClient: FindClient
+  /** The WWW-Authenticate header of a refusal. */
+  challenge: (refusal?: BearerRefusal) => string
+  log: Log
 }
+
+/** For a client whose token cannot be checked now. */
+const RETRY_AFTER_S = 10
 
 /** Both answer a request that may not go on. */
 export interface Guard {
@@ -22,9 +34,15 @@ export interface Guard {
 /** A request with two of one of these means one thing to us and perhaps another to what is between us and its sender. */
 const ONCE = ['host', 'origin', 'authorization']
 
-export function createGuard({ host, findClient }: GuardOptions): Guard {
+export function createGuard({ host, publicUrl, proxies, findClient, challenge, log }: GuardOptions): Guard {
+  const at = publicUrl === undefined ? undefined : new URL(publicUrl)
   const names = new Set(
-    [...LOOPBACK_NAMES, ...(isLoopback(host) ? [host] : [host, hostname()])].map((n) => n.toLowerCase()),
+    [
+      ...LOOPBACK_NAMES,
+      host,
+      ...(isLoopback(host) ? [] : [hostname()]),
+      ...(at ? [at.hostname.replace(/[[\]]/g, '')] : []),
+    ].map((n) => n.toLowerCase()),
   )
   // DNS rebinding makes a name of the attacker's mean this machine. An address means what it says.
   const isOurs = (name: string): boolean => names.has(name) || (!isLoopback(host) && isAddress(name))
@@ -33,11 +51,15 @@ export function createGuard({ host, findClient }: GuardOptions): Guard {
     const { headersDistinct } = request
     const twice = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1)
     if (twice !== undefined) return refuseAndClose(response, 400, `Send one ${twice} header`)
-    const name = hostOf(request.headers.host ?? '')
+    const sender = proxies.senderOf(request)
+    if (!sender) return refuseAndClose(response, 400, 'Send one X-Forwarded-Host and one X-Forwarded-Proto')
+    if (at?.protocol === 'https:' && sender.protocol === 'http')
+      return refuseAndClose(response, 403, 'Use https: the token must not be sent unencrypted')
+    const name = hostOf(sender.host)
     if (name === undefined || !isOurs(name))
       return refuseAndClose(response, 403, 'The Host header does not name this server')
     const { origin } = request.headers
-    if (origin !== undefined && !isLoopbackName(originHost(origin))) {
+    if (origin !== undefined && origin !== at?.origin && !isLoopbackName(originHost(origin))) {
       return refuseAndClose(response, 403, 'This Origin is not allowed')
     }
     return true
@@ -46,12 +68,18 @@ export function createGuard({ host, findClient }: GuardOptions): Guard {
   const letIn: Guard['letIn'] = async (request, response) => {
     if (!isAddressed(request, response)) return undefined
     const [, given = ''] = /^Bearer ([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '') ?? []
-    const client = await findClient(given)
+    const found = await findClient(given).catch((error: unknown) => {
+      if (error instanceof BearerRefusal) return error
+      throw error
+    })
     // It may have gone away meanwhile.
     if (response.destroyed) return undefined
-    if (client) return client
-    response.setHeader('www-authenticate', 'Bearer')
-    refuseAndClose(response, 401, 'Authentication required: send Authorization: Bearer TOKEN')
+    if (found && !(found instanceof BearerRefusal)) return found
+    const status = found?.kind.status ?? 401
+    log.debug('A request was refused', { status, address: proxies.senderOf(request)?.address })
+    if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S)
+    else response.setHeader('www-authenticate', challenge(found))
+    refuseAndClose(response, status, found?.message ?? 'Authentication required: send Authorization: Bearer TOKEN')
     return undefined
   }
   return { isAddressed, letIn }

@@ -83,6 +83,7 @@ export class LegacyConversations {
     })
     const streams: Conversation['streams'] = {}
     const held: HeldSession = registry.hold({
+      user,
       idleMs: () => {
         if (streams.open !== 0) return IDLE_MS
         const { withVariables, without } = vanishedMs

@@ -22,7 +22,8 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   }
 }
 
-function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+/** @throws BodyError as above */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   const tooLarge = new BodyError(413, `The request body exceeds ${maxBytes} bytes`, -32_000)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge)
   return new Promise((resolve, reject) => {

@@ -1,21 +1,26 @@
 // Serves many clients of both protocol eras at /mcp, from one bridge: which request goes where, and how much of everything there may be.
 // Who is let in is the guard's business, which session a request is for that of LegacyConversations and SessionHandles.
 import { once } from 'node:events'
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bridge } from '../../bridge.ts'
-import { BridgeError } from '../../errors.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { Log } from '../../log.ts'
 import type { Address } from './address.ts'
 import { ClientGroup, ClientGroups } from './client-groups.ts'
-import { Connections } from './connections.ts'
 import { createFindClient } from './find-client.ts'
 import { createGuard } from './guard.ts'
 import { createHealth, HEALTH_PATHS } from './health.ts'
+import { openListener } from './listener.ts'
 import { NamedTokens } from './named-tokens.ts'
+import { AccessTokens } from './oauth/access-tokens.ts'
+import type { BearerRefusal } from './oauth/bearer-refusal.ts'
+import { ProtectedResource } from './oauth/protected-resource.ts'
 import { refuse } from './refuse.ts'
 import { BodyError, readJsonBody } from './request-body.ts'
 import { SessionRegistry } from './session-registry.ts'
+import type { TlsFiles } from './tls-files.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 
 const PATH = '/mcp'
 /** How often a bridge that drains looks whether its cells have ended. */
@@ -45,6 +50,14 @@ export const HTTP_LIMITS = {
   vanishedMs: { withVariables: 120_000, without: 30_000 },
 }
 
+export interface HttpOptions extends Address {
+  /** The bridge's own. */
+  token: string
+  tls?: TlsFiles | undefined
+  /** Addresses and ranges of proxies that are believed. */
+  trustedProxies?: readonly string[]
+}
+
 export interface HttpService {
   url: string
   /** Accept no new session, and wait until no cell runs and no call is being answered, or `maxMs` are over. */
@@ -56,10 +69,10 @@ export interface HttpService {
   close(settle?: () => Promise<void>): Promise<void>
 }
 
-/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on */
+/** @throws BridgeError CONFIG_INVALID when the address cannot be listened on, or one of the options is wrong */
 export async function serveHttp(
   bridge: Bridge,
-  { host, port, token }: Address & { token: string },
+  { host, port, token, tls, trustedProxies = [] }: HttpOptions,
   limits = HTTP_LIMITS,
 ): Promise<HttpService> {
   const { settings, log } = bridge
@@ -68,12 +81,16 @@ export async function serveHttp(
     close: (session) =>
       bridge.closeSession(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
+    maxOfUser: settings.userSandboxCount,
   })
   const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, vanishedMs: limits.vanishedMs }))
-  const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), log })
-  const guard = createGuard({ host, findClient })
+  const resource = () => settings.publicUrl ?? listener.origin + PATH
+  const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
+  const findClient = createFindClient({ token, named: new NamedTokens(settings.stateDir), accessTokens, log })
+  const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? 'Bearer'
+  const proxies = new TrustedProxies(trustedProxies)
+  const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })
   const answerHealth = createHealth({ findProvider: () => bridge.findProvider(() => {}), isDraining: () => isDraining })
-  const connections = new Connections(limits)
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
   let isDraining = false
@@ -84,11 +101,14 @@ export async function serveHttp(
       if (guard.isAddressed(request, response)) answerHealth(request, response, path)
       return
     }
+    if (protectedResource?.isMetadata(path, PATH)) {
+      if (guard.isAddressed(request, response)) protectedResource.answer(request, response)
+      return
+    }
     if (path !== PATH) return refuse(response, 404, `The address ends in ${PATH}`)
     const client = await guard.letIn(request, response)
     if (!client) return
-    if (!connections.admit(request.socket))
-      return refuse(response, 503, 'Too many connections are open', { close: true })
+    if (!listener.admit(request.socket)) return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
       response.setHeader('allow', METHODS.join(', '))
       return refuse(response, 405, 'Method not allowed')
@@ -101,24 +121,18 @@ export async function serveHttp(
     await groups.of(client).answer(request, response, body)
   }
 
-  const server = createHttpServer(
-    { requestTimeout: limits.requestMs, headersTimeout: limits.requestMs, connectionsCheckingInterval: 1_000 },
-    (request, response) => {
-      answer(request as ServerRequest, response).catch((error: unknown) => {
-        if (!(error instanceof BodyError)) log.error('Answering a request failed', { error })
-        if (response.headersSent) response.destroy()
-        else if (error instanceof BodyError) refuse(response, error.status, error.message, { code: error.code })
-        else refuse(response, 500, 'Internal error', { code: -32_603 })
-      })
-    },
-  )
-  server.on('connection', (socket) => connections.add(socket))
-  server.setTimeout(limits.stallMs)
-  await listen(server, { host, port })
-  // Such as having no file descriptor left for a connection.
-  server.on('error', (error) => log.warning('Accepting a connection failed', { error }))
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    answer(request as ServerRequest, response).catch((error: unknown) => {
+      if (!(error instanceof BodyError)) log.error('Answering a request failed', { error })
+      if (response.headersSent) response.destroy()
+      else if (error instanceof BodyError) refuse(response, error.status, error.message, { code: error.code })
+      else refuse(response, 500, 'Internal error', { code: -32_603 })
+    })
+  }
+  const listener = await openListener({ host, port, tls, proxies, limits, log, onRequest })
+  accessTokens?.lookUpKeys()
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${PATH}`,
+    url: listener.origin + PATH,
     drain: async (maxMs) => {
       isDraining = true
       registry.stop()
@@ -129,7 +143,7 @@ export async function serveHttp(
     close: async (settle) => {
       isClosing = true
       isDraining = true
-      server.close()
+      listener.stop()
       if (settle) {
         await settle()
         // Streams that a client listens on do not end by themselves.
@@ -137,17 +151,20 @@ export async function serveHttp(
         await Promise.all(answers.map((response) => once(response, 'close')))
       }
       await groups.close()
-      server.closeAllConnections()
+      listener.close()
     },
   }
 }
 
-function listen(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `--http: ${host}:${port} cannot listen: ${cause.message}`
-      reject(new BridgeError('CONFIG_INVALID', message, { cause }))
-    })
-    server.listen(port, host, resolve)
-  })
+/** What accepts tokens of authorization servers, and tells of them; nothing where none is configured. */
+function createOAuth(
+  { oauthIssuers: issuers, oauthAudience, oauthScopes: scopes }: Settings,
+  resource: () => string,
+  log: Log,
+): { accessTokens?: AccessTokens; protectedResource?: ProtectedResource } {
+  if (issuers.length === 0) return {}
+  return {
+    accessTokens: new AccessTokens({ issuers, audience: () => oauthAudience ?? resource(), scopes, log }),
+    protectedResource: new ProtectedResource({ resource, issuers, scopes }),
+  }
 }

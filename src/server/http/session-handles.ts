@@ -12,6 +12,7 @@ const HANDLE_BYTES = 18
 
 interface HandleOptions {
   registry: SessionRegistry
+  user: string | undefined
   idleMs: number
 }
 
@@ -40,9 +41,10 @@ export class SessionHandles implements Sessions {
   }
 
   async #useNew<T>(work: (session: Session, newHandle: string) => Promise<T>): Promise<T> {
-    const { registry, idleMs } = this.#options
+    const { registry, idleMs, user } = this.#options
     const handle = randomBytes(HANDLE_BYTES).toString('base64url')
     const held: HeldSession = registry.hold({
+      user,
       idleMs: () => idleMs,
       isExpendable: () => !this.#cameBack.has(held),
       onEnd: () => this.#held.delete(handle),

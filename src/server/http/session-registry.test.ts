@@ -19,7 +19,7 @@ function setUp(max: number) {
     close: async (session) => void closed.push(session),
     max,
   })
-  const handles = new SessionHandles({ registry, idleMs: IDLE_MS })
+  const handles = new SessionHandles({ registry, user: undefined, idleMs: IDLE_MS })
   const newSession = () =>
     handles.use(undefined, async (session, handle) => {
       ;(session as unknown as { cells: number }).cells = 1

@@ -8,9 +8,13 @@ interface RegistryOptions {
   close: (session: Session) => Promise<void>
   /** How many there may be at once. */
   max: number
+  /** How many one user may have; missing means as many as there may be. */
+  maxOfUser?: number | undefined
 }
 
 interface HoldOptions {
+  /** Missing for whoever has the bridge's own token. */
+  user?: string | undefined
   /** How long it may lie unused; asked each time its last user has left. */
   idleMs: () => number
   /** Whether it may make room for another although it has variables. */
@@ -36,13 +40,17 @@ export class SessionRegistry {
 
   /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
   hold(options: HoldOptions): HeldSession {
-    const { open, close, max } = this.#options
+    const { open, close, max, maxOfUser = max } = this.#options
+    const { user } = options
     if (this.#hasStopped) {
       throw new BridgeError('SESSION_LIMIT', 'The bridge is shutting down and accepts no new session. No code ran', {
         hint: 'Retry when it runs again.',
       })
     }
-    if (this.#held.size >= max) this.#makeRoom(max)
+    const own = user === undefined ? [] : [...this.#held].filter((held) => held.user === user)
+    if (own.length >= maxOfUser) {
+      makeRoom(own, `You have ${own.length} sessions open, the most for one user`, 'MCP_BRIDGE_USER_SANDBOXES')
+    } else if (this.#held.size >= max) makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_SESSIONS')
     const held: HeldSession = new HeldSession(open(), options, {
       onUse: () => {
         // Work that was on its way when it ended does not bring it back.
@@ -57,18 +65,19 @@ export class SessionRegistry {
     this.#held.add(held)
     return held
   }
+}
 
-  /** Nobody loses variables that they may still come back for: what has none goes first, then what its holder calls expendable. */
-  #makeRoom(max: number): void {
-    const idle = [...this.#held].filter((held) => !held.isBusy)
-    const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
-    if (leaver) void leaver.end()
-    else {
-      throw new BridgeError('SESSION_LIMIT', `${max} sessions are open, and all of them are in use or hold variables`, {
-        hint: 'Retry later, or raise MCP_BRIDGE_HTTP_SESSIONS.',
-      })
-    }
-  }
+/**
+ * Nobody loses variables that they may still come back for: what has none goes first, then what its holder calls expendable.
+ * @param all the one that was used longest ago first
+ */
+function makeRoom(all: readonly HeldSession[], problem: string, setting: string): void {
+  const idle = all.filter((held) => !held.isBusy)
+  const leaver = idle.find((held) => !held.hasVariables) ?? idle.find((held) => held.isExpendable)
+  if (leaver) return void leaver.end()
+  throw new BridgeError('SESSION_LIMIT', `${problem}, and all of them are in use or hold variables`, {
+    hint: `Retry when one of them has ended, or raise ${setting}.`,
+  })
 }
 
 export class HeldSession {
@@ -85,6 +94,10 @@ export class HeldSession {
     this.#options = options
     this.#registry = registry
     this.#startIdleTimer()
+  }
+
+  get user(): string | undefined {
+    return this.#options.user
   }
 
   get isBusy(): boolean {

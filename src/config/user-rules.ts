@@ -1,0 +1,27 @@
+// The rules in a user's own folder, on top of those for all. They only make things stricter, as those of a project do.
+import path from 'node:path'
+import type { Rule } from '../policy/rule.ts'
+import { nodeFileSystem } from './config-file.ts'
+import { PERMISSIONS_FILE } from './own-files.ts'
+import { readRulesFile } from './permission-files.ts'
+import { PlacesSeen } from './places-seen.ts'
+
+export class UserRules {
+  readonly #file: string
+  #seen = new PlacesSeen()
+  #rules: readonly Rule[] | undefined
+
+  constructor(folder: string) {
+    this.#file = path.join(folder, PERMISSIONS_FILE)
+  }
+
+  /** The same list as long as the file is the same. @throws BridgeError CONFIG_INVALID with all that is wrong */
+  async read(): Promise<readonly Rule[]> {
+    if (this.#rules && !this.#seen.hasChanged()) return this.#rules
+    this.#rules = undefined
+    const seen = (this.#seen = new PlacesSeen())
+    const origin = { scope: 'project', file: this.#file, shown: 'permissions.json of this user' } as const
+    const { rules } = await readRulesFile(seen.noting(nodeFileSystem), origin)
+    return (this.#rules = rules)
+  }
+}

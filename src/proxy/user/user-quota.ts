@@ -1,0 +1,52 @@
+// What one user of a bridge that serves many can use up in an hour. Without a limit nothing is counted.
+import { BridgeError } from '../../errors.ts'
+import { HourlyBudget } from '../../policy/hourly-budget.ts'
+
+export interface QuotaLimits {
+  /** Calls to servers per hour; missing means any number. */
+  calls?: number | undefined
+  /** Time of cells per hour, in milliseconds. */
+  cellMs?: number | undefined
+}
+
+export class UserQuota {
+  readonly #limits: QuotaLimits
+  readonly #calls: HourlyBudget | undefined
+  readonly #cells: HourlyBudget | undefined
+
+  constructor(limits: QuotaLimits) {
+    this.#limits = limits
+    this.#calls = limits.calls === undefined ? undefined : new HourlyBudget(limits.calls)
+    this.#cells = limits.cellMs === undefined ? undefined : new HourlyBudget(limits.cellMs)
+  }
+
+  /** @throws BridgeError QUOTA_EXCEEDED when no call may be made now; otherwise it counts as made */
+  takeCall(): void {
+    if (!this.#calls) return
+    const now = performance.now()
+    const wait = this.#calls.waitMs(now)
+    if (wait > 0)
+      throw exceeded(`${this.#limits.calls} calls per hour`, wait, 'MCP_BRIDGE_USER_CALLS', 'The call was not made')
+    this.#calls.spend(1, now)
+  }
+
+  /** @throws BridgeError QUOTA_EXCEEDED when no cell may begin now */
+  checkCells(): void {
+    const wait = this.#cells?.waitMs(performance.now()) ?? 0
+    if (wait === 0) return
+    const seconds = (this.#limits.cellMs ?? 0) / 1000
+    throw exceeded(`${seconds} s of cells per hour`, wait, 'MCP_BRIDGE_USER_CELL_SECONDS', 'No code ran')
+  }
+
+  /** A cell has ended. */
+  spendCell(ms: number): void {
+    this.#cells?.spend(ms, performance.now())
+  }
+}
+
+function exceeded(allowed: string, waitMs: number, setting: string, outcome: string): BridgeError {
+  const at = new Date(Date.now() + waitMs).toISOString().replace(/:\d\d\.\d+Z$/, 'Z')
+  return new BridgeError('QUOTA_EXCEEDED', `You have used up what one user may: ${allowed}. ${outcome}`, {
+    hint: `Retry in ${Math.ceil(waitMs / 60_000)} min, after ${at}. The operator of the bridge sets ${setting}.`,
+  })
+}

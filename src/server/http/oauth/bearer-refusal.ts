@@ -1,0 +1,24 @@
+// Why a bearer token is refused, in the words that its client gets (RFC 6750, section 3.1). Pure.
+
+interface RefusalKind {
+  status: 401 | 403 | 503
+  /** `error` of the WWW-Authenticate header; missing where the token is not at fault. */
+  error?: 'invalid_token' | 'insufficient_scope'
+}
+
+const KINDS = {
+  invalid: { status: 401, error: 'invalid_token' },
+  scope: { status: 403, error: 'insufficient_scope' },
+  unavailable: { status: 503 },
+} as const satisfies Record<string, RefusalKind>
+
+/** The message goes to a client that has not been let in: it repeats nothing of the token. */
+export class BearerRefusal extends Error {
+  override readonly name = 'BearerRefusal'
+  readonly kind: RefusalKind
+
+  constructor(kind: keyof typeof KINDS, message: string) {
+    super(message)
+    this.kind = KINDS[kind]
+  }
+}

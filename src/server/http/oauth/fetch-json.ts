@@ -1,0 +1,37 @@
+// Reads a JSON document of an authorization server: whole, bounded, and from exactly the address that was asked.
+
+/** A key set with its certificates is far smaller. */
+const MAX_BYTES = 512 * 1024
+
+/**
+ * @param address https, or http on this machine
+ * @throws Error that says what came instead of the document
+ */
+export async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
+  if (!isAuthorizationAddress(address)) throw new Error('it names an address that is neither https nor on this machine')
+  const response = await fetch(address, { signal, redirect: 'error', headers: { accept: 'application/json' } })
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new Error(`it answered with HTTP ${response.status}`)
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES / 1024} KiB`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    throw new Error('its answer is not JSON')
+  }
+}
+
+/** Whether keys and metadata may come from there: nobody else can answer in its place. */
+function isAuthorizationAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  if (username !== '' || password !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+}

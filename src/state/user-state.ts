@@ -1,0 +1,38 @@
+// All that is kept for one user, in one folder: what their cells save, and nothing of anyone else.
+import path from 'node:path'
+import { ArtifactStore } from './artifact-store.ts'
+import { MemoryStore } from './memory-store.ts'
+import { ProjectStore } from './project-store.ts'
+import { SavedToolStore } from './saved-tool-store.ts'
+import { LoadableTools, type LoadableToolsOptions } from './loadable-tools.ts'
+
+interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'log'> {
+  stateFolder: string
+  cacheFolder: string
+  /** Whether cells have `/projects`. */
+  hasProjects: boolean
+  findProblems: (store: SavedToolStore) => LoadableToolsOptions['findProblems']
+}
+
+export class UserState {
+  readonly artifacts: ArtifactStore
+  readonly memories: MemoryStore
+  /** Missing when cells have no `/projects`. */
+  readonly projects: ProjectStore | undefined
+  readonly savedTools: SavedToolStore
+  readonly loadableTools: LoadableTools
+
+  constructor({ stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
+    this.artifacts = new ArtifactStore(stateFolder)
+    this.memories = new MemoryStore(stateFolder)
+    this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
+    this.savedTools = new SavedToolStore(stateFolder)
+    this.loadableTools = new LoadableTools({
+      store: this.savedTools,
+      environment,
+      file: path.join(cacheFolder, 'loadable-tools.json'),
+      findProblems: findProblems(this.savedTools),
+      log,
+    })
+  }
+}

@@ -1,0 +1,243 @@
+// This file verifies how a user whose client cannot ask comes to a question: by a link in the log, in the browser, or shown by the client. The link opens
+// once, and neither the model nor the sandbox ever sees it.
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { startHttpBridge } from '../support/http-bridge.ts'
+import { until } from '../support/processes.ts'
+import { ruledBridge } from '../support/ruled-bridge.ts'
+
+const ask = { ask: ['hub__create_issue'] }
+const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+\?at=ask/
+/** The error with all that the sandbox knows of it. */
+const call = (id = 1) => `
+try:
+    i = ${id}; await mcp_hub.create_issue(title="<b>it</b>", id=i)
+    print("called")
+except runtime.PermissionDenied as error:
+    print("denied:", error, vars(error), error.__cause__, error.__context__)`
+
+/** Whether any file below holds the text. */
+function holds(folder: string, text: string): boolean {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    const full = path.join(folder, entry.name)
+    if (entry.isDirectory()) return holds(full, text)
+    return entry.isFile() && readFileSync(full, 'latin1').includes(text)
+  })
+}
+
+describe('a client that cannot ask at all', () => {
+  it('has a link in the log of its user, which lets in once, to the questions', async () => {
+    const heard: unknown[] = []
+    const { bridge, home, reached } = await ruledBridge({
+      permissions: ask,
+      prepare: (client) =>
+        client.setNotificationHandler('notifications/message', ({ params }) => void heard.push(params)),
+    })
+    await bridge.client.setLoggingLevel('debug')
+    const result = await bridge.call({ code: call() })
+    expect(result.text).toMatch(
+      /denied: .*answer at http:\/\/127\.0\.0\.1:\d+\/ui\/#\/ask, or to run `sandbridge approve`/,
+    )
+    await until(() => LINK.test(bridge.stderr))
+    const link = new URL(LINK.exec(bridge.stderr)![0])
+    const word = link.pathname.split('/').at(-1)!
+    // A client that asks for the log lines of its runs hears of the question, and gets no link.
+    await until(() => JSON.stringify(heard).includes('A call waits for an answer'))
+    expect(JSON.stringify(heard)).not.toContain(word)
+    expect(JSON.stringify(result)).not.toContain(word)
+    expect(JSON.stringify(result)).not.toContain('/open/')
+    for (const folder of [path.join(home, 'MCPs'), home].filter(existsSync)) expect(holds(folder, word)).toBe(false)
+
+    const opened = await fetch(link)
+    const page = await opened.text()
+    expect([opened.status, page]).toEqual([200, expect.stringMatching(/url=\/ui\/#key=[\w-]+&amp;at=ask"/)])
+    expect((await fetch(link)).status).toBe(401)
+    const headers = {
+      cookie: opened.headers.get('set-cookie')!.split(';')[0]!,
+      'x-sandbridge-key': /#key=([\w-]+)/.exec(page)![1]!,
+    }
+    const asked = await fetch(new URL('/ui/api/questions', link), { headers })
+    const { questions } = (await asked.json()) as { questions: object[] }
+    const body = JSON.stringify({ ...questions[0], answer: 'yes' })
+    const answered = await fetch(new URL('/ui/api/question/answer', link), { method: 'POST', headers, body })
+    expect(answered.status).toBe(200)
+    expect(await bridge.run(call())).toBe('called')
+    expect(reached()).toHaveLength(1)
+  })
+
+  it.each([
+    [{ MCP_BRIDGE_OPEN: '1' }, 1],
+    [{}, 0],
+  ])('with %j, opens the browser for a burst of questions: %i times', async (env, times) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
+    const opened = path.join(folder, 'opened')
+    for (const name of ['xdg-open', 'open']) {
+      writeFileSync(path.join(folder, name), `#!/bin/sh\necho "$1" >> ${opened}\n`)
+      chmodSync(path.join(folder, name), 0o755)
+    }
+    const PATH = `${folder}:${process.env['PATH']}`
+    const { bridge } = await ruledBridge({ permissions: ask, env: { ...env, PATH } })
+    for (const id of [1, 2, 3]) expect(await bridge.run(call(id))).toContain('denied')
+    await until(() => bridge.stderr.split('/ui/open/').length === 4)
+    if (times > 0) await until(() => existsSync(opened))
+    await sleep(500)
+    const links = existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : []
+    expect(links).toHaveLength(times)
+    for (const link of links) {
+      expect(bridge.stderr).toContain(link)
+      expect((await fetch(link)).status).toBe(200)
+    }
+  })
+})
+
+/** What a user does who opens the link, and presses a button. */
+async function press(url: string, answer: string, origin = new URL(url).origin) {
+  const page = await (await fetch(url)).text()
+  const [, action = '', form = ''] = /action="([^"]+)".*name="form" value="([\w-]+)"/.exec(page) ?? []
+  const send = async (headers: Record<string, string>) => {
+    const body = new URLSearchParams({ form, answer })
+    const response = await fetch(new URL(action || '/ui/question', url), { method: 'POST', headers, body })
+    return { status: response.status, text: await response.text() }
+  }
+  return { page, send, ...(await send({ origin })) }
+}
+
+type Answer = (url: string, message: string) => Promise<'accept' | 'decline'>
+
+const showsLinks = (answer: Answer) => ({
+  capabilities: { elicitation: { url: {} } },
+  prepare: (client: Client) =>
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      if (params.mode !== 'url') throw new Error('asked with a form')
+      return { action: await answer(params.url, params.message) }
+    }),
+})
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era that shows links', (era) => {
+  it('shows the question with a link, and the call goes on with the answer that is given there', async () => {
+    const urls: string[] = []
+    const { bridge, home, reached } = await ruledBridge({
+      permissions: ask,
+      era,
+      ...showsLinks(async (url, message) => {
+        urls.push(url)
+        expect(message).toContain('to call hub.create_issue\n  title: "<b>it</b>"\n  id: 1')
+        const { page, status, text, send } = await press(url, 'yes')
+        expect(page).toContain('title: &quot;&lt;b&gt;it&lt;/b&gt;&quot;')
+        expect([status, text]).toEqual([200, expect.stringContaining('Answered: yes, this once.')])
+        // Neither the link nor its form can be used again.
+        expect((await fetch(url)).status).toBe(401)
+        expect((await send({ origin: new URL(url).origin })).status).toBe(401)
+        return 'accept'
+      }),
+    })
+    const result = await bridge.call({ code: call() })
+    expect(result.text).toBe('called')
+    expect(reached()).toHaveLength(1)
+    const word = urls[0]!.split('/').at(-1)!
+    expect(JSON.stringify(result) + bridge.stderr).not.toContain(word)
+    expect(holds(path.join(home, 'MCPs'), word)).toBe(false)
+    expect(await bridge.run(call())).toBe('called')
+    expect(urls).toHaveLength(2)
+  })
+})
+
+describe('a link to one question', () => {
+  it.each<[string, RegExp, Answer]>([
+    ['is declined', /the user said no/, () => Promise.resolve('decline')],
+    ['is answered with no', /the user said no/, async (url) => ((await press(url, 'no')).status, 'accept')],
+    ['is never opened', /no answer came within 5 s/, () => Promise.resolve('accept')],
+    [
+      'is answered with something else',
+      /no answer came within 5 s/,
+      async (url) => {
+        expect((await press(url, 'maybe')).status).toBe(400)
+        return 'accept'
+      },
+    ],
+    [
+      'is answered from another origin, or from none',
+      /no answer came within 5 s/,
+      async (url) => {
+        const { send, status } = await press(url, 'yes', 'http://evil.example')
+        expect(status).toBe(403)
+        expect((await send({ origin: 'null' })).status).toBe(403)
+        expect((await send({})).status).toBe(405)
+        return 'accept'
+      },
+    ],
+    [
+      'is made up',
+      /no answer came within 5 s/,
+      async (url) => {
+        const other = url.replace(/[\w-]+$/, 'A'.repeat(32))
+        expect((await press(other, 'yes')).status).toBe(401)
+        return 'accept'
+      },
+    ],
+    [
+      'is used for more',
+      /no answer came within 5 s/,
+      async (url) => {
+        const opened = await fetch(url)
+        expect(opened.headers.get('set-cookie')).toBeNull()
+        expect(opened.headers.get('content-security-policy')).not.toContain('script-src')
+        for (const name of ['/ui/', '/ui/api/questions', '/ui/api/servers', url.replace('/question/', '/open/')])
+          expect((await fetch(new URL(name, url))).status).toBe(401)
+        return 'accept'
+      },
+    ],
+  ])('that %s lets no call through', async (_, expected, answer) => {
+    let isOver = false
+    const { bridge, reached } = await ruledBridge({
+      permissions: ask,
+      env: { MCP_BRIDGE_ASK_TIMEOUT: '5' },
+      ...showsLinks((...asked) => answer(...asked).finally(() => (isOver = true))),
+    })
+    expect(await bridge.run(call())).toMatch(expected)
+    expect([reached(), isOver]).toEqual([[], true])
+  })
+
+  it('does not count when its call is given up', async () => {
+    const controller = new AbortController()
+    let link = ''
+    const { bridge, reached } = await ruledBridge({
+      permissions: ask,
+      ...showsLinks(async (url) => {
+        link = url
+        setTimeout(() => controller.abort(), 200)
+        return Promise.resolve('accept')
+      }),
+    })
+    await expect(bridge.call({ code: call() }, { signal: controller.signal })).rejects.toThrow()
+    await bridge.run('1')
+    expect((await press(link, 'yes')).status).toBe(400)
+    expect(reached()).toEqual([])
+  })
+
+  it('reaches a client over HTTP, and no other client', async () => {
+    const journal = path.join(makeHome(), 'journal')
+    const entry = { ...fixtureServer('ruled.mjs', journal), permissions: ask }
+    const bridge = await startHttpBridge({ servers: { hub: entry } })
+    const asked: string[] = []
+    const connect = (who: string) =>
+      bridge.connect('legacy', {
+        clientName: who,
+        ...showsLinks(async (url) => {
+          asked.push(who)
+          expect((await press(url, 'yes')).status).toBe(200)
+          return 'accept'
+        }),
+      })
+    const [one, other] = [await connect('one'), await connect('other')]
+    await other.run('1')
+    expect(await one.run(call())).toBe('called')
+    expect(asked).toEqual(['one'])
+    expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,46 @@
+// This file verifies that every denied call has its line in the record, whoever denied it, and that a yes is not listed among the denials.
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { bridgeEnv, CLI } from '../support/bridge-process.ts'
+import { ruledBridge } from '../support/ruled-bridge.ts'
+
+const caught = (call: string) => `try:\n    ${call}\nexcept runtime.PermissionDenied: pass`
+
+it('lists calls that were denied by a rule, a limit, the user or the check before a cell', async () => {
+  const answers = ['no', 'yes, this once']
+  const { bridge, home } = await ruledBridge({
+    permissions: {
+      deny: ['hub__delete_repo', { tool: 'hub__delete_all', when: 'args.id == 2' }],
+      ask: ['hub__create_issue'],
+      allow: [{ tool: 'hub__get_issue', perSession: 1 }],
+    },
+    answer: () => answers.shift(),
+  })
+  await bridge.run('await runtime.list_tools("hub")')
+  // Not made by hand in the source, so that the check before a cell does not see them.
+  const call = (tool: string, id: number) => bridge.run(caught(`i = ${id}; await getattr(mcp_hub, "${tool}")(id=i)`))
+  await call('delete_repo', 1)
+  await call('delete_all', 2)
+  await call('create_issue', 3)
+  await call('create_issue', 4)
+  await call('get_issue', 5)
+  await call('get_issue', 6)
+  expect(await bridge.run('await mcp_hub.delete_repo(id=7)')).toContain('Not run')
+  await bridge.client.close()
+  const { stdout } = spawnSync(process.execPath, [CLI, 'log', '--denied', '--json'], {
+    env: bridgeEnv(home),
+    encoding: 'utf8',
+  })
+  const entries = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>)
+  expect(entries.map((one) => [one['type'], one['gen_ai.tool.name'], one['sandbridge.rule']])).toEqual([
+    ['denial', 'delete_repo', '"hub__delete_repo"'],
+    ['denial', 'delete_all', expect.stringContaining('hub__delete_all')],
+    ['answer', undefined, undefined],
+    ['denial', 'create_issue', '"hub__create_issue"'],
+    ['denial', 'get_issue', expect.stringContaining('perSession')],
+    ['denial', 'delete_repo', '"hub__delete_repo"'],
+  ])
+}, 120_000)

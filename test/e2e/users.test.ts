@@ -1,0 +1,239 @@
+// This file verifies that each user of a bridge that serves many has files, rules and limits of their own, and reaches nothing of another's.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
+import { type HttpBridge, type HttpClient, startHttpBridge } from '../support/http-bridge.ts'
+import { FakeRegistry, listed } from '../support/fake-registry.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startIssuer } from '../support/token-issuer.ts'
+
+const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
+
+async function tokenFor({ home }: HttpBridge, name: string): Promise<string> {
+  const { stdout } = await runProgram(process.execPath, [CLI, 'token', 'create', name], bridgeEnv(home))
+  return stdout.trim()
+}
+
+/** A user's client; a new one with the same name is the same user. */
+async function connectAs(bridge: HttpBridge, ...names: string[]): Promise<HttpClient[]> {
+  const tokens = []
+  for (const name of names) tokens.push(await tokenFor(bridge, name))
+  return Promise.all(tokens.map((token) => bridge.connect('legacy', { token })))
+}
+
+/** Before a server that notes the calls that reach it. */
+async function startWithHub(env: Record<string, string> = {}, permissions?: object) {
+  let journal = ''
+  const bridge = await startHttpBridge({
+    env,
+    prepareHome: (home) => {
+      journal = path.join(home, 'journal')
+      const hub = fixtureServer('ruled.mjs', journal, path.join(home, 'listing.json'))
+      writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { hub } }))
+      if (permissions) writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions }))
+    },
+  })
+  const reached = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n').length : 0)
+  return { bridge, reached }
+}
+
+function writeRules({ home }: HttpBridge, user: string, text: string): void {
+  const folder = path.join(home, 'MCPs/users', user)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, 'permissions.json'), text)
+}
+
+const rules = (permissions: object): string => JSON.stringify({ permissions })
+const caught = (call: string) =>
+  `try:\n    ${call}\n    print("called")\nexcept runtime.MCPError as error:\n    print(error.code, error)`
+
+const KEEP = `
+def secret_of(who: str) -> str:
+    "What is kept for somebody."
+    return who
+runtime.save_tool(secret_of)
+runtime.save_artifact("report.txt", "kept-by-OWNER")
+runtime.save_memory("last", "kept-by-OWNER")
+with open("/projects/plan.txt", "w") as file:
+    file.write("kept-by-OWNER")`
+
+/** All that a cell can see of what was kept, by every way that there is. */
+const LOOK = `
+import os
+def tried(look):
+    try:
+        return look()
+    except Exception as error:
+        return type(error).__name__
+seen = [
+    [artifact.name for artifact in runtime.artifacts()],
+    tried(lambda: runtime.load_artifact("report.txt")),
+    tried(lambda: runtime.load_artifact("../../ann/.sandbridge/artifacts/report.txt")),
+    tried(lambda: runtime.load_memory("last", None)),
+    tried(lambda: os.listdir("/projects")),
+    tried(lambda: open("/projects/plan.txt").read()),
+    [str(tool) for tool in runtime.list_saved_tools()],
+    tried(lambda: runtime.show_tool("secret_of")),
+    [str(one) for one in await runtime.search_tool_docs("what is kept for somebody")],
+]
+print(seen)`
+
+describe('what cells of a user keep', () => {
+  it('is seen by that user alone', async () => {
+    const bridge = await startHttpBridge()
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    const owner = await bridge.connect('legacy')
+    const issuer = await startIssuer()
+    const signedIn = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
+    expect(await ann!.run(KEEP.replaceAll('OWNER', 'ann'))).not.toMatch(/Error/)
+    const hers = await ann!.run(LOOK)
+    expect(hers).toMatch(/report\.txt[^]*kept-by-ann[^]*plan\.txt[^]*secret_of/)
+    for (const other of [ben!, owner]) {
+      const seen = await other.run(LOOK)
+      expect(seen).toContain('[[], ')
+      expect(seen).not.toMatch(/kept-by|plan\.txt|report\.txt|def secret_of|secret_of\(/)
+      const { resources } = await other.client.listResources()
+      expect(resources.map(({ uri }) => uri)).toEqual(['resource://mcp-server-code-execution-mode/capabilities'])
+      await expect(other.client.readResource({ uri: 'sandbridge://artifact/report.txt' })).rejects.toThrow(
+        /report\.txt/,
+      )
+      const [summary] = (await other.client.readResource({ uri: resources[0]!.uri })).contents
+      expect((summary as { text: string }).text).not.toContain('secret_of')
+    }
+    // What others keep under the same names stays apart, and another session of hers still has her own.
+    await ben!.run(KEEP.replaceAll('OWNER', 'ben'))
+    const again = await bridge.connect('legacy', { token: ann!.token })
+    expect(await again.run(LOOK)).toContain('kept-by-ann')
+    expect(await again.run(LOOK)).not.toContain('kept-by-ben')
+    const read = await again.client.readResource({ uri: 'sandbridge://artifact/report.txt' })
+    expect(JSON.stringify(read)).toContain('kept-by-ann')
+    expect(existsSync(path.join(bridge.home, 'MCPs/users/ann/.sandbridge/artifacts'))).toBe(true)
+    // Somebody who signs in under the name of a token is somebody else.
+    const token = await issuer.sign({ aud: signedIn.url, sub: 'ann' })
+    const stranger = await signedIn.connect('legacy', { token })
+    const [namesake] = await connectAs(signedIn, 'ann')
+    await namesake!.run(KEEP.replaceAll('OWNER', 'ann'))
+    expect(await stranger.run(LOOK)).not.toMatch(/kept-by/)
+  })
+})
+
+describe('rules in a folder of a user', () => {
+  const call = caught('await mcp_hub.delete_repo(id=1)')
+
+  it('are for that user alone, and only make things stricter', async () => {
+    const { bridge, reached } = await startWithHub({}, { deny: ['hub__create_issue'] })
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    writeRules(bridge, 'ann', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
+    expect(await ann!.run(call)).toMatch(/PERMISSION_DENIED .*\(permissions\.json of this user, line 1\)/)
+    expect(await ann!.run(caught('await mcp_hub.create_issue(title="x")'))).toContain('PERMISSION_DENIED')
+    expect(reached()).toBe(0)
+    expect(await ben!.run(call)).toBe('called')
+    expect(await (await bridge.connect('legacy')).run(call)).toBe('called')
+    writeRules(bridge, 'ann', rules({}))
+    expect(await ann!.run(call)).toBe('called')
+    expect(reached()).toBe(3)
+  })
+
+  it('stop that user alone while they have a mistake', async () => {
+    const { bridge } = await startWithHub()
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    writeRules(bridge, 'ann', '{"permissions": {"deny": 7}}')
+    expect(await ann!.run('1 + 1')).toMatch(/permissions\.json/)
+    expect(await ben!.run('1 + 1')).toBe('2')
+    writeRules(bridge, 'ann', rules({ deny: ['hub'] }))
+    expect(await ann!.run('1 + 1')).toBe('2')
+    expect(await ann!.run(call)).toContain('PERMISSION_DENIED')
+  })
+
+  it('are the only ones that are about one user: what one answers is no rule for the others', async () => {
+    const { bridge, reached } = await startWithHub({}, { ask: ['hub__delete_repo'] })
+    const capabilities = { elicitation: { form: {} } }
+    const answering = async (name: string, answer: string) =>
+      bridge.connect('legacy', {
+        token: await tokenFor(bridge, name),
+        capabilities,
+        prepare: (client) =>
+          client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { answer } })),
+      })
+    const ann = await answering('ann', 'yes, this tool always')
+    const ben = await answering('ben', 'no')
+    expect(await ann.run(call)).toBe('called')
+    expect(await ann.run(call)).toBe('called')
+    expect(await ben.run(call)).toContain('PERMISSION_DENIED')
+    expect(reached()).toBe(2)
+    expect(readFileSync(path.join(bridge.home, 'MCPs/permissions.json'), 'utf8')).toBe(
+      rules({ ask: ['hub__delete_repo'] }),
+    )
+  })
+})
+
+it('no user adds a server', async () => {
+  const weather = listed({
+    name: 'io.example/weather',
+    description: 'Forecasts',
+    remotes: [{ type: 'streamable-http', url: 'https://weather.example/mcp' }],
+  })
+  const registry = await FakeRegistry.start([weather])
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_REGISTRIES: registry.address } })
+  let asked = 0
+  const options = {
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client: HttpClient['client']) =>
+      client.setRequestHandler('elicitation/create', () => {
+        asked += 1
+        return { action: 'decline' as const }
+      }),
+  }
+  const ask = caught('await runtime.request_server("io.example/weather")')
+  const ann = await bridge.connect('legacy', { token: await tokenFor(bridge, 'ann'), ...options })
+  expect(await ann.run(ask)).toMatch(/SERVER_REFUSED .*only the owner of this bridge can add servers/)
+  expect(asked).toBe(0)
+  // The control: the owner is asked.
+  expect(await (await bridge.connect('legacy', options)).run(ask)).toMatch(/SERVER_REFUSED .*the user said no/)
+  expect(asked).toBe(1)
+  await registry.close()
+})
+
+describe('limits of a user', () => {
+  it('of calls are counted over sessions, and say when they end', async () => {
+    const { bridge, reached } = await startWithHub({ MCP_BRIDGE_USER_CALLS: '3' })
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
+    expect(await ann!.run(twice)).toBe('called')
+    const other = await bridge.connect('legacy', { token: ann!.token })
+    expect(await other.run(twice)).toMatch(
+      /QUOTA_EXCEEDED You have used up .* 3 calls per hour\. The call was not made/,
+    )
+    expect(reached()).toBe(3)
+    expect(await other.run('await mcp_hub.delete_repo(id=3)')).toMatch(/Retry in 6[01] min, after 20\d\d-\S+Z\./)
+    expect(await ben!.run(twice)).toBe('called')
+    const owner = await bridge.connect('legacy')
+    expect([await owner.run(twice), await owner.run(twice)]).toEqual(['called', 'called'])
+  })
+
+  it('of time count what cells took', async () => {
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_CELL_SECONDS: '1' } })
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
+    const refused = await ann!.call({ code: 'print("ran")' })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/1 s of cells per hour\. No code ran/) })
+    expect(refused.text).toMatch(/Retry in 6[01] min/)
+    expect(await ben!.run('1')).toBe('1')
+  })
+
+  it('of sessions keep no place from others, and lose nobody their variables', async () => {
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_SANDBOXES: '1' } })
+    const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
+    const ann = await bridge.connect('modern', { token: annsToken })
+    const session = handleIn(await ann.run('x = 42'))
+    expect(await ann.run('x', { session })).toBe('42')
+    const second = await ann.call({ code: 'y = 1' })
+    expect(second).toMatchObject({ isError: true, text: expect.stringMatching(/You have 1 sessions open, the most/) })
+    expect(await ann.run('x', { session })).toBe('42')
+    const ben = await bridge.connect('modern', { token: bensToken })
+    expect(await ben.run('1')).toMatch(/^1/)
+    const owner = await bridge.connect('modern')
+    for (const _ of [1, 2]) expect(await owner.run('z = 1; z')).toMatch(/^1/)
+  })
+})

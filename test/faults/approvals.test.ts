@@ -1,0 +1,189 @@
+// This file verifies that asking the user fails closed: when the bridge is killed, a client disconnects, an answer and a cancellation meet, questions
+// come by the thousand, or the clock is set. Each has a control: without the fault the call is made.
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { type Era, startHttpBridge } from '../support/http-bridge.ts'
+import { until } from '../support/processes.ts'
+import { ruledBridge } from '../support/ruled-bridge.ts'
+import { shiftingClock } from '../support/shifting-clock.ts'
+
+const ONCE = 'yes, this once'
+const ask = { ask: ['hub__create_issue'] }
+const HOUR_MS = 3_600_000
+const caught = (call: string) =>
+  `try:\n    ${call}\n    print("called")\nexcept runtime.PermissionDenied as error:\n    print("denied:", error)`
+const call = caught('i = 1; await mcp_hub.create_issue(id=i)')
+const never = () => new Promise<never>(() => {})
+const approve = (home: string, ...args: string[]) =>
+  spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
+
+describe('a bridge that is killed', () => {
+  it('while it asks has called nothing, and the next one asks again', async () => {
+    const first = await ruledBridge({ permissions: ask, answer: never })
+    const running = first.bridge.run(call).catch(() => 'gone')
+    await until(() => first.questions.length === 1)
+    process.kill(first.bridge.pid, 'SIGKILL')
+    expect(await running).toBe('gone')
+    const answers = ['no', ONCE]
+    const next = await ruledBridge({ home: first.home, answer: () => answers.shift() })
+    expect(await next.bridge.run(call)).toContain('the user said no')
+    expect(next.reached()).toEqual([])
+    expect(await next.bridge.run(call)).toBe('called')
+    expect(next.reached()).toHaveLength(1)
+  })
+
+  it.each([true, false])('takes the answer in a terminal with it (killed: %s)', async (isKilled) => {
+    const first = await ruledBridge({ permissions: ask })
+    expect(await first.bridge.run(call)).toContain('denied')
+    const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+    expect(approve(first.home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    if (!isKilled) return expect(await first.bridge.run(call)).toBe('called')
+    process.kill(first.bridge.pid, 'SIGKILL')
+    const next = await ruledBridge({ home: first.home })
+    expect(await next.bridge.run(call)).toContain('denied')
+    expect(next.reached()).toEqual([])
+    // Nobody can answer what a dead bridge has asked.
+    const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+    expect(open.map(({ id }) => id)).not.toContain(question!.id)
+    expect(open).toHaveLength(1)
+  })
+})
+
+describe.each(['legacy', 'modern'] as const)(
+  'an HTTP client of the %s era that disconnects while it is asked',
+  (era: Era) => {
+    it('ends its question: its call is denied, and no other client is asked', async () => {
+      const journal = path.join(makeHome(), 'journal')
+      const entry = { ...fixtureServer('ruled.mjs', journal), permissions: ask }
+      const bridge = await startHttpBridge({ servers: { hub: entry }, env: { MCP_BRIDGE_ASK_TIMEOUT: '5' } })
+      const asked = { leaving: 0, staying: 0 }
+      const connect = (who: keyof typeof asked, answer: () => unknown) =>
+        bridge.connect(era, {
+          clientName: who,
+          capabilities: { elicitation: { form: {} } },
+          prepare: (client) =>
+            client.setRequestHandler('elicitation/create', async () => {
+              asked[who] += 1
+              return (await answer()) as { action: 'decline' }
+            }),
+        })
+      const leaving = await connect('leaving', never)
+      const staying = await connect('staying', () => ({ action: 'accept', content: { answer: ONCE } }))
+      await staying.run('1')
+      void leaving.run(call).catch(() => {})
+      await until(() => asked.leaving === 1)
+      if (era === 'legacy') await leaving.transport.terminateSession()
+      await leaving.client.close()
+      const record = (): Record<string, unknown>[] => {
+        const { stdout } = spawnSync(process.execPath, [CLI, 'log', '--json'], {
+          env: bridgeEnv(bridge.home),
+          encoding: 'utf8',
+        })
+        return stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+      }
+      await until(() => record().some(({ type }) => type === 'answer'))
+      const answers = record().filter(({ type }) => type === 'answer')
+      expect(answers).toMatchObject([{ 'mcp.client.name': 'leaving', 'sandbridge.answer': 'unanswered' }])
+      expect(asked).toEqual({ leaving: 1, staying: 0 })
+      expect(readdirSync(path.dirname(journal))).not.toContain('journal')
+      expect(await staying.run(call)).toContain('called')
+      expect(asked).toEqual({ leaving: 1, staying: 1 })
+    })
+  },
+)
+
+it('a yes and a cancellation that come together make no call', async () => {
+  let controller = new AbortController()
+  let isCancelled = true
+  const { bridge, reached, questions } = await ruledBridge({
+    permissions: ask,
+    answer: () => {
+      if (isCancelled) controller.abort()
+      return ONCE
+    },
+  })
+  for (let count = 1; count <= 10; count += 1) {
+    controller = new AbortController()
+    await expect(bridge.call({ code: call }, { signal: controller.signal })).rejects.toThrow()
+    expect(questions).toHaveLength(count)
+  }
+  // The cells that were given up are over when the next one runs.
+  await bridge.run('1')
+  expect(reached()).toEqual([])
+  isCancelled = false
+  expect(await bridge.run(call)).toBe('called')
+  expect(reached()).toHaveLength(1)
+})
+
+it('a thousand questions of one cell are asked one after the other, and those beyond are denied', async () => {
+  const { bridge, reached, questions } = await ruledBridge({
+    permissions: ask,
+    env: { MCP_BRIDGE_TIMEOUT: '100' },
+    answer: (message) => (message.includes('a7:') ? ONCE : 'no'),
+  })
+  // Other names of arguments are another question.
+  const text = await bridge.run(`
+import asyncio, collections
+async def one(n):
+    try:
+        await mcp_hub.create_issue(**{f"a{n}": n})
+        return "called"
+    except runtime.PermissionDenied as error:
+        return "tooMany" if "more than 1000 calls wait" in str(error) else "denied" if "user said no" in str(error) else str(error)
+dict(collections.Counter(await asyncio.gather(*(one(n) for n in range(1100)))))`)
+  const { denied, called, tooMany, ...others } = JSON.parse(text.replaceAll("'", '"')) as Record<string, number>
+  expect([denied! + called! + tooMany!, called, others]).toEqual([1_100, 1, {}])
+  expect(tooMany).toBeGreaterThan(0)
+  expect(questions).toHaveLength(denied! + called!)
+  expect(reached()).toEqual([['create_issue', { a7: 7 }]])
+})
+
+describe('the time of day', () => {
+  it('set back or forth does not lift a limit per hour', async () => {
+    const home = makeHome()
+    const clock = shiftingClock(home)
+    const { bridge, reached } = await ruledBridge({
+      home,
+      env: clock.env,
+      permissions: { allow: [{ tool: 'hub__create_issue', perHour: 2 }] },
+    })
+    for (const expected of ['called', 'called', 'denied']) expect(await bridge.run(call)).toContain(expected)
+    for (const shift of [-2 * HOUR_MS, 2 * HOUR_MS, 30 * HOUR_MS]) {
+      clock.set(shift)
+      // The control: the clock of the bridge is the one that jumps.
+      const name = `at ${shift}.txt`
+      const created = await bridge.run(
+        `runtime.save_artifact("${name}", "x"); [a.createdAt for a in runtime.artifacts() if a.name == "${name}"][0]`,
+      )
+      expect(Math.abs(new Date(created.slice(1, -1)).getTime() - Date.now() - shift)).toBeLessThan(HOUR_MS / 2)
+      expect(await bridge.run(call)).toContain('denied')
+    }
+    expect(reached()).toHaveLength(2)
+  })
+
+  it.each([
+    ['5', 6_000, 'denied'],
+    ['300', 0, 'called'],
+  ])(
+    'does not make an answer count that comes too late: with %s s to answer, after %i ms',
+    async (timeout, ms, expected) => {
+      const home = makeHome()
+      const clock = shiftingClock(home)
+      const env = { ...clock.env, MCP_BRIDGE_ASK_TIMEOUT: timeout }
+      const { bridge } = await ruledBridge({ home, env, permissions: ask })
+      clock.set(2 * HOUR_MS)
+      expect(await bridge.run(call)).toContain('denied')
+      const [question] = JSON.parse(approve(home, '--json')) as { id: string }[]
+      await sleep(ms)
+      expect(approve(home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+      expect(await bridge.run(call)).toContain(expected)
+    },
+  )
+})
