@@ -32,6 +32,7 @@ import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
 import { CallLimits } from './policy/limits.ts'
 import type { Policy } from './policy/policy.ts'
+import type { ProcessUsage } from './process/process-tree-usage.ts'
 import type { Rule } from './policy/rule.ts'
 import { type KnownServer, unmatchedRules } from './policy/unmatched-rules.ts'
 import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
@@ -82,6 +83,7 @@ export interface RunCellRequest extends Pick<
   CellRequest,
   | 'code'
   | 'aside'
+  | 'guest'
   | 'timeoutMs'
   | 'timeLimit'
   | 'signal'
@@ -109,7 +111,8 @@ export interface RunCellRequest extends Pick<
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
 export interface RunOrigin {
-  id: string
+  /** Missing for a cell that is no part of a client's request. */
+  id?: string
   /** Missing where nobody but the bridge's own log is told. */
   log?: RunLog | undefined
   client?: string | undefined
@@ -118,6 +121,8 @@ export interface RunOrigin {
 }
 
 export class Bridge {
+  /** Among the bridges of this user that run. */
+  readonly id = `${process.pid}-${newId()}`
   readonly settings: Settings
   readonly log: Log
   /** What is kept for the owner of the bridge; `stateOf` has that of its users. */
@@ -158,6 +163,9 @@ export class Bridge {
   /** What servers' tools were when they were first listed. */
   readonly firstListings: FirstListings
   #registries: Promise<Registries> | undefined
+  #live: LazySubscriber | undefined
+  /** What other programs of the user can ask for, such as `sandbridge top`. */
+  readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.interruptCell(String(cell)) }
 
   /** Reads which servers are configured, and starts nothing. */
   static async open(settings: Settings, log: Log, options: BridgeOptions = {}): Promise<Bridge> {
@@ -278,11 +286,20 @@ export class Bridge {
     return parts
   }
 
-  /** What other programs of the user can ask for, such as the page. */
-  #liveMethods(): LiveMethods {
-    return {
-      interrupt: ({ cell }) => this.interruptCell(String(cell)),
+  /**
+   * Let other programs of the user ask this bridge for more, such as the page of another one.
+   * @returns what takes it back
+   */
+  offer(methods: LiveMethods): () => void {
+    Object.assign(this.#liveMethods, methods)
+    return () => {
+      for (const name of Object.keys(methods)) delete this.#liveMethods[name]
     }
+  }
+
+  /** Let other programs of the user find this bridge before it has a session. */
+  announce(): void {
+    this.#live?.start()
   }
 
   /** The only place where observers are attached. Each is loaded when there is something for it. */
@@ -290,25 +307,25 @@ export class Bridge {
     const { settings, events, log, upstreams } = this
     this.#attachTelemetry()
     if (settings.live) {
-      events.subscribe(
-        new LazySubscriber({
-          name: 'live',
-          guards: false,
-          wakes: ['session.started'],
-          onError: (error) => log.info('This bridge cannot be watched', { error }),
-          load: async () => {
-            const { LiveServer } = await import('./live/live-server.ts')
-            const live = new LiveServer({
-              stateDir: settings.stateDir,
-              version: VERSION,
-              methods: this.#liveMethods(),
-              onError: (error) => log.debug('Watching', { error }),
-            })
-            await live.listen()
-            return live
-          },
-        }),
-      )
+      this.#live = new LazySubscriber({
+        name: 'live',
+        guards: false,
+        wakes: ['session.started'],
+        onError: (error) => log.info('This bridge cannot be watched', { error }),
+        load: async () => {
+          const { LiveServer } = await import('./live/live-server.ts')
+          const live = new LiveServer({
+            id: this.id,
+            stateDir: settings.stateDir,
+            version: VERSION,
+            methods: this.#liveMethods,
+            onError: (error) => log.debug('Watching', { error }),
+          })
+          await live.listen()
+          return live
+        },
+      })
+      events.subscribe(this.#live)
     }
     if (settings.audit !== 'off') {
       events.subscribe(
@@ -401,6 +418,11 @@ export class Bridge {
     return session
   }
 
+  /** One that is open, by the id it has in events. */
+  findSession(id: string): Session | undefined {
+    return [...this.#sessions].find((session) => session.id === id)
+  }
+
   /** End a session before the bridge ends. */
   async closeSession(session: Session): Promise<void> {
     await session.close()
@@ -455,7 +477,7 @@ export class Bridge {
     const notes = new Set<string>()
     const uploads = new Uploads(ARTIFACT_LIMITS.artifactBytes)
     const checkTool = (tool: SavedToolContent) => this.checkSavedTool(tool, user.state)
-    const trace = run ? run.trace : this.events.startTrace(undefined)
+    const trace = run?.id === undefined ? this.events.startTrace(undefined) : run.trace
     const id = newId()
     const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
     if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
@@ -525,6 +547,15 @@ export class Bridge {
     const result = masker ? await maskResult(whole, masker, request.signal) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
+  }
+
+  /** What the sandboxes of open sessions use. One that has none, or of which it cannot be known, is left out. */
+  async usage(): Promise<({ session: string } & ProcessUsage)[]> {
+    const all = [...this.#sessions].map(async ({ id, sandbox }) => {
+      const usage = await sandbox?.usage?.()
+      return usage ? [{ session: id, ...usage }] : []
+    })
+    return (await Promise.all(all)).flat()
   }
 
   /** How many cells run or wait. */

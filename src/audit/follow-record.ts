@@ -2,7 +2,7 @@
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { recordFiles } from './other-files.ts'
-import { entryOf, matches, type RecordEntry, type RecordFilter } from './read-record.ts'
+import { entryOf, matches, type RecordEntry, type RecordFilter } from './record-entry.ts'
 
 const MAX_READ = 4 << 20
 

@@ -5,6 +5,7 @@ import { readSettings } from '../config/settings.ts'
 import { createLog, SILENT } from '../log.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
+import { offerPage } from './offer-page.ts'
 import { visible } from './print.ts'
 
 /**
@@ -16,7 +17,13 @@ export async function openBridge(poolCount?: number, ask?: AskInput): Promise<Br
   // A person is told what matters by the command itself.
   const log = process.env['MCP_BRIDGE_LOG_LEVEL'] ? createLog(settings.logLevel) : SILENT
   if (log === SILENT) for (const warning of settings.warnings) process.stderr.write(visible(`sandbridge: ${warning}\n`))
-  return Bridge.open(poolCount === undefined ? settings : { ...settings, poolCount }, log, ask ? { ask } : {})
+  const bridge = await Bridge.open(
+    poolCount === undefined ? settings : { ...settings, poolCount },
+    log,
+    ask ? { ask } : {},
+  )
+  offerPage(bridge)
+  return bridge
 }
 
 /** Run a command with a bridge that starts no sandbox ahead of need and may ask in the terminal, and end the bridge afterwards. */

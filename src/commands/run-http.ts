@@ -9,6 +9,7 @@ import { serveHttp } from '../server/http/serve-http.ts'
 import type { TlsFiles } from '../server/http/tls-files.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { offerPage } from './offer-page.ts'
 import { pageOnDemand } from './page-on-demand.ts'
 
 /** As the command line has them. */
@@ -31,6 +32,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   // A client on another machine could not open the page.
   const options = { ownPort: address.port, ...(isLoopback(address.host) && { servePage: pageOnDemand }) }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
+  offerPage(bridge)
   const service = await serveHttp(bridge, { ...address, token, tls, trustedProxies })
   await page?.serve(bridge)
   const { Scheduler } = await import('../server/schedule/scheduler.ts')

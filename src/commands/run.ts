@@ -9,6 +9,7 @@ import { StdioTransport } from '../server/stdio-transport.ts'
 import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
+import { offerPage } from './offer-page.ts'
 import type { HttpFlags } from './run-http.ts'
 import { pageOnDemand } from './page-on-demand.ts'
 
@@ -32,6 +33,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     // Most of our code is behind this import: a client has its list of tools before that is loaded.
     const { Bridge } = await import('../bridge.ts')
     const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
+    offerPage(bridge)
     await page?.serve(bridge)
     return { bridge, sessions: oneSession(bridge.openSession()) }
   }

@@ -1,10 +1,12 @@
-// `sandbridge ui`: the page in the browser, with a bridge of its own, until a signal ends it.
+// `sandbridge ui`: a link to the page that a running bridge serves, else the page with a bridge of its own, until a signal ends it.
 import { createInterface } from 'node:readline'
+import { readSettings } from '../config/settings.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { servePage } from '../ui/serve-page.ts'
+import { findPage } from './find-page.ts'
 import { openBridge } from './open-bridge.ts'
 import { parsePort } from './page-beside.ts'
-import { print } from './print.ts'
+import { print, visible } from './print.ts'
 
 interface UiOptions {
   port?: string
@@ -12,10 +14,21 @@ interface UiOptions {
 }
 
 /** @throws BridgeError CONFIG_INVALID for a port that is none, or is taken */
-export async function ui({ port = '0', json = false }: UiOptions): Promise<void> {
-  const number = parsePort(port)
+export async function ui({ port, json = false }: UiOptions): Promise<void> {
+  const number = port === undefined ? undefined : parsePort(port)
+  const show = (link: string): void => print(json ? JSON.stringify({ link }) : link)
+  const found = number === 0 ? undefined : await findPage(readSettings(process.env).stateDir, number)
+  if (found) {
+    show(found.link)
+    const { pid, cwd } = found.bridge
+    if (!json)
+      process.stderr.write(
+        visible(`Bridge ${pid} in ${cwd} serves the page. The link opens once, within ten minutes.\n`),
+      )
+    return
+  }
   const bridge = await openBridge(0)
-  const page = await servePage(bridge, number)
+  const page = await servePage(bridge, number ?? 0)
   onShutdown(
     async () => {
       page.close()
@@ -24,9 +37,8 @@ export async function ui({ port = '0', json = false }: UiOptions): Promise<void>
     { watchStdin: false },
   )
   bridge.warmUp()
-  const show = (): void => print(json ? JSON.stringify({ link: page.newLink() }) : page.newLink())
-  show()
+  show(page.newLink())
   if (!process.stdin.isTTY || json) return
   process.stderr.write('The link opens once, within ten minutes. Press Enter for a new one, Ctrl-C to end.\n')
-  createInterface({ input: process.stdin }).on('line', show)
+  createInterface({ input: process.stdin }).on('line', () => show(page.newLink()))
 }

@@ -448,7 +448,8 @@ export const SETTINGS = {
   live: flag(
     {
       variable: 'MCP_BRIDGE_LIVE',
-      meaning: 'Let your own programs watch this bridge, such as `sandbridge top`, over a socket in the state folder.',
+      meaning:
+        'Let your own programs, such as `sandbridge top` and the page, watch and use this bridge over a socket in the state folder.',
     },
     true,
   ),

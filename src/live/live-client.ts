@@ -1,6 +1,6 @@
 // Attaches to a running bridge: its state now, its events from then on, and answers to what it is asked.
 import { connect, type Socket } from 'node:net'
-import { BridgeError } from '../errors.ts'
+import { BridgeError, ERROR_CODES, type ErrorCode } from '../errors.ts'
 import type { BridgeEvent } from '../events/event.ts'
 import { createLineSplitter } from '../process/line-splitter.ts'
 import type { LiveBridge } from './live-folder.ts'
@@ -21,6 +21,7 @@ interface ClientOptions {
 }
 
 const MAX_LINE_BYTES = 64 << 20
+const HELLO_MS = 5_000
 
 export class LiveClient {
   readonly bridge: LiveBridge
@@ -38,16 +39,22 @@ export class LiveClient {
     this.state = LiveState.from(hello)
   }
 
-  /** @throws what node:net throws when the bridge is gone */
+  /** @throws what node:net throws when the bridge is gone, BridgeError SHUTTING_DOWN for one that lets nobody in or says nothing */
   static attach(bridge: LiveBridge, options: ClientOptions = {}): Promise<LiveClient> {
     return new Promise((resolve, reject) => {
       const socket = connect(bridge.socket)
+      const refuse = (): void => {
+        socket.destroy()
+        reject(new BridgeError('SHUTTING_DOWN', `Bridge ${bridge.pid} does not answer`))
+      }
+      const timer = setTimeout(refuse, HELLO_MS)
       let client: LiveClient | undefined
       const lines = createLineSplitter({
         maxBytes: MAX_LINE_BYTES,
         onLine: (line) => {
           const message = JSON.parse(line.toString()) as Message
           if (message.hello) {
+            clearTimeout(timer)
             client = new LiveClient(bridge, socket, message.hello)
             resolve(client)
           } else if (client) client.#take(message, options)
@@ -63,7 +70,9 @@ export class LiveClient {
       })
       socket.on('error', reject)
       socket.on('close', () => {
-        if (client) client.#closed()
+        clearTimeout(timer)
+        if (!client) return refuse()
+        client.#closed()
         options.onClose?.()
       })
     })
@@ -73,6 +82,7 @@ export class LiveClient {
   ask(method: string, params: Record<string, unknown> = {}): Promise<unknown> {
     const id = (this.#lastId += 1)
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) throw hasEnded()
       this.#open.set(id, { resolve, reject })
       this.#socket.write(`${JSON.stringify({ id, method, params })}\n`)
     })
@@ -91,14 +101,23 @@ export class LiveClient {
     const asked = id === undefined ? undefined : this.#open.get(id)
     if (!asked) return
     this.#open.delete(id!)
-    if (error) asked.reject(new BridgeError('CANCELLED', error.message))
+    if (error) asked.reject(errorOf(error))
     else asked.resolve(result)
   }
 
   #closed(): void {
-    for (const { reject } of this.#open.values()) reject(new BridgeError('SHUTTING_DOWN', 'The bridge has ended'))
+    for (const { reject } of this.#open.values()) reject(hasEnded())
     this.#open.clear()
   }
+}
+
+function hasEnded(): BridgeError {
+  return new BridgeError('SHUTTING_DOWN', 'The bridge has ended')
+}
+
+function errorOf({ code, message, hint }: NonNullable<Message['error']>): BridgeError {
+  const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'CANCELLED'
+  return new BridgeError(known, message, hint === undefined ? {} : { hint })
 }
 
 interface Message {
@@ -107,5 +126,5 @@ interface Message {
   dropped?: number
   id?: number
   result?: unknown
-  error?: { code: string; message: string }
+  error?: { code: string; message: string; hint?: string }
 }

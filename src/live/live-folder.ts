@@ -1,14 +1,17 @@
 // The bridges of this user that run now: each has a file in the state folder that names its process and its socket. Only the user can read it, and
 // a file whose process is gone is deleted by whoever meets it.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { BridgeError } from '../errors.ts'
 import { hostId } from '../process/host-id.ts'
 import { isRunning } from '../process/is-running.ts'
-import { makePrivateFolder } from '../storage/private-folder.ts'
+import { isOwnFolder, makePrivateFolder } from '../storage/private-folder.ts'
 
 /** A bridge that can be attached to. */
 export interface LiveBridge {
+  /** The name of its entry: two bridges of one process have two. */
+  id: string
   pid: number
   host: string
   /** Of a Unix domain socket, or of a named pipe of Windows. */
@@ -25,13 +28,15 @@ export function liveFolder(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'live')
 }
 
-/** Where a new bridge is to listen. Its folder is made. */
+/** Where a new bridge is to listen. Its folder is made. @throws BridgeError STATE_REFUSED for a folder that others can write to, and what node:fs throws */
 export async function socketPath(stateDir: string, name: string): Promise<string> {
   if (process.platform === 'win32') return `\\\\.\\pipe\\sandbridge-${name}`
   const folder = await madeFolder(stateDir)
   const socket = path.join(folder, `${name}.sock`)
   if (Buffer.byteLength(socket) <= MAX_SOCKET_PATH) return socket
   await makePrivateFolder(shortFolder())
+  // Everybody can make folders there.
+  await refuseForeign(shortFolder())
   return path.join(shortFolder(), `${name}.sock`)
 }
 
@@ -40,7 +45,15 @@ async function madeFolder(stateDir: string): Promise<string> {
   // The folder above it is ours as well.
   await makePrivateFolder(path.dirname(folder))
   await makePrivateFolder(folder)
+  await refuseForeign(folder)
   return folder
+}
+
+async function refuseForeign(folder: string): Promise<void> {
+  if (await isOwnFolder(folder)) return
+  throw new BridgeError('STATE_REFUSED', `Other users can write to ${folder}, so no bridge is registered there`, {
+    hint: 'Remove that folder, or make it yours alone: chmod 700.',
+  })
 }
 
 function shortFolder(): string {
@@ -48,25 +61,27 @@ function shortFolder(): string {
 }
 
 /** @returns what removes the entry */
-export async function register(stateDir: string, name: string, bridge: LiveBridge): Promise<() => Promise<void>> {
+export async function register(stateDir: string, bridge: LiveBridge): Promise<() => Promise<void>> {
   const folder = await madeFolder(stateDir)
-  const file = path.join(folder, `${name}.json`)
+  const file = path.join(folder, `${bridge.id}.json`)
   await writeFile(file, JSON.stringify(bridge), { mode: 0o600, flag: 'wx' })
   return () => rm(file, { force: true })
 }
 
-/** Those that run now, oldest first. */
+/** Those of this user that run now, oldest first. */
 export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   const folder = liveFolder(stateDir)
+  if (!(await isOwnFolder(folder))) return []
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
   const found = await Promise.all(
     names.map(async (name): Promise<LiveBridge[]> => {
       const file = path.join(folder, name)
       const bridge = await readFile(file, 'utf8').then(
-        (text) => parseBridge(text, folder),
+        (text) => parseBridge(text, path.basename(name, '.json'), folder),
         () => undefined,
       )
-      if (bridge && (bridge.host !== hostId() || isRunning(bridge.pid))) return bridge.host === hostId() ? [bridge] : []
+      if (bridge && bridge.host !== hostId()) return []
+      if (bridge && isRunning(bridge.pid)) return (await isOwnSocket(bridge.socket)) ? [bridge] : []
       await rm(file, { force: true }).catch(() => {})
       if (bridge && process.platform !== 'win32') await rm(bridge.socket, { force: true }).catch(() => {})
       return []
@@ -75,7 +90,14 @@ export async function liveBridges(stateDir: string): Promise<LiveBridge[]> {
   return found.flat().toSorted((a, b) => a.startedAt - b.startedAt)
 }
 
-function parseBridge(text: string, folder: string): LiveBridge | undefined {
+/** Whoever is attached to sees our code, and what it says is shown as the bridge's. */
+async function isOwnSocket(socket: string): Promise<boolean> {
+  if (process.platform === 'win32') return true
+  const { uid } = await lstat(socket).catch(() => ({ uid: undefined }))
+  return uid === process.getuid?.() && (await isOwnFolder(path.dirname(socket)))
+}
+
+function parseBridge(text: string, id: string, folder: string): LiveBridge | undefined {
   try {
     const { pid, host, socket, startedAt, version, cwd } = JSON.parse(text) as Partial<
       Record<keyof LiveBridge, unknown>
@@ -84,7 +106,7 @@ function parseBridge(text: string, folder: string): LiveBridge | undefined {
     if (typeof startedAt !== 'number' || typeof version !== 'string' || typeof cwd !== 'string') return undefined
     // Whoever reads the entry deletes the socket of a bridge that is gone, and must not be made to delete something else.
     return process.platform === 'win32' || [folder, shortFolder()].includes(path.dirname(socket))
-      ? { pid, host, socket, startedAt, version, cwd }
+      ? { id, pid, host, socket, startedAt, version, cwd }
       : undefined
   } catch {
     return undefined

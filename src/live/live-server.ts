@@ -1,7 +1,6 @@
 // Lets other programs of the same user watch a bridge, and ask it for things: `sandbridge top`, and the page. A Unix domain socket that speaks lines
 // of JSON. The bridge sends {"hello": …} with a snapshot, then {"event": …} for each event; it answers {"id", "method", "params"} with {"id", "result"} or
 // {"id", "error"}. One that reads too slowly misses events, and is told how many: {"dropped": 12}.
-import { randomBytes } from 'node:crypto'
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -17,6 +16,8 @@ import { wireLine } from './wire-event.ts'
 export type LiveMethods = Record<string, (params: Record<string, unknown>) => unknown>
 
 interface LiveServerOptions {
+  /** The name of its entry. */
+  id: string
   stateDir: string
   version: string
   methods: LiveMethods
@@ -44,9 +45,8 @@ export class LiveServer implements Subscriber {
 
   /** @throws what node:net and node:fs throw */
   async listen(): Promise<void> {
-    const { stateDir, version } = this.#options
-    const name = `${process.pid}-${randomBytes(4).toString('hex')}`
-    this.#socket = await socketPath(stateDir, name)
+    const { id, stateDir, version } = this.#options
+    this.#socket = await socketPath(stateDir, id)
     const server = createServer((client) => this.#admit(client))
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -57,7 +57,8 @@ export class LiveServer implements Subscriber {
     server.unref()
     this.#server = server
     if (process.platform !== 'win32') await chmod(this.#socket, 0o600)
-    this.#forget = await register(stateDir, name, {
+    this.#forget = await register(stateDir, {
+      id,
       pid: process.pid,
       host: hostId(),
       socket: this.#socket,
@@ -120,8 +121,8 @@ export class LiveServer implements Subscriber {
       const result = await methods[method]!(params as Record<string, unknown>)
       client.write(`${JSON.stringify({ id, result: result ?? null })}\n`)
     } catch (error) {
-      const code = BridgeError.isInstance(error) ? error.code : 'INTERNAL'
-      if (client.writable) client.write(`${JSON.stringify({ id, error: { code, message: messageOf(error) } })}\n`)
+      const { code, hint } = BridgeError.isInstance(error) ? error : { code: 'INTERNAL', hint: undefined }
+      if (client.writable) client.write(`${JSON.stringify({ id, error: { code, message: messageOf(error), hint } })}\n`)
     }
   }
 }

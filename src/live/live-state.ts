@@ -9,6 +9,8 @@ export interface LiveCell {
   /** The beginning of it. */
   code: string
   startedAt: number
+  /** The same by the bridge's own clock. */
+  mono: number
   timeoutMs: number
   provider: string
 }
@@ -20,6 +22,8 @@ export interface LiveCall {
   server: string
   name: string
   startedAt: number
+  /** The same by the bridge's own clock. */
+  mono: number
 }
 
 export interface LiveQuestion {
@@ -50,7 +54,8 @@ export interface LiveSnapshot {
   counts: { runs: number; cells: number; calls: number; failed: number; denied: number }
 }
 
-const MAX_CODE = 500
+const MAX_CODE = 64_000
+const MAX_TEXT = 500
 
 export class LiveState {
   readonly sessions = new Map<string, LiveSnapshot['sessions'][number]>()
@@ -91,9 +96,9 @@ export class LiveState {
     'session.started': ({ id, at }) => this.sessions.set(id, { id, startedAt: at, cells: 0 }),
     'session.ended': ({ id }) => this.sessions.delete(id),
     'run.started': () => (this.counts.runs += 1),
-    'cell.started': ({ id, session, client, number, code, at, timeoutMs, provider }) => {
+    'cell.started': ({ id, session, client, number, code, at, mono, timeoutMs, provider }) => {
       const shown = Buffer.from(code.slice(0, MAX_CODE)).toString()
-      this.cells.set(id, { id, session, client, number, code: shown, startedAt: at, timeoutMs, provider })
+      this.cells.set(id, { id, session, client, number, code: shown, startedAt: at, mono, timeoutMs, provider })
       this.counts.cells += 1
       const known = session === undefined ? undefined : this.sessions.get(session)
       if (!known) return
@@ -104,8 +109,8 @@ export class LiveState {
     'call.decided': ({ decision }) => {
       if (decision === 'deny') this.counts.denied += 1
     },
-    'call.started': ({ id, parent, session, server, name, at }) => {
-      this.calls.set(id, { id, parent, session, server, name, startedAt: at })
+    'call.started': ({ id, parent, session, server, name, at, mono }) => {
+      this.calls.set(id, { id, parent, session, server, name, startedAt: at, mono })
     },
     'call.ended': ({ id, server, outcome, durationMs, at }) => {
       this.calls.delete(id)
@@ -118,11 +123,11 @@ export class LiveState {
       known.failed += 1
     },
     'question.asked': ({ id, session, server, message, at }) => {
-      this.questions.set(id, { id, session, server, message: message.slice(0, MAX_CODE), startedAt: at })
+      this.questions.set(id, { id, session, server, message: message.slice(0, MAX_TEXT), startedAt: at })
     },
     'question.answered': ({ id }) => this.questions.delete(id),
     'server.state': ({ server, state, at, error }) => {
-      Object.assign(this.#server(server, at), { state, since: at, error: error?.message.slice(0, MAX_CODE) })
+      Object.assign(this.#server(server, at), { state, since: at, error: error?.message.slice(0, MAX_TEXT) })
     },
   }
 

@@ -34,7 +34,7 @@ function bounded(event: BridgeEvent): Record<string, unknown> {
     }
     if (typeof value !== 'object' || value === null) return [key, value]
     const json = JSON.stringify(value)
-    const max = event.type === 'cell.display' || event.type === 'cell.ended' ? MAX_DISPLAY : MAX_JSON
+    const max = ['cell.display', 'cell.ended', 'run.ended'].includes(event.type) ? MAX_DISPLAY : MAX_JSON
     if (json.length <= max) return [key, value]
     cut.push(key)
     return [`${key}Json`, json.slice(0, max)]

@@ -1,6 +1,7 @@
 // The one interface for isolation: a started sandbox is a duplex byte stream plus exited, interrupt() and dispose().
 // Providers (pyodide, container, bubblewrap) implement it and never import each other. What the bytes mean is the kernel's business, not theirs.
 import type { Readable, Writable } from 'node:stream'
+import type { ProcessUsage } from '../process/process-tree-usage.ts'
 
 export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
 
@@ -27,6 +28,8 @@ export interface Sandbox {
   readonly exited: Promise<SandboxExit>
   /** Raise KeyboardInterrupt in the running cell: byte 0x03 out of band of the frames. Never throws. */
   interrupt(): void
+  /** What it uses now; undefined where that cannot be known cheaply. Never rejects. */
+  usage?(): Promise<ProcessUsage | undefined>
   /** End the sandbox and everything in it, hard. Idempotent; resolves when nothing of it is left. */
   dispose(): Promise<void>
 }

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
+import { processTreeUsage, type ProcessUsage } from '../process/process-tree-usage.ts'
 import { withTimeout } from '../process/wait.ts'
 import { writeBatched } from '../process/write-batched.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
@@ -45,6 +46,8 @@ export interface StdioProcessOptions {
   /** Give the process one more descriptor, behind these, that is rung for an interrupt. See python/sandbridge_kernel/port_pipe.py. */
   bell?: boolean
   explain: (end: ProcessEnd) => Explained | Promise<Explained>
+  /** Finds the first process of the sandbox, where that is not started by the command. */
+  findPid?: () => Promise<number | undefined>
   /** Ends the sandbox from outside, for when closing its stdin does not. Without it, the process is killed at once. */
   remove?: () => Promise<void>
 }
@@ -60,12 +63,15 @@ export class StdioProcess implements Sandbox {
   readonly #child: ChildProcess
   readonly #remove: (() => Promise<void>) | undefined
   readonly #bell: Writable | undefined
+  readonly #findPid: () => Promise<number | undefined>
+  #insidePid: Promise<number | undefined> | undefined
   #disposing: Promise<void> | undefined
 
   constructor(options: StdioProcessOptions) {
     this.id = options.id
     this.provider = options.provider
     this.#remove = options.remove
+    this.#findPid = options.findPid ?? (async () => this.pid)
     const extraInputs = options.extraInputs ?? []
     const child = spawn(options.command, options.args, {
       stdio: [
@@ -117,6 +123,12 @@ export class StdioProcess implements Sandbox {
     // Before, so that a kernel that computes reads what is in the interrupt's way; and once it is there.
     this.#ring()
     writeBatched(this.stdin, INTERRUPT, () => this.#ring())
+  }
+
+  async usage(): Promise<ProcessUsage | undefined> {
+    this.#insidePid ??= this.#findPid().catch(() => undefined)
+    const pid = await this.#insidePid
+    return pid === undefined || this.#disposing ? undefined : processTreeUsage(pid)
   }
 
   #ring(): void {

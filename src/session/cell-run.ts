@@ -20,6 +20,8 @@ export interface CellRequest {
   code: string
   /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
   aside?: true
+  /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
+  guest?: boolean
   timeoutMs: number
   /** The same limit, for whoever has to pause it. */
   timeLimit?: TimeLimit

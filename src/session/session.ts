@@ -5,10 +5,11 @@ import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { SandboxExit } from '../sandbox/provider.ts'
+import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
+import { GuestCells } from './guest-cells.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
@@ -67,6 +68,8 @@ export class Session {
   #cells = 0
   #last: Promise<unknown> = Promise.resolve()
   #queued = 0
+  /** Cells that the user has run beside the client, which has not been told. */
+  readonly #guestCells: GuestCells = new GuestCells()
   #idleTimer: NodeJS.Timeout | undefined
   /** What is to be told with the cell that runs, or the next one: for the most part, what happened to the variables since the last. */
   #news: string[] = []
@@ -138,6 +141,16 @@ export class Session {
     }
   }
 
+  /** Whether a cell runs or waits. */
+  get isBusy(): boolean {
+    return this.#queued > 0
+  }
+
+  /** Undefined while there is none. */
+  get sandbox(): Sandbox | undefined {
+    return this.#kernel?.sandbox
+  }
+
   /** A note for the running cell's result, unless an earlier one had it. */
   tellOnce(note: string): void {
     if (this.#toldOnce.has(note)) return
@@ -187,7 +200,7 @@ export class Session {
     }
     const ran = await new CellRun(kernel, request, options, this.#events).result()
     this.#running = undefined
-    const result = request.aside && !ran.stateLost ? ran : this.#withNews(ran)
+    const result = request.aside && !ran.stateLost ? ran : this.#withNews(ran, request)
     if (result.stateLost) {
       this.#kernel = undefined
       if (!ran.stateLost) this.#ending = Promise.allSettled([this.#ending, kernel.dispose()])
@@ -200,7 +213,7 @@ export class Session {
   }
 
   /** A cell's result with what has become of the session: the only place that adds to it. */
-  #withNews(ran: CellResult): CellResult {
+  #withNews(ran: CellResult, { guest: isGuest, aside: isAside }: CellRequest): CellResult {
     const isReset = this.#resetAsked
     const isLast = this.#options.fresh === true || isReset
     const restorable = ran.stateLost ? this.#checkpoints.describeRestorable() : undefined
@@ -208,14 +221,22 @@ export class Session {
       this.#closed === undefined
         ? []
         : [`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`]
-    const notes = [
-      ...closed,
-      ...this.#news,
-      ...ran.notes,
+    const own = [
       ...(restorable === undefined ? [] : [restorable]),
       ...(isReset ? ['The session was reset: the next cell has no variables, and an empty /workspace.'] : []),
     ]
-    this.#news = []
+    const notes = [
+      ...closed,
+      ...(isGuest || isAside ? [] : this.#guestCells.tell()),
+      ...this.#news,
+      ...ran.notes,
+      ...own,
+    ]
+    // What became of the session is told to its client as well, with its own next cell.
+    if (isGuest) {
+      this.#guestCells.add(ran.cell)
+      this.#news.push(...own, ...(ran.stateLost && own.length === 0 ? [GUEST_LOST] : []))
+    } else this.#news = []
     this.#resetAsked = false
     if (isReset) {
       this.#lost = 'the session was reset, and variables of earlier cells are gone.'
@@ -273,6 +294,8 @@ export class Session {
     this.#idleTimer.unref()
   }
 }
+
+const GUEST_LOST = 'A cell of the user ended the sandbox of this session, and its variables are gone.'
 
 function isOver(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The session is closed')

@@ -1,13 +1,20 @@
 // Makes a folder that only its owner can look into. The folders above it, where they have to be made, are the usual ones: a cache also holds what
 // sandboxes of another user must be able to reach.
 import { mkdirSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 
 /** @throws what node:fs throws */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(path.dirname(folder), 0o755)
   await makeFolder(folder, 0o700)
+}
+
+/** A folder of this user that nobody else can write to. Always true on Windows, where the folders of a user are the user's. */
+export async function isOwnFolder(folder: string): Promise<boolean> {
+  if (process.platform === 'win32') return true
+  const found = await lstat(folder).catch(() => undefined)
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 /** With the folders above it. Node's own `recursive` reports ENOENT on a read-only disk, which says nothing. @throws what node:fs throws */

@@ -93,6 +93,8 @@ function sizeOf(event: PageEvent): number {
       return event.value ? shownSize(event.value) : 0
     case 'call.started':
       return event.args.length + CALL_COST
+    case 'call.denied':
+      return event.rule.length + CALL_COST
     case 'call.ended':
       return (event.result ?? event.error ?? '').length
     default:

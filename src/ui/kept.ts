@@ -6,12 +6,22 @@ export interface KeptView {
   artifacts: {
     name: string
     version: number
-    versionCount: number
+    /** The oldest first. */
+    versions: number[]
     sizeBytes: number
     contentType: string
     createdAt: string
   }[]
-  tools: { name: string; version: number; versions: number[]; signature: string; summary: string }[]
+  /** Functions, and those that are workflows. */
+  tools: {
+    name: string
+    version: number
+    versions: number[]
+    signature: string
+    summary: string
+    /** What a workflow is called outside of Python. */
+    title?: string
+  }[]
   broken: { name: string; problem: string }[]
 }
 
@@ -21,14 +31,15 @@ const IMAGE_BYTES = 4 * 1024 * 1024
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export async function kept({ artifacts, savedTools }: Bridge): Promise<KeptView> {
-  const all = await artifacts.versions()
-  const counts = new Map<string, number>()
-  for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const versions = new Map<string, number[]>()
+  for (const { name, version } of await artifacts.versions())
+    versions.set(name, [...(versions.get(name) ?? []), version])
   const newest = await artifacts.list()
   const { tools, broken } = await savedTools.list()
   return {
     artifacts: newest.map(({ name, version, sizeBytes, contentType, createdAt }) => {
-      return { name, version, versionCount: counts.get(name) ?? 1, sizeBytes, contentType, createdAt }
+      const all = (versions.get(name) ?? [version]).toSorted((a, b) => a - b)
+      return { name, version, versions: all, sizeBytes, contentType, createdAt }
     }),
     tools: await Promise.all(
       tools.map(async (tool) => ({
@@ -37,6 +48,7 @@ export async function kept({ artifacts, savedTools }: Bridge): Promise<KeptView>
         versions: await savedTools.versions(tool.name),
         signature: tool.signature,
         summary: savedToolSummary(tool),
+        ...(tool.workflow && { title: tool.workflow.title }),
       })),
     ),
     broken: broken.map(({ name, problem }) => ({ name, problem })),

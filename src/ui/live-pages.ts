@@ -1,7 +1,16 @@
 // Sends what happens to every open page, as server-sent events. A page that does not read is disconnected: it asks again, and gets what it has missed.
 import type { ServerResponse } from 'node:http'
 import type { PageEvent } from './page-event.ts'
-import type { Source } from './source.ts'
+import { snapshotOf, type Snapshot, type Source } from './source.ts'
+import { Sources, type SourcesListener } from './sources.ts'
+
+/** What a page is sent, about one bridge. */
+export type PageMessage = { source: string; title: string } & (
+  | { kind: 'snapshot'; content: Snapshot }
+  | { kind: 'events'; content: PageEvent[] }
+  /** The bridge has ended. */
+  | { kind: 'gone' }
+)
 
 const MAX_PAGES = 100
 /** Events come in bursts. Together they are one message, and an eye sees no sooner. */
@@ -11,17 +20,16 @@ const MAX_GATHERED = 20_000
 const ALIVE_MS = 15_000
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024
 
-export class LivePages {
-  readonly #sources: readonly Source[]
+export class LivePages implements SourcesListener {
+  readonly sources: Sources
   readonly #pages = new Set<ServerResponse>()
-  readonly #gathered = new Map<string, PageEvent[]>()
-  readonly #leave: (() => void)[]
+  readonly #gathered = new Map<Source, PageEvent[]>()
   readonly #alive: NodeJS.Timeout
   #timer: NodeJS.Timeout | undefined
 
-  constructor(sources: readonly Source[]) {
-    this.#sources = sources
-    this.#leave = sources.map((source) => source.subscribe((events) => this.#gather(source.id, events)))
+  /** @param own the bridge that serves the pages */
+  constructor(own: Source, stateDir: string) {
+    this.sources = new Sources(own, stateDir, this)
     this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref()
   }
 
@@ -34,20 +42,26 @@ export class LivePages {
     if (this.#pages.size >= MAX_PAGES) return false
     this.#send()
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' })
-    for (const source of this.#sources) response.write(message('snapshot', source.id, source.title, source.snapshot()))
+    for (const source of this.sources.all()) response.write(snapshotText(source))
     this.#pages.add(response)
-    response.once('close', () => this.#pages.delete(response))
+    this.sources.watch()
+    response.once('close', () => {
+      this.#pages.delete(response)
+      if (this.#pages.size === 0) this.sources.unwatch()
+    })
     return true
   }
 
-  close(): void {
-    for (const leave of this.#leave) leave()
-    clearInterval(this.#alive)
-    clearTimeout(this.#timer)
-    for (const page of this.#pages) page.destroy()
+  added(source: Source): void {
+    this.#write(snapshotText(source))
   }
 
-  #gather(source: string, events: readonly PageEvent[]): void {
+  gone(source: Source): void {
+    this.#send()
+    this.#write(textOf({ kind: 'gone', source: source.id, title: source.title }))
+  }
+
+  events(source: Source, events: readonly PageEvent[]): void {
     if (this.#pages.size === 0) return
     const gathered = this.#gathered.get(source) ?? []
     this.#gathered.set(source, gathered)
@@ -55,20 +69,22 @@ export class LivePages {
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS).unref()
   }
 
+  close(): void {
+    clearInterval(this.#alive)
+    clearTimeout(this.#timer)
+    for (const page of this.#pages) page.destroy()
+    this.sources.close()
+  }
+
   #send(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const source of this.#sources) {
-      const events = this.#gathered.get(source.id)
-      if (!events) continue
-      this.#gathered.delete(source.id)
+    for (const [source, events] of this.#gathered) {
+      const { id, title } = source
       const isFlood = events.length > MAX_GATHERED
-      this.#write(
-        isFlood
-          ? message('snapshot', source.id, source.title, source.snapshot())
-          : message('events', source.id, source.title, events),
-      )
+      this.#write(isFlood ? snapshotText(source) : textOf({ kind: 'events', source: id, title, content: events }))
     }
+    this.#gathered.clear()
   }
 
   /** Made once for all pages. */
@@ -80,6 +96,10 @@ export class LivePages {
   }
 }
 
-function message(kind: 'snapshot' | 'events', source: string, title: string, content: unknown): string {
-  return `data: ${JSON.stringify({ kind, source, title, content })}\n\n`
+function snapshotText({ id, title, history }: Source): string {
+  return textOf({ kind: 'snapshot', source: id, title, content: snapshotOf(history) })
+}
+
+function textOf(message: PageMessage): string {
+  return `data: ${JSON.stringify(message)}\n\n`
 }

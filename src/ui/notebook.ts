@@ -1,14 +1,15 @@
-// Cells that are typed into the page: they run in a session of their own, and show as every other cell does.
+// Cells that are typed into the page: in a session of its own, or in that of a conversation, whose client is told that the user ran one.
 import type { Bridge } from '../bridge.ts'
 import type { CellResult } from '../cell/cell-result.ts'
+import { BridgeError } from '../errors.ts'
 import { type Completions, completionsIn } from '../session/completions.ts'
-import { newId } from '../events/new-id.ts'
 import type { CellRequest } from '../session/cell-run.ts'
 import type { Session } from '../session/session.ts'
 
 /** What the events of a cell do not tell. */
 export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {
-  /** Its number in the session of the page. */
+  session: string
+  /** Its number in the session. */
   cell: number | undefined
   traceback: string | undefined
   hint: string | undefined
@@ -16,8 +17,7 @@ export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {
 
 export class Notebook {
   readonly #bridge: Bridge
-  #session: Session | undefined
-  #running = 0
+  #own: Session | undefined
   #completing: Promise<unknown> = Promise.resolve()
   #lastAsked = ''
 
@@ -25,32 +25,51 @@ export class Notebook {
     this.#bridge = bridge
   }
 
-  /** The cell itself comes as events. */
-  async run(code: string): Promise<Outcome> {
-    this.#running += 1
-    const result = await this.#run(code).finally(() => (this.#running -= 1))
-    const { cell, status, notes, error } = result
-    return { cell, status, notes, traceback: error?.traceback, hint: error?.hint }
+  /** The session that no conversation has. */
+  get own(): Session {
+    this.#own ??= this.#bridge.openSession()
+    return this.#own
+  }
+
+  /** The cell itself comes as events. @throws BridgeError TOOL_ARGUMENTS_INVALID for a session that is over, and what Bridge.runCell throws */
+  async run(code: string, session?: string): Promise<Outcome> {
+    const place = this.#find(session)
+    const { cell, status, notes, error } = await this.#run(place, code, { guest: place !== this.#own })
+    return { session: place.id, cell, status, notes, traceback: error?.traceback, hint: error?.hint }
   }
 
   /** Nothing while a cell runs, and for what was asked before the last: a cell must not have to wait for either. */
-  async complete(code: string): Promise<Completions> {
+  async complete(code: string, session?: string): Promise<Completions> {
+    const place = this.#find(session)
     this.#lastAsked = code
     await this.#completing
-    if (this.#running > 0 || this.#lastAsked !== code) return { words: [], replaced: '' }
-    const completions = completionsIn((asked) => this.#run(asked, { timeoutMs: COMPLETION_MS, aside: true }), code)
+    if (place.isBusy || this.#lastAsked !== code) return { words: [], replaced: '' }
+    const completions = completionsIn(
+      (asked) => this.#run(place, asked, { timeoutMs: COMPLETION_MS, aside: true }),
+      code,
+    )
     this.#completing = completions.catch(() => {})
     return completions
   }
 
-  #run(code: string, how: Partial<Pick<CellRequest, 'timeoutMs' | 'aside'>> = {}): Promise<CellResult> {
-    this.#session ??= this.#bridge.openSession()
-    return this.#bridge.runCell(this.#session, {
+  #find(id: string | undefined): Session {
+    if (id === undefined) return this.own
+    const session = this.#bridge.findSession(id)
+    if (session) return session
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This session has ended', { hint: 'Choose another one.' })
+  }
+
+  #run(
+    session: Session,
+    code: string,
+    how: Partial<Pick<CellRequest, 'timeoutMs' | 'aside' | 'guest'>>,
+  ): Promise<CellResult> {
+    return this.#bridge.runCell(session, {
       code,
       timeoutMs: this.#bridge.settings.timeoutMs,
       ...how,
       forPerson: true,
-      run: { id: newId(), client: 'page' },
+      run: { client: 'page' },
     })
   }
 }

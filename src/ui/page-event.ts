@@ -7,12 +7,22 @@ import type { Shown } from './page-state.ts'
 type Of<T extends string, Fields> = { type: T; id: string } & Fields & Pick<Stamp, 'seq' | 'at' | 'mono'>
 
 export type PageEvent =
-  | Of<'session.started', object>
+  /** Of one that began before we were there, it is known what it did. */
+  | Of<'session.started', { client?: string | undefined; cellCount?: number }>
   | Of<'session.ended', object>
   | Of<'run.ended', { tokens: number }>
   | Of<
       'cell.started',
-      { session: string; client: string; number: number; code: string; timeoutMs: number; provider: string }
+      {
+        session: string
+        client: string
+        number: number
+        code: string
+        timeoutMs: number
+        provider: string
+        /** Its session has counted it already. */
+        isCounted?: true
+      }
     >
   | Of<'cell.output', { stream: 'stdout' | 'stderr'; text: string; dropped: number }>
   | Of<'cell.display', { shown: Shown }>
@@ -28,6 +38,8 @@ export type PageEvent =
     >
   | Of<'call.started', { parent: string; kind: string; server: string; name: string; args: string }>
   | Of<'call.progress', { parent: string; progress: number; message: string | undefined }>
+  /** A rule, or the user, did not allow it. */
+  | Of<'call.denied', { parent: string; kind: string; server: string; name: string; rule: string }>
   | Of<
       'call.ended',
       { parent: string; outcome: string; durationMs: number; result: string | undefined; error: string | undefined }
@@ -75,6 +87,12 @@ export function pageEvent(event: BridgeEvent): PageEvent | undefined {
         raised: error,
         stateLost,
       }
+    }
+    case 'call.decided': {
+      const { parent = '', kind, server, name, decision, rule } = event
+      if (decision !== 'deny') return undefined
+      const why = rule === undefined ? '' : `deny ${cut(rule, 500)}`
+      return { type: 'call.denied', ...stamp, parent, kind, server, name: cut(name, 500), rule: why }
     }
     case 'call.started': {
       const { parent = '', kind, server, name, args } = event

@@ -5,9 +5,9 @@ import { BridgeError, messageOf } from '../errors.ts'
 import { isLoopbackName, hostOf } from '../server/http/origin-headers.ts'
 import { BodyError, readBody, readJsonBody } from '../server/http/request-body.ts'
 import { Access, cookieName } from './access.ts'
+import { createBridgeRoutes } from './bridge-routes.ts'
 import { LivePages } from './live-pages.ts'
 import { enteringPage, lockedPage, notePage } from './small-pages.ts'
-import { Notebook } from './notebook.ts'
 import { readPageFiles } from './page-files.ts'
 import { QuestionLinks } from './question-links.ts'
 import type { KeptQuestion } from '../state/kept-questions.ts'
@@ -41,18 +41,16 @@ const FORM_HEADERS = {
 export class PageHandler {
   readonly access: Access
   readonly #files = readPageFiles()
-  readonly #source: LocalSource
   readonly #pages: LivePages
   readonly #questions: QuestionLinks
   readonly #routes: ReturnType<typeof createRoutes>
 
   constructor(bridge: Bridge, secret: string) {
     this.access = new Access(secret)
-    this.#source = new LocalSource(bridge)
-    const sources = [this.#source]
-    this.#pages = new LivePages(sources)
+    const routes = createBridgeRoutes(bridge)
+    this.#pages = new LivePages(new LocalSource(bridge, routes), bridge.settings.stateDir)
+    this.#routes = createRoutes(bridge, this.#pages.sources, routes)
     this.#questions = new QuestionLinks(bridge.settings.stateDir)
-    this.#routes = createRoutes(bridge, sources, new Notebook(bridge))
   }
 
   /** A link to the page that opens once. @param origin `http://127.0.0.1:PORT` */
@@ -99,7 +97,6 @@ export class PageHandler {
 
   close(): void {
     this.#pages.close()
-    this.#source.close()
   }
 
   /** One question, for who has the link to it. */

@@ -91,7 +91,11 @@ export function emptyState(): PageState {
 export function applyEvent(state: PageState, event: PageEvent): void {
   switch (event.type) {
     case 'session.started':
-      state.sessions.set(event.id, newSession(event.id, event.at))
+      state.sessions.set(event.id, {
+        ...newSession(event.id, event.at),
+        ...(event.client !== undefined && { client: event.client }),
+        ...(event.cellCount !== undefined && { cellCount: event.cellCount }),
+      })
       return
     case 'session.ended': {
       const session = state.sessions.get(event.id)
@@ -119,6 +123,8 @@ export function applyEvent(state: PageState, event: PageEvent): void {
       return startCell(state, event)
     case 'call.started':
       return startCall(state.cells.get(event.parent), event)
+    case 'call.denied':
+      return addDenied(state.cells.get(event.parent), event)
     case 'call.progress':
     case 'call.ended':
       return changeCall(state.cells.get(event.parent), event)
@@ -132,7 +138,7 @@ function newSession(id: string, at: number): SessionView {
 }
 
 function startCell(state: PageState, event: PageEvent & { type: 'cell.started' }): void {
-  const { type: _, seq: _seq, ...about } = event
+  const { type: _, seq: _seq, isCounted, ...about } = event
   state.cells.set(event.id, {
     ...about,
     status: 'running',
@@ -146,9 +152,13 @@ function startCell(state: PageState, event: PageEvent & { type: 'cell.started' }
   // It may have begun before we were there.
   const session = state.sessions.get(event.session) ?? newSession(event.session, event.at)
   state.sessions.set(session.id, session)
-  session.cellCount += 1
-  session.client ||= event.client
+  if (!isCounted) session.cellCount += 1
+  // The user may run a cell in the session of a conversation before its client does.
+  if (session.client === '' || session.client === PAGE) session.client = event.client
 }
+
+/** What the page calls itself, as a client. */
+export const PAGE = 'page'
 
 function startCall(cell: CellView | undefined, event: PageEvent & { type: 'call.started' }): void {
   if (!cell) return
@@ -156,6 +166,15 @@ function startCall(cell: CellView | undefined, event: PageEvent & { type: 'call.
   if (cell.calls.length >= MAX_CALLS) return
   const { id, kind, server, name, args, mono } = event
   cell.calls.push({ id, kind, server, name, args, startMs: mono - cell.mono })
+}
+
+function addDenied(cell: CellView | undefined, event: PageEvent & { type: 'call.denied' }): void {
+  if (!cell) return
+  cell.callCount += 1
+  if (cell.calls.length >= MAX_CALLS) return
+  const { id, kind, server, name, mono, rule } = event
+  const about = { id, kind, server, name, args: '', startMs: mono - cell.mono }
+  cell.calls.push({ ...about, durationMs: 0, outcome: 'denied', error: rule || 'It was not allowed.' })
 }
 
 function changeCall(cell: CellView | undefined, event: PageEvent & { type: 'call.progress' | 'call.ended' }): void {

@@ -4,78 +4,45 @@ import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { answerAsked, openQuestions } from './ask.ts'
 import { kept, keptArtifact, keptTool } from './kept.ts'
-import { Notebook } from './notebook.ts'
-import { signInTo } from './sign-in.ts'
-import { serverDetails, serverList } from './server-views.ts'
-import type { Source } from './source.ts'
+import { recordedRun, recordRuns, runFilter } from './record.ts'
+import { codeParam, get, nameParam, post, type Routes } from './route.ts'
+import type { Sources } from './sources.ts'
 
-interface Route {
-  method: 'GET' | 'POST'
-  answer: (params: unknown) => unknown
-}
-
-const name = z.string().min(1).max(1_000)
-const code = z.string().max(1_000_000)
 /** It becomes the name of a file. */
 const questionId = z.string().regex(/^[0-9a-f]{16}$/)
-const SEARCH_LIMIT = 20
+const version = z.coerce.number().int().optional()
 
-/** @param bridge the one whose servers the page shows, and in whose sandboxes its own cells run */
-export function createRoutes(bridge: Bridge, sources: readonly Source[], notebook: Notebook): Map<string, Route> {
-  const sourceOf = (id: string): Source => {
-    const source = sources.find((one) => one.id === id)
-    if (source) return source
-    throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'That bridge has ended', { hint: '' })
-  }
-  return new Map<string, Route>([
-    get('cells', z.object({}), () =>
-      sources.flatMap(({ id, history }) => history.rows().map((row) => ({ ...row, source: id }))),
-    ),
-    get('cell', z.object({ source: name, id: name }), (asked) => {
-      const cell = sourceOf(asked.source).history.state.cells.get(asked.id)
+/** @param bridge the one that serves the page @param asked the paths that each bridge answers for itself */
+export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): Routes {
+  const ofBridge = [...asked].map(([path, { method }]): [string, { method: typeof method; answer: Answer }] => [
+    path,
+    { method, answer: (params) => sources.find(sourceIn(params)).ask(path, params) },
+  ])
+  return new Map([
+    ...ofBridge,
+    get('all-servers', z.object({}), () => sources.askAll('servers')),
+    get('cell', z.object({ source: nameParam, id: nameParam }), ({ source, id }) => {
+      const cell = sources.find(source).history.state.cells.get(id)
       if (cell) return cell
       throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer kept', { hint: '' })
     }),
-    post('interrupt', z.object({ source: name, id: name }), (asked) => ({
-      wasRunning: sourceOf(asked.source).interrupt(asked.id),
-    })),
-    get('servers', z.object({}), () => serverList(bridge)),
-    get('server', z.object({ name }), (asked) => serverDetails(bridge, asked.name)),
-    post('server/restart', z.object({ name }), async (asked) => {
-      await bridge.restartServer(asked.name)
-      return serverDetails(bridge, asked.name)
-    }),
-    post('server/sign-in', z.object({ name }), (asked) => signInTo(bridge, asked.name)),
-    get('search', z.object({ query: z.string().max(2_000) }), async (asked) => {
-      const hits = await bridge.catalog.searchWithReasons(asked.query, { limit: SEARCH_LIMIT, detail: 'full' })
-      return { hits, unsearched: bridge.catalog.unsearched(bridge.catalog.servers().map((one) => one.name)) }
-    }),
-    post('notebook/run', z.object({ code }), (asked) => notebook.run(asked.code)),
-    post('notebook/complete', z.object({ code }), (asked) => notebook.complete(asked.code)),
+    get('record', runFilter, (filter) => recordRuns(bridge, sources, filter)),
+    get('record/run', z.object({ id: nameParam, at: z.coerce.number() }), ({ id, at }) => recordedRun(bridge, id, at)),
     get('questions', z.object({}), () => openQuestions(bridge)),
-    post('question/answer', z.object({ id: questionId, asking: name, text: code, answer: name }), (asked) =>
-      answerAsked(bridge, asked, asked.answer),
+    post(
+      'question/answer',
+      z.object({ id: questionId, asking: nameParam, text: codeParam, answer: nameParam }),
+      (given) => answerAsked(bridge, given, given.answer),
     ),
     get('kept', z.object({}), () => kept(bridge)),
-    get('artifact', z.object({ name, version: z.coerce.number().int().optional() }), (asked) =>
-      keptArtifact(bridge, asked.name, asked.version),
-    ),
-    get('tool', z.object({ name, version: z.coerce.number().int().optional() }), (asked) =>
-      keptTool(bridge, asked.name, asked.version),
-    ),
+    get('artifact', z.object({ name: nameParam, version }), (one) => keptArtifact(bridge, one.name, one.version)),
+    get('tool', z.object({ name: nameParam, version }), (one) => keptTool(bridge, one.name, one.version)),
   ])
 }
 
-function get<T>(path: string, schema: z.ZodType<T>, answer: (params: T) => unknown): [string, Route] {
-  return [path, { method: 'GET', answer: (params) => answer(parsed(schema, params)) }]
-}
+type Answer = (params: unknown) => unknown
 
-function post<T>(path: string, schema: z.ZodType<T>, answer: (params: T) => unknown): [string, Route] {
-  return [path, { method: 'POST', answer: (params) => answer(parsed(schema, params)) }]
-}
-
-function parsed<T>(schema: z.ZodType<T>, params: unknown): T {
-  const { success, data } = schema.safeParse(params)
-  if (success) return data
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'The page sent an invalid request', { hint: 'Reload it.' })
+function sourceIn(params: unknown): string | undefined {
+  const { source } = (params ?? {}) as { source?: unknown }
+  return typeof source === 'string' && source !== '' ? source : undefined
 }

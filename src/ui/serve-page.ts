@@ -40,7 +40,10 @@ export async function servePage(bridge: Bridge, port: number): Promise<PageServi
     })
     server.listen(port, HOST, resolve)
   })
-  const origin = `http://${HOST}:${(server.address() as AddressInfo).port}`
+  const { port: served } = server.address() as AddressInfo
+  const origin = `http://${HOST}:${served}`
+  const withdraw = bridge.offer({ 'page.link': () => ({ link: handler.newLink(origin), port: served }) })
+  bridge.announce()
   const service: PageService = {
     address: `${origin}${PAGE_PATH}#/ask`,
     get isOpen() {
@@ -49,6 +52,7 @@ export async function servePage(bridge: Bridge, port: number): Promise<PageServi
     newLink: (view) => handler.newLink(origin, view),
     linkTo: (question) => handler.linkTo(origin, question),
     close: () => {
+      withdraw()
       if (bridge.page === service) bridge.page = undefined
       handler.close()
       server.close()

@@ -1,9 +1,12 @@
-// A bridge that the page shows. The page has a list of them, so that it can show every bridge of the user.
+// A bridge that the page shows: the one of this process, or another one of the same user.
+import { homedir } from 'node:os'
 import type { Bridge } from '../bridge.ts'
 import type { EventStream } from '../events/event-stream.ts'
+import { answerFrom } from './bridge-routes.ts'
 import { History } from './history.ts'
 import { pageEvent, type PageEvent } from './page-event.ts'
 import type { CellView, QuestionView, SessionView } from './page-state.ts'
+import type { Routes } from './route.ts'
 
 /** What a page is sent first. */
 export interface Snapshot {
@@ -14,31 +17,53 @@ export interface Snapshot {
   tokens: [day: string, count: number][]
 }
 
+export type PageListener = (events: readonly PageEvent[]) => void
+
 export interface Source {
   readonly id: string
   readonly title: string
   readonly history: History
-  snapshot(): Snapshot
   /** @returns what ends the subscription */
-  subscribe(listener: (events: readonly PageEvent[]) => void): () => void
-  /** @returns whether the cell was running */
-  interrupt(cell: string): boolean
+  subscribe(listener: PageListener): () => void
+  /** Have the bridge answer one of its routes. @throws BridgeError of the route, SHUTTING_DOWN when the bridge is gone */
+  ask(path: string, params: unknown): Promise<unknown>
+  close(): void
 }
 
 const SNAPSHOT_CELLS = 50
 const SNAPSHOT_CHARS = 8 * 1024 * 1024
 
+/** Which of several bridges it is, in words. */
+export function bridgeTitle({ pid, cwd }: { pid: number; cwd: string }): string {
+  const home = homedir()
+  const place = cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd
+  return `Bridge ${pid} in ${place}`
+}
+
+export function snapshotOf({ state: { sessions, cells, questions, tokens } }: History): Snapshot {
+  const newest: CellView[] = []
+  let chars = 0
+  for (const cell of [...cells.values()].slice(-SNAPSHOT_CELLS).toReversed()) {
+    chars += JSON.stringify(cell).length
+    if (chars > SNAPSHOT_CHARS && cell.status !== 'running') continue
+    newest.unshift(cell)
+  }
+  const open = [...sessions.values()].filter((session) => !session.ended)
+  return { sessions: open, cells: newest, questions: [...questions.values()], tokens: [...tokens] }
+}
+
 /** The bridge of this process. */
 export class LocalSource implements Source {
-  readonly id = String(process.pid)
-  readonly title = `Bridge ${process.pid}`
+  readonly id: string
+  readonly title = bridgeTitle({ pid: process.pid, cwd: process.cwd() })
   readonly history = new History()
-  readonly #bridge: Pick<Bridge, 'interruptCell'>
-  readonly #listeners = new Set<(events: readonly PageEvent[]) => void>()
+  readonly #routes: Routes
+  readonly #listeners = new Set<PageListener>()
   readonly #leave: () => void
 
-  constructor(bridge: Pick<Bridge, 'interruptCell'> & { events: EventStream }) {
-    this.#bridge = bridge
+  constructor(bridge: Pick<Bridge, 'id'> & { events: EventStream }, routes: Routes) {
+    this.id = bridge.id
+    this.#routes = routes
     this.#leave = bridge.events.subscribe({
       name: 'page',
       receive: (events) => {
@@ -49,26 +74,13 @@ export class LocalSource implements Source {
     })
   }
 
-  snapshot(): Snapshot {
-    const { sessions, cells, questions, tokens } = this.history.state
-    const newest: CellView[] = []
-    let chars = 0
-    for (const cell of [...cells.values()].slice(-SNAPSHOT_CELLS).toReversed()) {
-      chars += JSON.stringify(cell).length
-      if (chars > SNAPSHOT_CHARS && cell.status !== 'running') continue
-      newest.unshift(cell)
-    }
-    const open = [...sessions.values()].filter((session) => !session.ended)
-    return { sessions: open, cells: newest, questions: [...questions.values()], tokens: [...tokens] }
-  }
-
-  subscribe(listener: (events: readonly PageEvent[]) => void): () => void {
+  subscribe(listener: PageListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  interrupt(cell: string): boolean {
-    return this.#bridge.interruptCell(cell)
+  ask(path: string, params: unknown): Promise<unknown> {
+    return answerFrom(this.#routes, path, params)
   }
 
   close(): void {

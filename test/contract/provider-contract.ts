@@ -53,6 +53,21 @@ export function testProvider(
       expect((await cells.run('x + 1')).value).toBe('21')
     })
 
+    promise('tells how much memory and processor time it uses', async (ctx) => {
+      if (process.platform !== 'linux') ctx.skip('only known on Linux')
+      const cells = await startCells(provider)
+      const { sandbox } = cells.kernel
+      const before = await sandbox.usage?.()
+      const isEngine = name === 'docker' || name === 'podman'
+      if (isEngine && before === undefined) ctx.skip('the processes of this engine cannot be told from others')
+      await cells.run('kept = bytearray(b"x") * (100 << 20)')
+      const after = await sandbox.usage?.()
+      expect(after!.memoryBytes - before!.memoryBytes).toBeGreaterThan(50 << 20)
+      expect(after!.cpuMs).toBeGreaterThan(0)
+      await sandbox.dispose()
+      expect(await sandbox.usage?.()).toBeUndefined()
+    })
+
     const rarelyNeeded = async () => {
       const cells = await startCells(provider)
       const names = ['ssl', 'tempfile', 'shutil', 'urllib.parse', 'ctypes']

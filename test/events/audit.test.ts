@@ -71,6 +71,18 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(text).not.toContain('p4ss')
   })
 
+  it.each([
+    ['that a cell catches', 'try: await mcp_hub.create_issue(title="x")\nexcept Exception: pass'],
+    ['that is seen before the cell runs', 'await mcp_hub.create_issue(title="x")'],
+    ['that is not seen before', 'name = "create_issue"\nawait getattr(mcp_hub, name)(title="x")'],
+  ])('has the denial of a call by a rule: one %s', async (_, code) => {
+    const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
+    const observed = await openObserved({ servers: { hub }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
+    const said = JSON.stringify((await observed.run(code)).content)
+    const denials = (await entriesOf(observed)).filter(({ type }) => type === 'denial')
+    expect(denials, said).toMatchObject([{ 'mcp.server.name': 'hub', 'gen_ai.tool.name': 'create_issue' }])
+  })
+
   it('has failures, questions with their answers, denials and changed definitions', async () => {
     const observed = await openObserved({
       servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') },

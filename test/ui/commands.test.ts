@@ -2,16 +2,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+/
 
-function start(args: string[]): ChildProcess {
-  const home = makeHome()
+function start(args: string[], home = makeHome()): ChildProcess {
   const child = spawn(process.execPath, [CLI, ...args], { env: bridgeEnv(home), cwd: home, stdio: 'pipe' })
   onTestFinished(async () => {
     child.kill()
@@ -70,4 +72,40 @@ it('serves its client when the port of the page is taken, and says so', async ()
 it.each(['-1', '70000', 'x'])('refuses the port %s', async (port) => {
   const child = start(['ui', '--port', port])
   expect(await outputUntil(child.stderr!, /is not a port/)).toBe('is not a port')
+})
+
+it.each([
+  ['run --ui', ['run', '--ui'], 'stderr'],
+  ['ui', ['ui'], 'stdout'],
+] as const)('sandbridge ui gives a new link to the page of `%s`, and ends', async (_, args, stream) => {
+  const home = makeHome()
+  const first = await outputUntil(start([...args], home)[stream]!, LINK)
+  const again = start(['ui'], home)
+  const ended = once(again, 'exit')
+  const told = outputUntil(again.stderr!, /serves the page/)
+  const link = await outputUntil(again.stdout!, LINK)
+  await told
+  expect((await ended)[0]).toBe(0)
+  expect(new URL(link).port).toBe(new URL(first).port)
+  expect(link).not.toBe(first)
+  for (const one of [link, first]) expect((await fetch(one)).status).toBe(200)
+  expect((await fetch(link)).status).toBe(401)
+})
+
+it('sandbridge ui --port serves a page of its own beside another one', async () => {
+  const home = makeHome()
+  const first = await outputUntil(start(['ui'], home).stdout!, LINK)
+  const other = await outputUntil(start(['ui', '--port', '0'], home).stdout!, LINK)
+  expect(new URL(other).port).not.toBe(new URL(first).port)
+  const same = await outputUntil(start(['ui', '--port', new URL(first).port], home).stdout!, LINK)
+  expect(new URL(same).port).toBe(new URL(first).port)
+})
+
+it('the built page takes at most 400 kB when it is compressed', () => {
+  const files = readdirSync(path.join(ROOT, 'dist/web'), { recursive: true, withFileTypes: true })
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map((file) => gzipSync(readFileSync(path.join(file.parentPath, file.name))).length)
+  expect(sizes.length).toBeGreaterThan(2)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(400_000)
 })

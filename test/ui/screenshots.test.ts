@@ -6,8 +6,10 @@ import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, published, ROOT } from '../support/bridge-process.ts'
+import { recordFolder } from '../../src/audit/other-files.ts'
+import { fixtureServer, openTestBridge, published, ROOT } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
+import { writeOldRecord } from '../support/old-record.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
@@ -26,6 +28,52 @@ print("asked", len(sums), "times")
 forecast`
 
 const ASKS = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { ask: ['create_issue'] } }
+
+const WORKFLOW = `
+def double(n: int) -> int:
+    "Twice as much."
+    return 2 * n
+runtime.save_tool(double)
+async def weekly_report(week: int, dry: bool = False):
+    "Adds up what a week cost."
+    return await mcp_everything.get_sum(a=week, b=1)
+runtime.save_workflow("weekly-report", weekly_report)
+async def weekly_report(week: int, dry: bool = False):
+    "Adds up what a week cost, twice."
+    return await mcp_everything.get_sum(a=week, b=week)
+runtime.save_workflow("weekly-report", weekly_report)`
+
+const YESTERDAY = Date.now() - 24 * 60 * 60_000
+const OLD_CALL = {
+  type: 'call',
+  parent_id: 'cell-1',
+  'mcp.method.name': 'tools/call',
+  'mcp.server.name': 'github',
+  'sandbridge.outcome': 'ok',
+  'sandbridge.arguments.shape': '{owner: string, repo: string}',
+}
+const OLD_RUN = [
+  { ...OLD_CALL, id: 'a', time: iso(900), 'gen_ai.tool.name': 'list_issues', 'sandbridge.duration': 0.8 },
+  { ...OLD_CALL, id: 'b', time: iso(1_700), 'gen_ai.tool.name': 'create_issue', 'sandbridge.duration': 0.4 },
+  {
+    type: 'run',
+    id: 'run-1',
+    time: iso(1_800),
+    'sandbridge.session.id': '3f09a1c2d4e5f607',
+    'mcp.client.name': 'claude-code',
+    'mcp.client.version': '2.1.0',
+    'sandbridge.cell.id': 'cell-1',
+    'sandbridge.cell.number': 4,
+    'sandbridge.cell.status': 'ok',
+    'sandbridge.code.sha256': '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'sandbridge.provider': 'podman',
+    'sandbridge.duration': 1.8,
+  },
+]
+
+function iso(ms: number): string {
+  return new Date(YESTERDAY + ms).toISOString()
+}
 
 const PICTURE = `
 import struct, zlib
@@ -74,15 +122,17 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
   ] as const)(
     'is accessible in %s colours, %i pixels wide',
     async (theme, width) => {
-      const { page, run, bridge, problems } = await openPage({
+      const { page, run, bridge, home, problems } = await openPage({
         servers: {
           everything: published.everything(),
           broken: { command: 'no-such-program', args: ['--port', '1'] },
           asks: ASKS,
         },
+        env: { MCP_BRIDGE_LIVE: '1', MCP_BRIDGE_AUDIT: 'shape' },
         theme,
         width,
       })
+      await writeOldRecord(recordFolder(bridge.settings.stateDir), OLD_RUN)
       const shot = async (name: string): Promise<void> => {
         await page.waitForTimeout(150)
         await audit(page, name)
@@ -94,12 +144,14 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
       await run('await runtime.save_artifact("trips.csv", "leg,fare\\n1,165\\n2,110\\n3,260\\n")\nchart')
       await run('await mcp_everything.get_sum(a=1, b="x")')
       await run('print("x" * 30)\n1/0')
+      await run(WORKFLOW)
       await run(REPORT)
       void run(
         'import asyncio\nprint("waiting for the report …")\nawait mcp_everything.trigger_long_running_operation(duration=60, steps=20)',
       ).catch(() => {})
       await page.getByRole('button', { name: 'trigger-long-running' }).waitFor()
       await page.locator('.folded').first().click()
+      await page.locator('.usage').waitFor()
       await shot('now')
       await goTo(page, 'Servers')
       await page.getByRole('link', { name: /broken/ }).click()
@@ -120,14 +172,28 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
       await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()
       await page.keyboard.type('sum([1, 2])  # more')
       await shot('cells')
+      await page.getByRole('combobox', { name: 'Session' }).selectOption({ index: 1 })
+      await page.getByRole('article', { name: 'Cell 1' }).first().waitFor()
+      await page.getByRole('combobox', { name: 'Session' }).scrollIntoViewIfNeeded()
+      await shot('cells-shared')
       await goTo(page, 'Record')
       await page.locator('.run').first().waitFor()
-      if (width > 760) await page.locator('.run').nth(2).click()
       await shot('record')
+      await page.getByText('claude-code: 2 calls of github').click()
+      await page.getByText('The record keeps a hash of the code').waitFor()
+      await shot('record-old')
+      await page.goto(`${page.url().split('#')[0]!}#/record`)
+      await page.locator('.run').nth(2).click()
+      await page.getByRole('button', { name: 'Save as a tool' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('trip_cost')
+      await shot('record-save')
       await goTo(page, 'Kept')
       await page.getByRole('link', { name: /trips/ }).click()
       await page.getByText('leg,fare').waitFor()
       await shot('kept')
+      await page.goto(`${page.url().split('#')[0]!}#/kept/tool%20weekly_report`)
+      await page.getByRole('region', { name: 'Source' }).waitFor()
+      await shot('kept-workflow')
       await run('try: await mcp_asks.create_issue(owner="acme", title="Fix it")\nexcept Exception: pass')
       await goTo(page, 'Ask')
       await page.getByRole('button', { name: 'yes, this once' }).waitFor()
@@ -135,10 +201,23 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
       await goTo(page, 'Cost')
       await page.getByRole('cell').first().waitFor()
       await shot('cost')
+      const env = { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_AUDIT: 'off' }
+      const other = await openTestBridge({ home, env, clientName: 'cursor' })
+      void other.call({ code: 'import time\nprint("reading the archive …")\ntime.sleep(90)' }).catch(() => {})
+      await goTo(page, 'Now')
+      await page.getByText('reading the archive …', { exact: true }).waitFor()
+      await shot('now-bridges')
+      await goTo(page, 'Servers')
+      await page.getByRole('heading', { name: `Bridge ${other.pid}` }).waitFor()
+      await shot('servers-bridges')
+      process.kill(other.pid, 'SIGKILL')
+      await page.getByText(new RegExp(`Bridge ${other.pid} in .* has ended`)).waitFor()
+      await shot('bridge-gone')
+      await other.client.close().catch(() => {})
       expect(problems).toEqual([])
       await page.getByRole('button', { name: 'Use' }).click()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme === 'dark' ? 'light' : 'dark')
     },
-    150_000,
+    240_000,
   )
 })

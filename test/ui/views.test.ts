@@ -38,6 +38,19 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows the memory and the processor time of a sandbox while somebody looks', async () => {
+    const { page, bridge, run, problems } = await openPage()
+    const asked = vi.spyOn(bridge, 'usage')
+    await goTo(page, 'Cost')
+    await run('sum(range(3_000_000))')
+    expect(asked).not.toHaveBeenCalled()
+    await goTo(page, 'Now')
+    const [, mebibytes] = /sandbox: ([\d.]+) MiB, /.exec(await page.locator('.usage').innerText()) ?? []
+    expect(Number(mebibytes)).toBeGreaterThan(20)
+    expect(Number(mebibytes)).toBeLessThan(2_000)
+    expect(problems).toEqual([])
+  })
+
   it('shows pictures', async () => {
     const { page, run, problems } = await openPage()
     const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -111,6 +124,40 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     await goTo(page, 'Kept')
     await page.getByRole('link', { name: /report\.csv/ }).click()
     await page.getByText('a,b').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows every version of what is kept, and workflows with what they take and call', async () => {
+    const { page, run, problems } = await openPage({ servers: everything })
+    await run(
+      [
+        'runtime.save_artifact("report.csv", "first\\n")',
+        'runtime.save_artifact("report.csv", "second\\n")',
+        'def double(n: int) -> int:\n    "Twice as much."\n    return 2 * n',
+        'runtime.save_tool(double)',
+        'def double(n: int) -> int:\n    "Twice as much."\n    return n + n',
+        'runtime.save_tool(double)',
+        'async def weekly_report(week: int, dry: bool = False):\n    "Adds up a week."\n    return await mcp_everything.get_sum(a=week, b=1)',
+        'runtime.save_workflow("weekly-report", weekly_report)',
+      ].join('\n'),
+    )
+    await goTo(page, 'Kept')
+    await page.getByText('1 file · 1 saved tool · 1 workflow').waitFor()
+    await page.getByRole('link', { name: /report\.csv/ }).click()
+    await page.getByText('second').waitFor()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('1')
+    await page.getByText('first').waitFor()
+    await page.getByRole('link', { name: /double/ }).click()
+    const source = page.getByRole('region', { name: 'Source' })
+    await source.getByText('return n + n').waitFor()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('1')
+    await source.getByText('return 2 * n').waitFor()
+    await page.getByRole('link', { name: /weekly-report/ }).click()
+    await source.getByText('async def weekly_report').waitFor()
+    const details = await page.getByRole('region', { name: 'weekly_report' }).innerText()
+    expect(details).toContain('week: int, dry: bool = false')
+    expect(details).toContain('everything.get-sum')
+    expect(details).toContain('Adds up a week.')
     expect(problems).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 // The frame around the views: where one is, whether the bridge is there, light or dark.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { visibleInline } from '../../src/text/visible.ts'
 import { type Connection, useStore } from './store.ts'
 import { ThemeButton } from './theme.tsx'
 import { useWaiting, type Waiting } from './use-waiting.ts'
@@ -14,23 +15,30 @@ import { Record } from './views/record.tsx'
 import { Servers } from './views/servers.tsx'
 import { plural } from './words.ts'
 
-const VIEWS: { path: string; title: string; show: (id: string | undefined, waiting: Waiting) => JSX.Element }[] = [
+interface Shown {
+  /** What the address names in the view, such as a server, and the bridge that has it, or the time when it began. */
+  id: string | undefined
+  source: string | undefined
+  waiting: Waiting
+}
+
+const VIEWS: { path: string; title: string; show: (shown: Shown) => JSX.Element }[] = [
   { path: 'now', title: 'Now', show: () => <Now /> },
-  { path: 'ask', title: 'Ask', show: (_, waiting) => <Ask waiting={waiting} /> },
-  { path: 'servers', title: 'Servers', show: (id) => <Servers name={id} /> },
+  { path: 'ask', title: 'Ask', show: ({ waiting }) => <Ask waiting={waiting} /> },
+  { path: 'servers', title: 'Servers', show: ({ id, source }) => <Servers name={id} source={source} /> },
   { path: 'find', title: 'Find', show: () => <Find /> },
   { path: 'cells', title: 'Cells', show: () => <Cells /> },
-  { path: 'record', title: 'Record', show: (id) => <Record id={id} /> },
-  { path: 'kept', title: 'Kept', show: (id) => <Kept id={id} /> },
+  { path: 'record', title: 'Record', show: ({ id, source }) => <Record id={id} at={Number(source ?? 0)} /> },
+  { path: 'kept', title: 'Kept', show: ({ id }) => <Kept id={id} /> },
   { path: 'cost', title: 'Cost', show: () => <Cost /> },
 ]
 
 export function App(): JSX.Element {
   const hash = useHash()
-  const { connection } = useStore()
+  const { connection, bridges } = useStore()
   const waiting = useWaiting(connection === 'live')
   const count = waiting.questions.length
-  const [, path = '', id] = hash.split('/')
+  const [, path = '', id, source] = hash.split('/')
   const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
   useEffect(() => {
     document.title = `${count > 0 ? `(${count}) ` : ''}${view.title} · Sandbridge`
@@ -76,7 +84,14 @@ export function App(): JSX.Element {
             This page has no access any more. Open the link that <code>sandbridge ui</code> prints.
           </p>
         )}
-        {view.show(id === undefined ? undefined : decodeURIComponent(id), waiting)}
+        {[...bridges.values()]
+          .filter(({ isGone }) => isGone)
+          .map(({ id: gone, title }) => (
+            <p key={gone} class="notice" role="status">
+              {visibleInline(title)} has ended.
+            </p>
+          ))}
+        {view.show({ id: decoded(id), source: decoded(source), waiting })}
       </main>
     </div>
   )
@@ -96,6 +111,10 @@ function ConnectionState({ connection }: { connection: Connection }): JSX.Elemen
       {WORDS[connection]}
     </span>
   )
+}
+
+function decoded(part: string | undefined): string | undefined {
+  return part === undefined ? undefined : decodeURIComponent(part)
 }
 
 function skip(event: Event): void {

@@ -12,11 +12,15 @@ function pythonLiteral(value: unknown): string {
 /** A cell that calls a tool. */
 export function callCode(serverAlias: string, tool: string, args: Record<string, unknown>): string {
   const names = Object.entries(args)
-  const isPlain = names.every(([name]) => /^[a-z_]\w*$/i.test(name) && !RESERVED.has(name))
+  const isPlain = names.every(([name]) => isPythonName(name))
   const given = isPlain
     ? names.map(([name, value]) => `${name}=${pythonLiteral(value)}`).join(', ')
     : `**${pythonLiteral(args)}`
   return `await mcp_${serverAlias}.${tool}(${given})`
+}
+
+export function isPythonName(name: string): boolean {
+  return /^[a-z_]\w*$/i.test(name) && !RESERVED.has(name)
 }
 
 const RESERVED = new Set(

@@ -1,23 +1,21 @@
 // What the page knows: the state of every bridge, kept up by its events. Views are drawn anew after a change, once a frame.
 import { useEffect, useState } from 'preact/hooks'
-import type { PageEvent } from '../../src/ui/page-event.ts'
+import type { PageMessage } from '../../src/ui/live-pages.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from '../../src/ui/page-state.ts'
-import type { Snapshot } from '../../src/ui/source.ts'
 import { ApiError, request } from './api.ts'
 
 interface BridgeState extends PageState {
   id: string
   title: string
+  /** It has ended. */
+  isGone: boolean
 }
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'locked'
 
-type Message = { source: string; title: string } & (
-  | { kind: 'snapshot'; content: Snapshot }
-  | { kind: 'events'; content: PageEvent[] }
-)
-
 const RETRY_MS = 1_000
+/** A bridge that has ended is shown for this long. */
+const GONE_MS = 10_000
 /** Cells kept here; the record asks for older ones. */
 const MAX_CELLS = 500
 
@@ -33,6 +31,11 @@ class Store {
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** The bridge that serves the page: it tells of itself first. */
+  get ownId(): string {
+    return this.bridges.keys().next().value ?? ''
   }
 
   /** The newest first. */
@@ -72,24 +75,27 @@ class Store {
       }
       const texts = (pieces.join('') + value).split('\n\n')
       pieces = [texts.pop()!]
-      for (const text of texts) if (text.startsWith('data: ')) this.#take(JSON.parse(text.slice(6)) as Message)
+      for (const text of texts) if (text.startsWith('data: ')) this.#take(JSON.parse(text.slice(6)) as PageMessage)
     }
   }
 
-  #take(message: Message): void {
+  #take(message: PageMessage): void {
     if (message.kind === 'snapshot') {
       const { sessions, cells, questions, tokens } = message.content
       this.bridges.set(message.source, {
         id: message.source,
         title: message.title,
+        isGone: false,
         sessions: new Map(sessions.map((one) => [one.id, one])),
         cells: new Map(cells.map((one) => [one.id, one])),
         questions: new Map(questions.map((one) => [one.id, one])),
         tokens: new Map(tokens),
       })
       this.serverChanges += 1
-    } else {
-      const state = this.bridges.get(message.source) ?? { ...emptyState(), id: message.source, title: message.title }
+    } else if (message.kind === 'gone') this.#end(message.source)
+    else {
+      const about = { id: message.source, title: message.title, isGone: false }
+      const state = this.bridges.get(message.source) ?? { ...emptyState(), ...about }
       this.bridges.set(message.source, state)
       for (const event of message.content) {
         if (event.type === 'servers.changed') this.serverChanges += 1
@@ -98,6 +104,22 @@ class Store {
       while (state.cells.size > MAX_CELLS) state.cells.delete(state.cells.keys().next().value!)
     }
     this.#changed()
+  }
+
+  /** What ran there has ended with it. */
+  #end(source: string): void {
+    const state = this.bridges.get(source)
+    if (!state) return
+    state.isGone = true
+    for (const session of state.sessions.values()) session.ended = true
+    for (const cell of state.cells.values())
+      if (cell.status === 'running') Object.assign(cell, { status: 'killed', durationMs: Date.now() - cell.at })
+    this.serverChanges += 1
+    setTimeout(() => {
+      if (this.bridges.get(source) !== state) return
+      this.bridges.delete(source)
+      this.#changed()
+    }, GONE_MS)
   }
 
   #connect(connection: Connection): void {

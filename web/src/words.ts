@@ -12,6 +12,13 @@ export function clock(at: number): string {
   return new Date(at).toLocaleTimeString(undefined, { hour12: false })
 }
 
+/** `14:03:22` of today, `11-21 14:03` of another day. */
+export function moment(at: number): string {
+  const day = new Date(at).toLocaleDateString('sv')
+  if (day === new Date().toLocaleDateString('sv')) return clock(at)
+  return `${day.slice(5)} ${clock(at).slice(0, 5)}`
+}
+
 /** `812`, `12.4k`, `1.3M`. */
 export function short(count: number): string {
   if (count < 1_000) return String(count)

@@ -14,6 +14,7 @@ import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
+import { containerPid } from './container-pid.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
@@ -92,6 +93,7 @@ export class ContainerProvider implements Provider {
       args: this.#runArguments(prepared, name, memoryBytes, args),
       preamble,
       explain: (end) => this.#explain(end, engine),
+      findPid: () => containerPid(engine.command, name),
       remove: async () => {
         await runCommand(engine.command, ['rm', '--force', '--volumes', name], { timeoutMs: 15_000 })
       },

@@ -7,6 +7,7 @@ import { tell } from '../api.ts'
 import { clock, duration } from '../words.ts'
 import { Code } from './code.tsx'
 import { Output } from './output.tsx'
+import { SaveTool } from './save-tool.tsx'
 import { Status } from './status.tsx'
 import { Waterfall } from './waterfall.tsx'
 
@@ -14,10 +15,13 @@ interface CellCardProps {
   cell: CellView & { source?: string }
   /** Of the code above its output. */
   withCode?: boolean
+  /** Of the record: it can be used again. */
+  isOpened?: boolean
   children?: JSX.Element | null | false
 }
 
-export function CellCard({ cell, withCode = true, children }: CellCardProps): JSX.Element {
+export function CellCard({ cell, withCode = true, isOpened = false, children }: CellCardProps): JSX.Element {
+  const [isSaving, setSaving] = useState(false)
   const isRunning = cell.status === 'running'
   const now = useNow(isRunning)
   return (
@@ -30,8 +34,18 @@ export function CellCard({ cell, withCode = true, children }: CellCardProps): JS
           {isRunning && ` of ${duration(cell.timeoutMs)}`} · {cell.provider}
         </span>
         <span class="spacer" />
-        {isRunning ? <StopButton cell={cell} /> : <CopyButton text={cell.code} />}
+        {isOpened && (
+          <button type="button" class="quiet" aria-expanded={isSaving} onClick={() => setSaving(!isSaving)}>
+            {isSaving ? 'Close' : 'Save as a tool'}
+          </button>
+        )}
+        {isRunning ? (
+          <StopButton cell={cell} />
+        ) : (
+          <CopyButton text={cell.code} label={isOpened ? 'Copy as a cell' : 'Copy'} />
+        )}
       </header>
+      {isSaving && <SaveTool code={cell.code} />}
       {withCode && <Code code={cell.code} />}
       <Waterfall cell={cell} now={now} />
       <Output cell={cell} />

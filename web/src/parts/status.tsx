@@ -11,9 +11,18 @@ const TONES: Record<string, string> = {
   killed: 'bad',
   timeout: 'warn',
   interrupted: 'warn',
+  unfinished: 'warn',
+  'signed-in': 'good',
 }
 
-const WORDS: Record<string, string> = { ok: 'done', up: 'running', 'not-started': 'idle', timeout: 'timed out' }
+const WORDS: Record<string, string> = {
+  ok: 'done',
+  up: 'running',
+  'not-started': 'idle',
+  timeout: 'timed out',
+  'signed-in': 'signed in',
+  'signed-out': 'signed out',
+}
 
 export function Status({ status }: { status: string }): JSX.Element {
   return (

@@ -1,19 +1,21 @@
 // A list of which only what is seen is in the page: ten thousand rows cost as much as thirty.
 import type { ComponentChildren, JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 interface VirtualListProps<T> {
   items: readonly T[]
   rowHeight: number
   label: string
   keyOf: (item: T) => string
+  /** The last row is near: more may be wanted. */
+  onEnd: () => void
   children: (item: T) => ComponentChildren
 }
 
 /** Rows beyond the edges, so that scrolling shows no gaps. */
 const MARGIN = 8
 
-export function VirtualList<T>({ items, rowHeight, label, keyOf, children }: VirtualListProps<T>): JSX.Element {
+export function VirtualList<T>({ items, rowHeight, label, keyOf, onEnd, children }: VirtualListProps<T>): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
@@ -24,6 +26,9 @@ export function VirtualList<T>({ items, rowHeight, label, keyOf, children }: Vir
   }, [])
   const first = Math.max(0, Math.floor(top / rowHeight) - MARGIN)
   const last = Math.min(items.length, Math.ceil((top + height) / rowHeight) + MARGIN)
+  useEffect(() => {
+    if (last === items.length) onEnd()
+  })
   return (
     <div
       class="virtual"

@@ -7,7 +7,9 @@ import { duration, plural } from '../words.ts'
 
 const SHOWN = 30
 
-export function Waterfall({ cell, now }: { cell: CellView; now: number }): JSX.Element | null {
+type WaterfallCell = Pick<CellView, 'calls' | 'callCount' | 'at'> & { durationMs?: number | undefined }
+
+export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): JSX.Element | null {
   const [isWhole, setWhole] = useState(false)
   const [open, setOpen] = useState<string>()
   if (cell.calls.length === 0) return null
@@ -64,15 +66,23 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
           <span class={`bar ${state}`} style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }} />
         </span>
         <span class={`call-time ${state === 'ok' || state === 'open' ? '' : 'bad'}`}>
-          {state === 'ok' || state === 'open' ? time : `${OUTCOMES[state] ?? state}, ${time}`}
+          {state === 'ok' || state === 'open'
+            ? time
+            : state === 'denied'
+              ? OUTCOMES[state]
+              : `${OUTCOMES[state] ?? state}, ${time}`}
         </span>
       </button>
       {isOpen && (
         <dl class="call-details">
-          <dt>Arguments</dt>
-          <dd>
-            <pre tabIndex={0}>{visible(call.args)}</pre>
-          </dd>
+          {call.args !== '' && (
+            <>
+              <dt>Arguments</dt>
+              <dd>
+                <pre tabIndex={0}>{visible(call.args)}</pre>
+              </dd>
+            </>
+          )}
           {(call.error ?? call.result) !== undefined && (
             <>
               <dt>{call.error === undefined ? 'Result' : 'Error'}</dt>
@@ -87,4 +97,9 @@ function Call({ call, total, isOpen, onToggle }: CallProps): JSX.Element {
   )
 }
 
-const OUTCOMES: Record<string, string> = { tool_error: 'error', failed: 'failed', cancelled: 'cancelled' }
+const OUTCOMES: Record<string, string> = {
+  tool_error: 'error',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  denied: 'denied',
+}

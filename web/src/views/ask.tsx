@@ -2,9 +2,10 @@
 // meanwhile must not bring another question under the pointer.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { visible } from '../../../src/text/visible.ts'
+import { visible, visibleInline } from '../../../src/text/visible.ts'
 import type { AskView, WaitingQuestion } from '../../../src/ui/ask.ts'
 import { type ApiError, tell } from '../api.ts'
+import { useStore } from '../store.ts'
 import type { Waiting } from '../use-waiting.ts'
 import { plural } from '../words.ts'
 
@@ -44,6 +45,7 @@ function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
   const [given, setGiven] = useState<string>()
   const [isSending, setSending] = useState(false)
   const [problem, setProblem] = useState<string>()
+  const bridge = useBridgeTitle(question.pid)
   const told = useRef<HTMLParagraphElement>(null)
   const { title, calls, reason } = partsOf(question.text)
   // The button that had the focus is gone.
@@ -66,7 +68,7 @@ function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
         {visible(calls)}
       </pre>
       <p class="muted">
-        {visible(reason)} Bridge {question.pid}.
+        {visible(reason)} {visibleInline(bridge)}.
       </p>
       {problem && (
         <p class="problem" role="alert">
@@ -96,6 +98,11 @@ function Question({ question, answers, isOpen }: QuestionProps): JSX.Element {
       )}
     </article>
   )
+}
+
+function useBridgeTitle(pid: number): string {
+  const { bridges } = useStore()
+  return [...bridges.values()].find(({ id }) => id.startsWith(`${pid}-`))?.title ?? `Bridge ${pid}`
 }
 
 /** The bridge indents what is asked about, and nothing else before it. */

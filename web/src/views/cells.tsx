@@ -1,4 +1,4 @@
-// Cells: a notebook. Its cells run in a session of their own.
+// Cells: a notebook. Its cells run in a session of their own, or in that of a conversation, which they share.
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/ui/notebook.ts'
@@ -6,39 +6,54 @@ import { visible } from '../../../src/text/visible.ts'
 import { tell } from '../api.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { createEditor, type Editor } from '../parts/editor.ts'
+import { type ChosenSession, SessionChoice, sharedSessions } from '../parts/session-choice.tsx'
 import { useStore } from '../store.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** By session and number; they stay when another view is shown. */
-const outcomes = new Map<number, Outcome>()
+const outcomes = new Map<string, Outcome>()
+let lastChosen: ChosenSession | undefined
 
 export function Cells(): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor>()
   const [isRunning, setRunning] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const cells = useStore()
+  const [wanted, setWanted] = useState(lastChosen)
+  const store = useStore()
+  const own = useAnswer<{ session: string }>('notebook', {}, store.connection)
+  const chosen = sharedSessions().find(({ id }) => id === wanted?.id)
+  const session = chosen?.id ?? own.value?.session
+  const cells = store
     .cells()
-    .filter(({ client }) => client === 'page')
+    .filter((cell) => cell.session === session)
     .toReversed()
+  const place = chosen && { source: chosen.source, session: chosen.id }
+  const choose = (next: ChosenSession | undefined): void => {
+    lastChosen = next
+    setWanted(next)
+    setProblem(undefined)
+  }
   const run = (): void => {
     const code = editor.current!.text()
     if (code.trim() === '') return
     setRunning(true)
     setProblem(undefined)
     editor.current!.clear()
-    tell<Outcome>('notebook/run', { code })
+    tell<Outcome>('notebook/run', { ...place, code })
       .then(
-        (outcome) => void (outcome.cell !== undefined && outcomes.set(outcome.cell, outcome)),
+        (outcome) => void outcomes.set(`${outcome.session} ${outcome.cell}`, outcome),
         (failure: Error) => setProblem(failure.message),
       )
       .finally(() => setRunning(false))
   }
-  const latestRun = useRef(run)
-  latestRun.current = run
+  // The editor is made once.
+  const latest = useRef({ run, place })
+  latest.current = { run, place }
   useEffect(() => {
     editor.current = createEditor(box.current!, {
-      onRun: () => latestRun.current(),
-      complete: (code) => tell('notebook/complete', { code }),
+      onRun: () => latest.current.run(),
+      complete: (code) => tell('notebook/complete', { ...latest.current.place, code }),
     })
     return () => editor.current!.close()
   }, [])
@@ -46,12 +61,17 @@ export function Cells(): JSX.Element {
     <>
       <header class="view-head">
         <h1>Cells</h1>
-        <p class="muted">Python in a session of this page. Variables stay from cell to cell.</p>
+        <SessionChoice chosen={chosen} onChange={choose} />
+        <p class="muted">
+          {chosen
+            ? 'You share the variables of this conversation. With its next result it is told that you ran a cell.'
+            : 'Python in a session of this page. Variables stay from cell to cell.'}
+        </p>
       </header>
       <div class="notebook">
         {cells.map((cell) => (
           <CellCard key={cell.id} cell={cell}>
-            <Traceback outcome={outcomes.get(cell.number)} />
+            <Traceback outcome={outcomes.get(`${cell.session} ${cell.number}`)} />
           </CellCard>
         ))}
       </div>

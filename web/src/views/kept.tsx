@@ -1,19 +1,11 @@
-// Kept: the files and functions that cells have saved.
+// Kept: the files, functions and workflows that cells have saved.
 import type { JSX } from 'preact'
-import { visible, visibleInline } from '../../../src/text/visible.ts'
+import { visibleInline } from '../../../src/text/visible.ts'
 import type { KeptView } from '../../../src/ui/kept.ts'
-import { Code } from '../parts/code.tsx'
-import { Printed } from '../parts/output.tsx'
+import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { bytes, plural } from '../words.ts'
-
-interface Opened {
-  text?: string
-  image?: { type: string; data: string }
-  source?: string
-  contentType?: string
-}
 
 /** @param id `artifact NAME` or `tool NAME` */
 export function Kept({ id }: { id: string | undefined }): JSX.Element {
@@ -22,13 +14,17 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
     .filter(({ status }) => status !== 'running').length
   const { value, error } = useAnswer<KeptView>('kept', {}, finished)
   const { artifacts = [], tools = [], broken = [] } = value ?? {}
+  const workflows = tools.filter(({ title }) => title !== undefined)
+  const functions = tools.filter(({ title }) => title === undefined)
   const [kind, name] = id === undefined ? [] : [id.slice(0, id.indexOf(' ')), id.slice(id.indexOf(' ') + 1)]
+  const known = [...(kind === 'tool' ? tools : artifacts)].find((one) => one.name === name)
   return (
     <>
       <header class="view-head">
         <h1>Kept</h1>
         <p class="muted">
-          {plural(artifacts.length, 'file')} · {plural(tools.length, 'saved tool')}
+          {plural(artifacts.length, 'file')} · {plural(functions.length, 'saved tool')} ·{' '}
+          {plural(workflows.length, 'workflow')}
         </p>
       </header>
       {error && (
@@ -36,84 +32,106 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
           {error}
         </p>
       )}
-      {value && artifacts.length + tools.length === 0 && (
+      {value && artifacts.length + tools.length + broken.length === 0 && (
         <div class="empty">
           <h2>Nothing is kept yet</h2>
           <p>
-            Cells keep files with <code>save_artifact</code> and functions with <code>save_tool</code>.
+            Cells keep files with <code>save_artifact</code>, functions with <code>save_tool</code> and workflows with{' '}
+            <code>save_workflow</code>.
           </p>
         </div>
       )}
       <div class={`split ${id === undefined ? '' : 'chosen'}`}>
-        <ul class="list" aria-label="Kept files and tools">
-          {artifacts.map((one) => (
-            <li key={`artifact ${one.name}`}>
+        <div>
+          <Group title="Files" count={artifacts.length}>
+            {artifacts.map((one) => (
               <Item
+                key={one.name}
                 id={`artifact ${one.name}`}
                 current={id}
                 title={one.name}
-                text={`${bytes(one.sizeBytes)} · ${one.contentType} · version ${one.version}`}
+                text={`${bytes(one.sizeBytes)} · ${one.contentType} · ${versionText(one)}`}
               />
-            </li>
-          ))}
-          {tools.map((one) => (
-            <li key={`tool ${one.name}`}>
+            ))}
+          </Group>
+          <Group title="Saved tools" count={functions.length}>
+            {functions.map((one) => (
               <Item
+                key={one.name}
                 id={`tool ${one.name}`}
                 current={id}
                 title={`${one.name}${one.signature}`}
-                text={`${one.summary} · version ${one.version}`}
+                text={[one.summary, versionText(one)].filter(Boolean).join(' · ')}
               />
-            </li>
-          ))}
-          {broken.map((one) => (
-            <li key={`broken ${one.name}`} class="item">
-              <strong>{visibleInline(one.name)}</strong>
-              <span class="status bad">broken</span>
-              <span class="muted">{visibleInline(one.problem)}</span>
-            </li>
-          ))}
-        </ul>
-        {kind !== undefined && name !== undefined && <Preview key={id} kind={kind} name={name} />}
+            ))}
+          </Group>
+          <Group title="Workflows" count={workflows.length}>
+            {workflows.map((one) => (
+              <Item
+                key={one.name}
+                id={`tool ${one.name}`}
+                current={id}
+                title={one.title ?? one.name}
+                text={[one.summary, versionText(one)].filter(Boolean).join(' · ')}
+              />
+            ))}
+          </Group>
+          <Group title="Broken" count={broken.length}>
+            {broken.map((one) => (
+              <li key={one.name} class="item">
+                <strong>{visibleInline(one.name)}</strong>
+                <span class="status bad">broken</span>
+                <span class="muted">{visibleInline(one.problem)}</span>
+              </li>
+            ))}
+          </Group>
+        </div>
+        {kind !== undefined && name !== undefined && (
+          <KeptPreview key={id} kind={kind} name={name} versions={known?.versions ?? []} />
+        )}
       </div>
     </>
   )
 }
 
-function Item({
-  id,
-  current,
+function versionText({ version, versions }: { version: number; versions: number[] }): string {
+  return versions.length > 1 ? plural(versions.length, 'version') : `version ${version}`
+}
+
+function Group({
   title,
-  text,
+  count,
+  children,
 }: {
+  title: string
+  count: number
+  children: JSX.Element[]
+}): JSX.Element | null {
+  if (count === 0) return null
+  return (
+    <section aria-label={title}>
+      <h2 class="group">{title}</h2>
+      <ul class="list" aria-label={title}>
+        {children}
+      </ul>
+    </section>
+  )
+}
+
+interface ItemProps {
   id: string
   current: string | undefined
   title: string
   text: string
-}): JSX.Element {
-  return (
-    <a class="item" href={`#/kept/${encodeURIComponent(id)}`} aria-current={id === current ? 'true' : undefined}>
-      <strong>{visibleInline(title)}</strong>
-      <span class="muted line">{visibleInline(text)}</span>
-    </a>
-  )
 }
 
-function Preview({ kind, name }: { kind: string; name: string }): JSX.Element {
-  const { value, error } = useAnswer<Opened>(kind === 'tool' ? 'tool' : 'artifact', { name })
+function Item({ id, current, title, text }: ItemProps): JSX.Element {
   return (
-    <section class="details" aria-label={name}>
-      <a class="back" href="#/kept">
-        All that is kept
+    <li>
+      <a class="item" href={`#/kept/${encodeURIComponent(id)}`} aria-current={id === current ? 'true' : undefined}>
+        <strong>{visibleInline(title)}</strong>
+        <span class="muted line">{visibleInline(text)}</span>
       </a>
-      <h2>{visibleInline(name)}</h2>
-      {error && <p class="problem">{error}</p>}
-      {value?.image && <img src={`data:${value.image.type};base64,${value.image.data}`} alt={visible(name)} />}
-      {value?.source !== undefined && <Code code={value.source} label="Source" />}
-      {value?.text !== undefined && <Printed text={value.text} kind="stdout" />}
-      {value && !value.image && value.source === undefined && value.text === undefined && (
-        <p class="hint">There is no preview of this type: {visibleInline(value.contentType ?? '')}</p>
-      )}
-    </section>
+    </li>
   )
 }

@@ -3,10 +3,12 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visibleInline } from '../../../src/text/visible.ts'
 import type { CellView, SessionView } from '../../../src/ui/page-state.ts'
+import type { UsageView } from '../../../src/ui/usage.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
-import { clock, duration, plural } from '../words.ts'
+import { useUsage } from '../use-usage.ts'
+import { bytes, clock, duration, plural } from '../words.ts'
 
 /** Of a session, beside those that are open. */
 const OLDER_SHOWN = 8
@@ -17,13 +19,14 @@ export function Now(): JSX.Element {
   const store = useStore()
   const { bridges } = store
   const cells = store.cells()
-  const sessions = [...bridges.values()].flatMap((bridge) =>
-    [...bridge.sessions.values()].map((session) => ({ session, title: bridge.title })),
+  const sessions = [...bridges.values()].flatMap(({ id, title, sessions: open }) =>
+    [...open.values()].map((session) => ({ session, title, source: id })),
   )
   const shown = sessions
-    .map(({ session, title }) => ({ session, title, cells: cells.filter((cell) => cell.session === session.id) }))
+    .map((one) => ({ ...one, cells: cells.filter((cell) => cell.session === one.session.id) }))
     .filter((one) => one.cells.length > 0)
     .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
+  const usage = useUsage(shown.filter(({ session }) => !session.ended).map(({ source }) => source))
   const running = cells.filter(({ status }) => status === 'running').length
   return (
     <>
@@ -48,13 +51,22 @@ export function Now(): JSX.Element {
           session={one.session}
           title={bridges.size > 1 ? one.title : ''}
           cells={one.cells}
+          usage={usage.get(one.session.id)}
         />
       ))}
     </>
   )
 }
 
-function Session({ session, title, cells }: { session: SessionView; title: string; cells: Cell[] }): JSX.Element {
+interface SessionProps {
+  session: SessionView
+  /** Of its bridge, where there are several. */
+  title: string
+  cells: Cell[]
+  usage: UsageView | undefined
+}
+
+function Session({ session, title, cells, usage }: SessionProps): JSX.Element {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [newest, ...older] = cells
   const toggle = (id: string): void => {
@@ -67,9 +79,15 @@ function Session({ session, title, cells }: { session: SessionView; title: strin
       <h2>
         {visibleInline(session.client || 'Session')}
         <span class="muted">
-          {title && `${title} · `}
+          {title && `${visibleInline(title)} · `}
           {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
           {session.ended && ' · ended'}
+          {usage && (
+            <span class="usage">
+              {' · '}
+              sandbox: {bytes(usage.memoryBytes)}, {duration(usage.cpuMs)} of processor time
+            </span>
+          )}
         </span>
       </h2>
       <CellCard cell={newest!} />

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
+import type { AnswerOfBridge } from '../../../src/ui/sources.ts'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/ui/server-views.ts'
 import { tell } from '../api.ts'
 import { coloured } from '../parts/code.tsx'
@@ -10,11 +11,15 @@ import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { clock, plural, short } from '../words.ts'
 
-export function Servers({ name }: { name: string | undefined }): JSX.Element {
-  const { serverChanges } = useStore()
-  const { value, error } = useAnswer<ServerListView>('servers', {}, serverChanges)
-  const servers = value?.servers ?? []
+type OfBridge = AnswerOfBridge<ServerListView>
+
+/** @param source the bridge that has the server @param name of the server that is open */
+export function Servers({ name, source }: { name: string | undefined; source: string | undefined }): JSX.Element {
+  const { serverChanges, bridges, ownId } = useStore()
+  const { value, error } = useAnswer<OfBridge[]>('all-servers', {}, `${serverChanges} ${bridges.size}`)
+  const servers = value?.find((one) => one.source === ownId)?.value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
+  const open = source ?? ownId
   return (
     <>
       <header class="view-head">
@@ -28,7 +33,7 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
           {error}
         </p>
       )}
-      {value && servers.length === 0 && (
+      {value?.length === 1 && servers.length === 0 && (
         <div class="empty">
           <h2>No servers are configured</h2>
           <p>
@@ -37,41 +42,73 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
         </div>
       )}
       <div class={`split ${name === undefined ? '' : 'chosen'}`}>
-        <ul class="list" aria-label="Servers">
-          {servers.map((server) => (
-            <li key={server.name}>
-              <ServerLink server={server} isCurrent={server.name === name} />
-            </li>
+        <div>
+          {value?.map((one) => (
+            <section key={one.source} aria-label={one.title}>
+              {value.length > 1 && <h2 class="bridge">{visibleInline(one.title)}</h2>}
+              <ServerList of={one} isOwn={one.source === ownId} current={one.source === open ? name : undefined} />
+            </section>
           ))}
-          {value?.untrusted.map((one) => (
-            <li key={`${one.file} ${one.name}`} class="item">
-              <strong>{visibleInline(one.name)}</strong>
-              <span class="status warn">not trusted</span>
-              <span class="muted">{visibleInline(one.file)}: allow it with `sandbridge trust`</span>
-            </li>
-          ))}
-          {value?.skipped.map((one) => (
-            <li key={`${one.file} ${one.name ?? ''}`} class="item">
-              <strong>{visibleInline(one.name ?? one.file)}</strong>
-              <span class="status bad">skipped</span>
-              <span class="muted">{visibleInline(one.reason)}</span>
-            </li>
-          ))}
-        </ul>
+        </div>
         {name === undefined ? (
           <p class="hint">Choose a server to see its tools.</p>
         ) : (
-          <ServerDetails key={name} name={name} changes={serverChanges} />
+          <ServerDetails key={`${open} ${name}`} name={name} source={open} changes={serverChanges} />
         )}
       </div>
     </>
   )
 }
 
-function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boolean }): JSX.Element {
-  const { name, toolCount, problem, description } = server
+function ServerList({
+  of,
+  isOwn,
+  current,
+}: {
+  of: OfBridge
+  isOwn: boolean
+  current: string | undefined
+}): JSX.Element {
+  const { source, value, problem } = of
+  if (!value) return <p class="problem">{problem}</p>
+  if (value.servers.length + value.untrusted.length + value.skipped.length === 0) return <p class="hint">No servers</p>
   return (
-    <a class="item" href={`#/servers/${encodeURIComponent(name)}`} aria-current={isCurrent ? 'true' : undefined}>
+    <ul class="list" aria-label="Servers">
+      {value.servers.map((server) => (
+        <li key={server.name}>
+          <ServerLink server={server} source={isOwn ? undefined : source} isCurrent={server.name === current} />
+        </li>
+      ))}
+      {value.untrusted.map((one) => (
+        <li key={`${one.file} ${one.name}`} class="item">
+          <strong>{visibleInline(one.name)}</strong>
+          <span class="status warn">not trusted</span>
+          <span class="muted">{visibleInline(one.file)}: allow it with `sandbridge trust`</span>
+        </li>
+      ))}
+      {value.skipped.map((one) => (
+        <li key={`${one.file} ${one.name ?? ''}`} class="item">
+          <strong>{visibleInline(one.name ?? one.file)}</strong>
+          <span class="status bad">skipped</span>
+          <span class="muted">{visibleInline(one.reason)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface ServerLinkProps {
+  server: ServerRow
+  /** The bridge that has it, where that is not the page's own. */
+  source: string | undefined
+  isCurrent: boolean
+}
+
+function ServerLink({ server, source, isCurrent }: ServerLinkProps): JSX.Element {
+  const { name, toolCount, problem, description } = server
+  const place = [name, ...(source === undefined ? [] : [source])].map(encodeURIComponent).join('/')
+  return (
+    <a class="item" href={`#/servers/${place}`} aria-current={isCurrent ? 'true' : undefined}>
       <strong>{visibleInline(name)}</strong>
       <Status status={statusOf(server)} />
       <span class="muted">
@@ -87,16 +124,16 @@ function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boole
   )
 }
 
-function ServerDetails({ name, changes }: { name: string; changes: number }): JSX.Element {
+function ServerDetails({ name, source, changes }: { name: string; source: string; changes: number }): JSX.Element {
   const [restarts, setRestarts] = useState(0)
   const [busy, setBusy] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const [signInUrl, setSignInUrl] = useState<string>()
-  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
+  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name, source }, `${changes} ${restarts}`)
   const act = (word: string, path: string, then: (answer: { url?: string }) => void): void => {
     setBusy(word)
     setProblem(undefined)
-    tell<{ url?: string }>(path, { name })
+    tell<{ url?: string }>(path, { name, source })
       .then(then, (failure: Error) => setProblem(failure.message))
       .finally(() => setBusy(undefined))
   }

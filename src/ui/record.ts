@@ -1,0 +1,218 @@
+// The record as the page shows it: what all bridges of this user have written down, with what those that run remember besides, such as the code.
+import * as z from 'zod'
+import { recordFolder } from '../audit/other-files.ts'
+import { type RunCursor, readRunLines, readRuns } from '../audit/read-runs.ts'
+import { durationOf, type RecordedRun, startOf } from '../audit/recorded-run.ts'
+import { type RecordEntry, textOf } from '../audit/record-entry.ts'
+import type { Bridge } from '../bridge.ts'
+import { wordsOf } from '../text/search-words.ts'
+import type { CallView, CellView } from './page-state.ts'
+import type { Source } from './source.ts'
+import type { Sources } from './sources.ts'
+
+export interface RunRow extends RecordedRun {
+  /** The bridge that remembers it; missing where only the record does. */
+  source?: string
+  /** The first line of its code, where that is remembered. */
+  title?: string
+}
+
+export interface RecordView {
+  runs: RunRow[]
+  next?: RunCursor
+  /** Nothing is written down: what is shown is what the bridges remember. */
+  isOff: boolean
+}
+
+/** A run as its lines tell of it. */
+export interface RecordedCell {
+  at: number
+  durationMs: number | undefined
+  calls: CallView[]
+  callCount: number
+  facts: [name: string, value: string][]
+  /** It ran code, of which the record has the hash. */
+  hasCode: boolean
+}
+
+/** The first page is there at once, the others are few. */
+const FIRST_RUNS = 200
+const MORE_RUNS = 2_000
+const MAX_CALLS = 1_000
+const TITLE_CHARS = 120
+
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+const text = z.string().max(1_000)
+
+export const runFilter = z.object({
+  session: text.optional(),
+  server: text.optional(),
+  denied: flag.optional(),
+  since: z.coerce.number().optional(),
+  status: text.optional(),
+  text: text.optional(),
+  beforeAt: z.coerce.number().optional(),
+  beforeId: text.optional(),
+})
+
+type AskedFilter = z.infer<typeof runFilter>
+
+export async function recordRuns(
+  { settings }: Pick<Bridge, 'settings'>,
+  sources: Sources,
+  asked: AskedFilter,
+): Promise<RecordView> {
+  const { beforeAt, beforeId = '', ...given } = asked
+  const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
+  const before = beforeAt === undefined ? undefined : { at: beforeAt, id: beforeId }
+  const limit = before ? MORE_RUNS : FIRST_RUNS
+  const remembered = new Map(sources.all().flatMap((source) => rowsOf(source)))
+  const extraText = (id: string): string | undefined => {
+    const row = remembered.get(id)
+    return row && `${row.cell.code}\n${row.cell.client}\n${row.cell.status}`
+  }
+  const page = await readRuns(recordFolder(settings.stateDir), filter, {
+    limit,
+    extraText,
+    ...(before && { before }),
+  })
+  const recorded = new Map(page.runs.map((run): [string, RunRow] => [run.id, withMemory(run, remembered.get(run.id))]))
+  const others = [...remembered.values()].filter(
+    ({ row }) => !recorded.has(row.id) && isWanted(row, extraText(row.id) ?? '', filter) && isOlder(row, before),
+  )
+  // The page ends where that of the record does, or where it is full.
+  const from = page.next?.at ?? -Infinity
+  const all = [...recorded.values(), ...others.map(({ row }) => row).filter(({ at }) => at >= from)].toSorted(
+    newestFirst,
+  )
+  const runs = all.slice(0, limit)
+  const last = runs.at(-1)
+  const next = all.length > runs.length && last ? { at: last.at, id: last.id } : page.next
+  return { runs, ...(next && { next }), isOff: settings.audit === 'off' && recorded.size === 0 }
+}
+
+/** @param id of its cell, or of its line @param at when it began */
+export async function recordedRun(
+  { settings }: Pick<Bridge, 'settings'>,
+  id: string,
+  at: number,
+): Promise<RecordedCell> {
+  const lines = await readRunLines(recordFolder(settings.stateDir), id, at)
+  const own = lines.find((line) => ['run', 'sign-in', 'config'].includes(line.type)) ?? lines.at(-1)
+  const begin = own?.type === 'run' ? startOf(own) : at
+  const calls = lines.filter(({ type }) => type === 'call' || type === 'denial')
+  return {
+    at: begin,
+    durationMs: own && durationOf(own),
+    calls: calls.slice(-MAX_CALLS).map((line) => callOf(line, begin)),
+    callCount: calls.length,
+    facts: own ? factsOf(own) : [],
+    hasCode: own !== undefined && textOf(own.fields, 'sandbridge.code.sha256') !== '',
+  }
+}
+
+interface Remembered {
+  row: RunRow
+  cell: CellView
+}
+
+function rowsOf({ id: source, history }: Source): [string, Remembered][] {
+  return [...history.state.cells.values()].map((cell) => [cell.id, { cell, row: rowOf(cell, source) }])
+}
+
+function rowOf(cell: CellView, source: string): RunRow {
+  const { id, at, session, client, number, status, durationMs, callCount, calls } = cell
+  return {
+    id,
+    kind: 'run',
+    at,
+    session,
+    client,
+    number,
+    status,
+    ...(durationMs !== undefined && { durationMs }),
+    callCount,
+    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
+    servers: [...new Set(calls.map(({ server }) => server))],
+    source,
+    title: titleOf(cell.code),
+  }
+}
+
+function titleOf(code: string): string {
+  return code.slice(0, 1_000).trim().split('\n', 1)[0]!.slice(0, TITLE_CHARS)
+}
+
+function withMemory(run: RecordedRun, remembered: Remembered | undefined): RunRow {
+  if (!remembered) return run
+  const { source, title, at, status } = remembered.row
+  // Calls of a cell that goes on are in the record before the cell is.
+  return { ...run, source: source!, title: title!, ...(run.kind === 'unfinished' && { at, status, kind: 'run' }) }
+}
+
+function isWanted(row: RunRow, searched: string, filter: Omit<AskedFilter, 'beforeAt' | 'beforeId'>): boolean {
+  const { session, server, denied, since, status } = filter
+  if (session !== undefined && !row.session.startsWith(session)) return false
+  if (server !== undefined && !row.servers.includes(server)) return false
+  if (denied && row.deniedCount === 0) return false
+  if (since !== undefined && row.at < since) return false
+  if (status !== undefined && row.status !== status) return false
+  const whole = `${searched}\n${row.servers.join('\n')}`.toLowerCase()
+  return wordsOf(filter.text).every((word) => whole.includes(word))
+}
+
+function isOlder({ at, id }: RunRow, before: RunCursor | undefined): boolean {
+  return before === undefined || at < before.at || (at === before.at && id.localeCompare(before.id) < 0)
+}
+
+function newestFirst(a: RunRow, b: RunRow): number {
+  return b.at - a.at || b.id.localeCompare(a.id)
+}
+
+function callOf(line: RecordEntry, begin: number): CallView {
+  const { fields, type } = line
+  const field = (name: string): string => textOf(fields, name)
+  const given = fields['gen_ai.tool.call.arguments']
+  const args = given === undefined ? field('sandbridge.arguments.shape') : JSON.stringify(given)
+  const rule = field('sandbridge.rule')
+  const error = [field('error.type'), field('sandbridge.error.message')].filter(Boolean).join(': ')
+  return {
+    id: field('id'),
+    kind: field('mcp.method.name'),
+    server: field('mcp.server.name'),
+    name: field('gen_ai.tool.name') || field('mcp.resource.uri') || field('gen_ai.prompt.name'),
+    args,
+    startMs: Math.max(0, startOf(line) - begin),
+    durationMs: durationOf(line) ?? 0,
+    outcome: type === 'denial' ? 'denied' : field('sandbridge.outcome'),
+    ...(type === 'denial' && { error: rule === '' ? 'It was not allowed.' : `deny ${rule}` }),
+    ...(type !== 'denial' && error !== '' && { error }),
+  }
+}
+
+/** Of a line, what there is no other place for. */
+const FACTS: [field: string, name: string][] = [
+  ['mcp.client.name', 'Client'],
+  ['mcp.client.version', 'Its version'],
+  ['user.name', 'User'],
+  ['sandbridge.session.id', 'Session'],
+  ['sandbridge.provider', 'Sandbox'],
+  ['error.type', 'Error'],
+  ['mcp.server.name', 'Server'],
+  ['sandbridge.code.sha256', 'SHA-256 of the code'],
+  ['trace_id', 'Trace'],
+]
+
+function factsOf({ time, type, fields }: RecordEntry): [string, string][] {
+  const config = fields['sandbridge.config'] as { added?: string[]; removed?: string[]; changed?: string[] } | undefined
+  const changes = (['added', 'removed', 'changed'] as const).flatMap((kind): [string, string][] => {
+    const names = config?.[kind] ?? []
+    return names.length > 0 ? [[`Servers ${kind}`, names.join(', ')]] : []
+  })
+  const known = FACTS.map(([field, name]): [string, string] => [name, textOf(fields, field)])
+  return [
+    [type === 'run' ? 'Ended' : 'Written', new Date(time).toISOString()],
+    ...known.filter(([, value]) => value !== ''),
+    ...changes,
+  ]
+}

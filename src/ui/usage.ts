@@ -1,0 +1,22 @@
+// What the sandboxes of a bridge's sessions use now: asked by pages that show it, and looked up for all of them at once.
+import type { Bridge } from '../bridge.ts'
+
+export interface UsageView {
+  session: string
+  memoryBytes: number
+  cpuMs: number
+}
+
+const FRESH_MS = 1_000
+
+export function sharedUsage(bridge: Pick<Bridge, 'usage'>): () => Promise<UsageView[]> {
+  let last: Promise<UsageView[]> | undefined
+  let askedAt = -Infinity
+  return () => {
+    const now = performance.now()
+    if (last && now - askedAt < FRESH_MS) return last
+    askedAt = now
+    last = bridge.usage()
+    return last
+  }
+}

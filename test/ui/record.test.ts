@@ -1,0 +1,176 @@
+// This file verifies that the page shows the record of all bridges and days, and that a run of it can be used again where its code is remembered.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
+import { recordFolder } from '../../src/audit/other-files.ts'
+import { readRuns } from '../../src/audit/read-runs.ts'
+import { fixtureServer, openTestBridge, published } from '../support/bridge-process.ts'
+import { BROWSER, goTo, openPage, type OpenPage } from '../support/browser-page.ts'
+import { writeOldRecord } from '../support/old-record.ts'
+
+// A browser, two bridges and their sandboxes share the machine with other tests.
+vi.setConfig({ testTimeout: 120_000 })
+
+const AUDIT = { MCP_BRIDGE_AUDIT: 'shape' }
+const RUNS = 10_000
+const DAY_MS = 24 * 60 * 60_000
+
+/** Runs of a bridge that has ended, one every ten seconds up to two days ago. */
+function writeOldRuns(stateDir: string, count: number): Promise<void> {
+  const end = Date.now() - 2 * DAY_MS
+  const lines = Array.from({ length: count }, (_, index) => ({
+    time: new Date(end - (count - index) * 10_000).toISOString(),
+    type: 'run',
+    id: `run-${index + 1}`,
+    'sandbridge.session.id': 'long-ago',
+    'mcp.client.name': `client ${index + 1}`,
+    'sandbridge.cell.id': `old-${index + 1}`,
+    'sandbridge.cell.number': index + 1,
+    'sandbridge.cell.status': 'ok',
+    'sandbridge.code.sha256': 'f'.repeat(64),
+    'sandbridge.duration': 0.004,
+  }))
+  return writeOldRecord(recordFolder(stateDir), lines)
+}
+
+async function recorded({ bridge }: Pick<OpenPage, 'bridge'>, count: number): Promise<void> {
+  const folder = recordFolder(bridge.settings.stateDir)
+  while ((await readRuns(folder, {}, { limit: count })).runs.length < count) await sleep(20)
+}
+
+describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () => {
+  it('has ten thousand runs of other days, of which it draws what fits, and new ones as they happen', async () => {
+    const { page, bridge, run, problems } = await openPage({ env: AUDIT })
+    await writeOldRuns(bridge.settings.stateDir, RUNS)
+    await goTo(page, 'Record')
+    await page.getByText(`client ${RUNS}: no call`).waitFor()
+    const rows = page.locator('.row')
+    expect(await rows.count()).toBeLessThan(60)
+    await run('fresh = "live"')
+    await page.getByText('fresh = "live"', { exact: true }).waitFor()
+    expect(await rows.first().innerText()).toContain('fresh')
+    const toEnd = () => page.locator('.virtual').evaluate((box) => ((box as { scrollTop?: number }).scrollTop = 1e9))
+    while (!(await page.getByText('client 1: no call', { exact: true }).isVisible())) {
+      await toEnd()
+      await sleep(50)
+    }
+    await page.getByText(`${RUNS + 1} runs`, { exact: true }).waitFor()
+    expect(await rows.count()).toBeLessThan(60)
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('the last 24 hours')
+    await page.getByText('1 run', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('opens a run of a bridge that has ended, with all its calls, and says what is not written down', async () => {
+    const servers = { everything: published.everything() }
+    const opened = await openPage({ env: AUDIT, servers })
+    const { page, home, problems } = opened
+    const other = await openTestBridge({ home, env: { MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' } })
+    await other.run('for n in range(3): await mcp_everything.get_sum(a=n, b=1)')
+    await other.client.close()
+    await recorded(opened, 1)
+    await goTo(page, 'Record')
+    await page.getByText('test: 3 calls of everything', { exact: true }).click()
+    const run = page.getByRole('article', { name: 'Recorded run' })
+    await run.getByRole('button', { name: 'get-sum' }).nth(2).waitFor()
+    await run.getByRole('button', { name: 'get-sum' }).first().click()
+    expect(await run.locator('.call-details').innerText()).toContain('{a: number, b: number}')
+    await run.getByText('The record keeps a hash of the code, not the code').waitFor()
+    expect(await run.getByText(/^[0-9a-f]{64}$/).count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Copy as a cell' }).count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('is filtered by server, denial, state, session and words', async () => {
+    const hub = { ...fixtureServer('ruled.mjs', '/dev/null'), permissions: { deny: ['create_issue'] } }
+    const opened = await openPage({ env: AUDIT, servers: { hub, everything: published.everything() } })
+    const { page, run, problems } = opened
+    await run('await mcp_everything.echo(message="hello")')
+    await run('try: await mcp_hub.create_issue(owner="acme", title="x")\nexcept Exception: print("no")')
+    await run('1/0')
+    await recorded(opened, 3)
+    await goTo(page, 'Record')
+    const count = (text: string) => page.getByRole('status').getByText(text, { exact: true }).waitFor()
+    await count('3 runs')
+    await page.getByRole('combobox', { name: 'Server' }).selectOption('everything')
+    await count('1 run')
+    await page.getByText('mcp_everything.echo').waitFor()
+    await page.getByRole('combobox', { name: 'Server' }).selectOption('every server')
+    await page.getByRole('checkbox', { name: 'denied only' }).check()
+    await count('1 run')
+    await page.getByText('try: await mcp_hub').first().click()
+    await page.getByRole('button', { name: 'create_issue' }).getByText('denied').waitFor()
+    await page.getByRole('checkbox', { name: 'denied only' }).uncheck()
+    await page.getByRole('combobox', { name: 'State' }).selectOption('error')
+    await count('1 run')
+    await page.getByRole('combobox', { name: 'State' }).selectOption('every state')
+    await page.getByRole('searchbox').fill('echo HELLO')
+    await count('1 run')
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('button', { name: 'Only this session' }).click()
+    await page.getByRole('button', { name: 'show all sessions' }).click()
+    await count('3 runs')
+    expect(problems).toEqual([])
+  })
+
+  it('copies a cell that is remembered, and saves it as a tool that cells can import', async () => {
+    const opened = await openPage({ env: AUDIT, servers: { everything: published.everything() } })
+    const { page, run, problems } = opened
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const code = '# Adds two numbers\ntext = """first\nsecond"""\nawait mcp_everything.get_sum(a=20, b=22)'
+    await run(code)
+    await goTo(page, 'Record')
+    // By keyboard: from the list into the run and to its buttons.
+    await page.locator('.run').first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Copy as a cell' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code)
+    await page.getByRole('button', { name: 'Save as a tool' }).click()
+    const form = page.getByRole('form', { name: 'Save as a tool' })
+    expect(await form.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Adds two numbers')
+    await form.getByRole('textbox', { name: 'Name' }).fill('while')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('is no word of Python').waitFor()
+    await form.getByRole('textbox', { name: 'Name' }).fill('add_up')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('Saved.').waitFor()
+    const used = await run('from user_tools import add_up\nprint((await add_up()))')
+    expect(JSON.stringify(used.content)).toContain('42')
+    await form.getByRole('link', { name: 'Kept' }).click()
+    await page.getByRole('region', { name: 'Source' }).getByText('async def add_up():').waitFor()
+    expect(await page.getByRole('region', { name: 'Source' }).innerText()).toContain('"""first\nsecond"""')
+    expect(problems).toEqual([])
+  })
+
+  it('says why a cell cannot be saved, as runtime.save_tool does', async () => {
+    const { page, run, problems } = await openPage({ env: AUDIT })
+    await run('elsewhere = 1')
+    await run('elsewhere + 1')
+    await goTo(page, 'Record')
+    await page.getByText('elsewhere + 1', { exact: true }).click()
+    await page.getByRole('button', { name: 'Save as a tool' }).click()
+    const form = page.getByRole('form', { name: 'Save as a tool' })
+    await form.getByRole('textbox', { name: 'Name' }).fill('broken')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form
+      .getByRole('alert')
+      .getByText(/elsewhere/)
+      .waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('has what the page itself has run', async () => {
+    const opened = await openPage({ env: AUDIT })
+    const { page, problems } = opened
+    await goTo(page, 'Cells')
+    await page.locator('.cm-focused').waitFor()
+    await page.keyboard.type('typed = 1')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('article', { name: 'Cell 1' }).getByText('done').waitFor()
+    await recorded(opened, 1)
+    const { runs } = await readRuns(recordFolder(opened.bridge.settings.stateDir), {}, { limit: 5 })
+    expect(runs).toMatchObject([{ kind: 'run', client: 'page', status: 'ok' }])
+    expect(problems).toEqual([])
+  })
+})

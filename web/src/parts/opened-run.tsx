@@ -1,0 +1,84 @@
+// One run of the record: all of it where a bridge remembers it, else what is written down.
+import type { JSX } from 'preact'
+import { visible, visibleInline } from '../../../src/text/visible.ts'
+import type { CellView } from '../../../src/ui/page-state.ts'
+import type { RecordedCell } from '../../../src/ui/record.ts'
+import { useStore } from '../store.ts'
+import { useAnswer } from '../use-answer.ts'
+import { duration, moment } from '../words.ts'
+import { CellCard } from './cell-card.tsx'
+import { Waterfall } from './waterfall.tsx'
+
+interface OpenedRunProps {
+  id: string
+  at: number
+  /** The bridge that remembers it. */
+  source: string | undefined
+  onSession: (session: string) => void
+}
+
+export function OpenedRun({ id, at, source, onSession }: OpenedRunProps): JSX.Element {
+  const { bridges } = useStore()
+  const [live] = [...bridges.values()].flatMap((bridge) => {
+    const cell = bridge.cells.get(id)
+    return cell ? [{ ...cell, source: bridge.id }] : []
+  })
+  const asked = live || source === undefined ? undefined : 'cell'
+  const remembered = useAnswer<CellView>(asked, { source: source ?? '', id })
+  const isForgotten = !live && (source === undefined || remembered.error !== undefined)
+  const recorded = useAnswer<RecordedCell>(isForgotten ? 'record/run' : undefined, { id, at: String(at) })
+  const cell = live ?? (remembered.value && { ...remembered.value, source: source! })
+  return (
+    <section class="details" aria-label="Run">
+      <a class="back" href="#/record">
+        All runs
+      </a>
+      {cell && <CellCard cell={cell} isOpened />}
+      {cell && <SessionButton session={cell.session} onSession={onSession} />}
+      {!cell && recorded.value && <Recorded run={recorded.value} onSession={onSession} />}
+      {!cell && !recorded.value && <p class="hint">{recorded.error ?? 'Loading…'}</p>}
+    </section>
+  )
+}
+
+function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: string) => void }): JSX.Element {
+  const { at, durationMs, calls, facts, hasCode } = run
+  const session = facts.find(([name]) => name === 'Session')?.[1]
+  if (facts.length === 0) return <p class="hint">The record has nothing about this run any more.</p>
+  return (
+    <>
+      <article class="cell" aria-label="Recorded run">
+        <header>
+          <span class="muted">
+            {moment(at)}
+            {durationMs !== undefined && ` · ${duration(durationMs)}`}
+          </span>
+        </header>
+        <Waterfall cell={{ ...run, calls }} now={at} />
+        <dl class="facts">
+          {facts.map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{visible(visibleInline(value))}</dd>
+            </>
+          ))}
+        </dl>
+        {hasCode && (
+          <p class="note">
+            The record keeps a hash of the code, not the code, and no bridge that runs remembers it: it cannot be copied
+            or saved as a tool.
+          </p>
+        )}
+      </article>
+      {session !== undefined && <SessionButton session={session} onSession={onSession} />}
+    </>
+  )
+}
+
+function SessionButton({ session, onSession }: { session: string; onSession: (session: string) => void }): JSX.Element {
+  return (
+    <button type="button" class="quiet" onClick={() => onSession(session)}>
+      Only this session
+    </button>
+  )
+}

@@ -1,0 +1,68 @@
+// Saves a cell as a tool: shows the function that it becomes, and has a cell of the page's own session save it, as a model's would.
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Outcome } from '../../../src/ui/notebook.ts'
+import { visible } from '../../../src/text/visible.ts'
+import { tell } from '../api.ts'
+import { definedName, firstComment, nameProblem, savingCode } from '../tool-code.ts'
+import { Code } from './code.tsx'
+
+export function SaveTool({ code }: { code: string }): JSX.Element {
+  const [name, setName] = useState(definedName(code) ?? '')
+  const [description, setDescription] = useState(firstComment(code))
+  const [problem, setProblem] = useState<string>()
+  const [saved, setSaved] = useState<string>()
+  const [isSaving, setSaving] = useState(false)
+  const saving = savingCode(code, name || 'name', description.trim())
+  const save = (event: Event): void => {
+    event.preventDefault()
+    const wrong = nameProblem(name)
+    setProblem(wrong)
+    setSaved(undefined)
+    if (wrong !== undefined) return
+    setSaving(true)
+    tell<Outcome>('notebook/run', { code: saving })
+      .then(
+        (outcome) => (outcome.status === 'ok' ? setSaved(name) : setProblem(reasonOf(outcome))),
+        (failure: Error) => setProblem(failure.message),
+      )
+      .finally(() => setSaving(false))
+  }
+  return (
+    <form class="try" aria-label="Save as a tool" onSubmit={save}>
+      <label class="field">
+        <span>Name</span>
+        <input type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} spellcheck={false} />
+      </label>
+      <label class="field">
+        <span>
+          Description <span class="muted">optional</span>
+        </span>
+        <input type="text" value={description} onInput={(event) => setDescription(event.currentTarget.value)} />
+      </label>
+      <Code code={saving} label="The cell that saves it" />
+      <div class="actions">
+        <button type="submit" class="primary" disabled={isSaving}>
+          {isSaving ? 'Saving…' : 'Save'}
+        </button>
+        <span class="muted">The code itself does not run.</span>
+      </div>
+      {problem && (
+        <p class="problem" role="alert">
+          {visible(problem)}
+        </p>
+      )}
+      {saved !== undefined && (
+        <p class="notice" role="status">
+          Saved. Cells import it with <code>from user_tools import {saved}</code>. See{' '}
+          <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
+        </p>
+      )}
+    </form>
+  )
+}
+
+function reasonOf({ traceback, hint, status }: Outcome): string {
+  const last = traceback?.trim().split('\n').at(-1) ?? `The cell that saves it ended: ${status}`
+  return [last, hint].filter(Boolean).join('\n')
+}

@@ -1,0 +1,53 @@
+// Where the notebook's cells run: in the page's own session, or in that of a conversation.
+import type { JSX } from 'preact'
+import { visibleInline } from '../../../src/text/visible.ts'
+import { PAGE } from '../../../src/ui/page-state.ts'
+import { store } from '../store.ts'
+import { plural } from '../words.ts'
+
+export interface ChosenSession {
+  /** The bridge that has it. */
+  source: string
+  id: string
+}
+
+interface SessionChoiceProps {
+  chosen: ChosenSession | undefined
+  /** @param session undefined means the page's own */
+  onChange: (session: ChosenSession | undefined) => void
+}
+
+export function SessionChoice({ chosen, onChange }: SessionChoiceProps): JSX.Element {
+  const sessions = sharedSessions()
+  const change = (event: { currentTarget: { value: string } }): void =>
+    onChange(sessions.find(({ id }) => id === event.currentTarget.value))
+  return (
+    <label class="choice">
+      Session{' '}
+      <select value={chosen?.id ?? ''} onChange={change}>
+        <option value="">of this page</option>
+        {sessions.map(({ id, title }) => (
+          <option key={id} value={id}>
+            {visibleInline(title)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Those of conversations, the newest first. */
+export function sharedSessions(): (ChosenSession & { title: string })[] {
+  const several = store.bridges.size > 1
+  return [...store.bridges.values()]
+    .filter(({ isGone }) => !isGone)
+    .flatMap((bridge) =>
+      [...bridge.sessions.values()]
+        .filter(({ ended, client }) => !ended && client !== PAGE && client !== '')
+        .map(({ id, client, cellCount, at }) => {
+          const place = several ? `, ${bridge.title}` : ''
+          return { source: bridge.id, id, at, title: `${client}: ${plural(cellCount, 'cell')}${place}` }
+        }),
+    )
+    .toSorted((a, b) => b.at - a.at)
+}

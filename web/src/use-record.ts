@@ -1,0 +1,132 @@
+// The runs of the record that a filter lets through: the newest first, older ones as they are asked for. What happens meanwhile is added in front.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { wordsOf } from '../../src/text/search-words.ts'
+import type { CellView } from '../../src/ui/page-state.ts'
+import type { RecordView, RunRow } from '../../src/ui/record.ts'
+import { ask } from './api.ts'
+import { useStore } from './store.ts'
+
+export interface Filter {
+  text: string
+  server: string
+  session: string
+  status: string
+  denied: boolean
+  /** How far back, in milliseconds; 0 means to the beginning. */
+  backMs: number
+}
+
+export const NO_FILTER: Filter = { text: '', server: '', session: '', status: '', denied: false, backMs: 0 }
+
+interface Loaded {
+  runs: RunRow[]
+  next: RecordView['next']
+  isOff: boolean
+}
+
+export interface Runs {
+  rows: RunRow[]
+  isLoading: boolean
+  /** Older runs may follow. */
+  hasMore: boolean
+  isOff: boolean
+  error: string | undefined
+  more: () => void
+}
+
+const TYPING_MS = 200
+
+export function useRecord(filter: Filter): Runs {
+  const store = useStore()
+  const [loaded, setLoaded] = useState<Loaded>()
+  const [error, setError] = useState<string>()
+  const [isLoading, setLoading] = useState(true)
+  const key = JSON.stringify([filter, store.connection === 'live'])
+  const current = useRef(key)
+  current.current = key
+  const load = (before?: RecordView['next']): void => {
+    setLoading(true)
+    ask<RecordView>('record', paramsOf(filter, before))
+      .then((view) => {
+        if (current.current !== key) return
+        setError(undefined)
+        setLoaded((known) => ({
+          runs: [...(before ? (known?.runs ?? []) : []), ...view.runs],
+          next: view.next,
+          isOff: before ? (known?.isOff ?? false) : view.isOff,
+        }))
+      })
+      .catch((failure: Error) => setError(failure.message))
+      .finally(() => current.current === key && setLoading(false))
+  }
+  useEffect(() => {
+    const timer = setTimeout(load, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [key])
+  const rows = withNew(loaded?.runs ?? [], store.cells(), filter)
+  const hasMore = loaded?.next !== undefined
+  const more = (): void => {
+    if (!isLoading && loaded?.next) load(loaded.next)
+  }
+  return { rows, isLoading, hasMore, isOff: loaded?.isOff ?? false, error, more }
+}
+
+function paramsOf(filter: Filter, before: RecordView['next']): Record<string, string> {
+  const { text, server, session, status, denied, backMs } = filter
+  return {
+    ...(text.trim() !== '' && { text }),
+    ...(server !== '' && { server }),
+    ...(session !== '' && { session }),
+    ...(status !== '' && { status }),
+    ...(denied && { denied: 'true' }),
+    ...(backMs > 0 && { since: String(Date.now() - backMs) }),
+    ...(before && { beforeAt: String(before.at), beforeId: before.id }),
+  }
+}
+
+type LiveCell = CellView & { source: string }
+
+/** What has happened since the list was read is known here. */
+function withNew(old: readonly RunRow[], cells: readonly LiveCell[], filter: Filter): RunRow[] {
+  const newer = new Map(cells.map((cell) => [cell.id, cell]))
+  const known = new Set<string>()
+  const updated: RunRow[] = []
+  for (const row of old) {
+    if (known.has(row.id)) continue
+    known.add(row.id)
+    const cell = newer.get(row.id)
+    updated.push(cell ? { ...row, ...rowOf(cell) } : row)
+  }
+  const added = cells.filter((cell) => !known.has(cell.id) && isWanted(cell, filter)).map(rowOf)
+  return [...added, ...updated].toSorted((a, b) => b.at - a.at || (b.id < a.id ? -1 : 1))
+}
+
+function rowOf(cell: LiveCell): RunRow {
+  const { id, at, session, client, number, status, durationMs, callCount, calls, source, code } = cell
+  return {
+    id,
+    kind: 'run',
+    at,
+    session,
+    client,
+    number,
+    status,
+    ...(durationMs !== undefined && { durationMs }),
+    callCount,
+    deniedCount: calls.filter(({ outcome }) => outcome === 'denied').length,
+    servers: [...new Set(calls.map(({ server }) => server))],
+    source,
+    title: code.trim().split('\n', 1)[0]!,
+  }
+}
+
+function isWanted(cell: LiveCell, { text, server, session, status, denied, backMs }: Filter): boolean {
+  if (session !== '' && !cell.session.startsWith(session)) return false
+  if (status !== '' && cell.status !== status) return false
+  if (server !== '' && !cell.calls.some((call) => call.server === server)) return false
+  if (denied && !cell.calls.some(({ outcome }) => outcome === 'denied')) return false
+  if (backMs > 0 && cell.at < Date.now() - backMs) return false
+  const called = cell.calls.map((call) => `${call.server} ${call.name}`).join('\n')
+  const whole = `${cell.code}\n${cell.client}\n${cell.status}\n${called}`.toLowerCase()
+  return wordsOf(text).every((word) => whole.includes(word))
+}
