@@ -18,6 +18,8 @@ export interface AuditOptions extends FieldOptions {
 
 /** Lines are written together: one write for each call costs more than the call. A bridge that is killed loses as much. */
 const WRITE_EVERY_MS = 100
+/** So many lines do not wait for that: there is room for ten times as many. */
+const WRITE_AT_LINES = 1_000
 
 interface OpenCell {
   started: EventOf<'cell.started'>
@@ -38,6 +40,7 @@ export class Audit implements Subscriber {
   #flushing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
+  #isWriting = false
 
   constructor(options: AuditOptions) {
     this.#options = options
@@ -52,6 +55,9 @@ export class Audit implements Subscriber {
 
   receive(events: readonly BridgeEvent[]): void {
     for (const event of events) this.#take(event)
+    // While the disk is full, that would be tried with each event.
+    if (this.#record.waitingCount >= WRITE_AT_LINES && !this.#isWriting && !this.#isFailing)
+      this.#flushing = this.#flush()
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#flushing = this.#flush()
@@ -122,11 +128,14 @@ export class Audit implements Subscriber {
   }
 
   async #flush(): Promise<void> {
+    this.#isWriting = true
     try {
       await this.#record.flush()
       this.#isFailing = false
     } catch (error) {
       this.#fail(error)
+    } finally {
+      this.#isWriting = false
     }
   }
 

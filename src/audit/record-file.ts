@@ -46,6 +46,11 @@ export class RecordFile {
     this.#options = options
   }
 
+  /** Lines that are not written yet. */
+  get waitingCount(): number {
+    return this.#waiting.length
+  }
+
   /** Keep a line, to be written with the next `flush`. */
   add(fields: Fields): void {
     if (this.#waiting.length < this.#options.limits.waitingLines) this.#waiting.push(fields)

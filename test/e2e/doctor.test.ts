@@ -78,7 +78,8 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
     const home = makeHome({})
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }
-    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE, ...limits })
+    const image = name === 'bubblewrap' ? {} : { MCP_BRIDGE_IMAGE: SLIM_IMAGE }
+    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: name, ...image, ...limits })
     const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', '--deep'], env)
     const { findings } = JSON.parse(stdout) as Report
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]))
