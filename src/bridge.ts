@@ -38,6 +38,7 @@ import { CellPermissions } from './proxy/permissions/cell-permissions.ts'
 import type { AnswerPage } from './proxy/permissions/answer-page.ts'
 import { Permissions } from './proxy/permissions/permissions.ts'
 import { createMaskers, type Maskers } from './masking/create-maskers.ts'
+import type { NameFinder } from './masking/masker.ts'
 import { maskedAsker, maskedListeners } from './masking/masked-parts.ts'
 import { maskResult } from './masking/mask-result.ts'
 import { capabilitySummary, summarisedServers } from './proxy/capability-summary.ts'
@@ -183,7 +184,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.#tellSkipped(skipped)
     this.#tellRenamed(found)
-    this.maskers = createMaskers(settings.mask, files.mask)
+    this.maskers = createMaskers(settings.mask, files.mask, nameFinder(settings.maskEndpoint))
     ;({
       artifacts: this.artifacts,
       savedTools: this.savedTools,
@@ -457,7 +458,7 @@ export class Bridge {
     const trace = run ? run.trace : this.events.startTrace(undefined)
     const id = newId()
     const log = run?.log ?? new RunLog(this.log, run?.id ?? id)
-    if (masker) log.mask = (text) => masker.mask(text)
+    if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
     const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
     const over = new AbortController()
     const interrupt = new AbortController()
@@ -521,7 +522,7 @@ export class Bridge {
       notes: [...ran.notes, ...notes, ...(interrupt.signal.reason === STOPPED ? [STOPPED] : [])],
       ...(savedArtifacts.length > 0 && { artifacts: savedArtifacts }),
     }
-    const result = masker ? maskResult(whole, masker) : whole
+    const result = masker ? await maskResult(whole, masker, request.signal) : whole
     const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, wholeText(result))
     return { ...result, ...(outputUri && { outputUri }) }
   }
@@ -611,7 +612,6 @@ export class Bridge {
       limits: this.#callLimits,
       page: () => this.#answerPage(),
       opensBrowser: this.settings.open,
-      log: this.log,
     })
   }
 
@@ -691,7 +691,8 @@ export class Bridge {
 
   readonly #addedServers = {
     engine: async () => (await import('./registry/add-server.ts')).engineName(),
-    jailed: async (addition: Addition) => (await import('./registry/add-server.ts')).jailed(addition),
+    jailed: async (addition: Addition) =>
+      (await import('./registry/add-server.ts')).jailed(addition, this.settings.jailImage),
     add: async (addition: Addition, answers: ReadonlyMap<string, string>, signal: AbortSignal) => {
       const { addServer } = await import('./registry/add-server.ts')
       const { jailPlace: jail, log } = this
@@ -728,8 +729,9 @@ export class Bridge {
 
   /** What holds secrets of servers, and what decides over what the bridge starts. */
   /** Where servers are jailed, and what they never see. */
-  get jailPlace(): { home: string; stateDir: string; hidden: () => string[] } {
-    return { home: homedir(), stateDir: this.settings.stateDir, hidden: () => this.#privateFiles() }
+  get jailPlace(): { home: string; stateDir: string; image: string | undefined; hidden: () => string[] } {
+    const { stateDir, jailImage: image } = this.settings
+    return { home: homedir(), stateDir, image, hidden: () => this.#privateFiles() }
   }
 
   #privateFiles(): string[] {
@@ -754,6 +756,16 @@ export class Bridge {
     await Promise.allSettled([this.#pool.close(), this.upstreams.close()])
     this.catalog.close()
     await this.events.close()
+  }
+}
+
+/** Loaded at its first use. */
+function nameFinder(url: string | undefined): NameFinder | undefined {
+  if (url === undefined) return undefined
+  let finder: Promise<NameFinder> | undefined
+  return async (texts, signal) => {
+    finder ??= import('./masking/endpoint/names-endpoint.ts').then((module) => module.createNameFinder(url))
+    return (await finder)(texts, signal)
   }
 }
 

@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   UPSTREAM_JAIL_UNAVAILABLE: {
     actor: 'user',
     retryable: false,
-    hint: 'Install bubblewrap. `sandbridge doctor` says what works here.',
+    hint: 'Install bubblewrap, podman or docker. `sandbridge doctor` says what works here.',
   },
   UPSTREAM_TIMEOUT: { actor: 'model', retryable: true, hint: 'Retry, or request less data.' },
   UPSTREAM_PROTOCOL: {
@@ -80,6 +80,11 @@ export const ERROR_CODES = {
   OUTPUT_UNKNOWN: { actor: 'model', retryable: false, hint: 'Run the cell again.' },
   QUOTA_EXCEEDED: { actor: 'operator', retryable: true, hint: 'Retry when the hour is over.' },
   SESSION_LIMIT: { actor: 'operator', retryable: true, hint: 'Wait for a running cell to finish.' },
+  MASK_UNAVAILABLE: {
+    actor: 'user',
+    retryable: true,
+    hint: 'Start the endpoint of MCP_BRIDGE_MASK_ENDPOINT, or unset it and start the bridge again.',
+  },
   SHUTTING_DOWN: { actor: 'user', retryable: false, hint: 'Retry when the bridge has restarted.' },
   STATE_NOT_FOUND: {
     actor: 'model',

@@ -13,9 +13,10 @@ export interface Link {
   prev: string
 }
 
-/** @returns the line, without its end, and its hash */
+/** @param fields some, none of them `n`, `prev` or `hash` @returns the line, without its end, and its hash */
 export function linkLine(fields: object, { n, prev }: Link): { line: string; hash: string } {
-  const body = JSON.stringify({ n, ...fields, prev })
+  // Put together as text: a copy of the fields takes longer than all the rest.
+  const body = `{"n":${n},${JSON.stringify(fields).slice(1, -1)},"prev":"${prev}"}`
   const hash = createHash('sha256').update(body).digest('hex')
   return { line: `${body.slice(0, -1)},"hash":"${hash}"}`, hash }
 }

@@ -5,11 +5,11 @@ import type { Bridge } from '../bridge.ts'
 import type { ServerEntry } from '../catalog/catalog.ts'
 import { type PassedOver, probeProviders } from '../sandbox/detect.ts'
 import type { ProviderName } from '../sandbox/provider.ts'
-import { describeJail } from '../config/describe-jail.ts'
 import { describeServers } from '../config/describe-servers.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import { findBubblewrapJail } from '../upstream/stdio/jail/bubblewrap-jail.ts'
+import type { Settings } from '../config/settings.ts'
+import { jailOf, type ServerJail } from './server-jail.ts'
 import { settingsWithoutEffect } from './without-effect.ts'
 import { count } from '../text/count.ts'
 import { VERSION } from '../version.ts'
@@ -18,6 +18,7 @@ import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
 import { checkClients } from './doctor/check-clients.ts'
 import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkNode, checkSources } from './doctor/check-setup.ts'
 import { checkSandbox } from './doctor/check-sandbox.ts'
 import { checkServers } from './doctor/check-servers.ts'
 import { exitCodeOf, type Finding } from './doctor/finding.ts'
@@ -48,7 +49,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
-    const jail = await jailState(discovered.servers)
+    const jails = await jailsOf(discovered.servers, settings)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
     const unmatched = bridge.unmatchedRules()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
@@ -60,10 +61,16 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       providers,
       ...(used && { used }),
       trial,
-      jail,
+      jails,
       problems,
       settings: remarks,
       permissions: unmatched,
+      sources: discovered.files.map(({ client, file, serverCount, trusted }) => ({
+        client,
+        file,
+        serverCount,
+        trusted,
+      })),
       findings: told,
       fixed: fixed.map(({ message }) => message),
     }
@@ -84,7 +91,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
     print(serversText(catalog.servers()))
-    if (jail.servers.length > 0) print(jailText(jail))
+    for (const text of jailTexts(jails)) print(text)
     for (const note of untrustedNote(bridge)) print(note)
     if (discovered.skipped.length > 0) {
       print(`${count(discovered.skipped.length, 'entry', 'entries')} skipped: see \`sandbridge servers --sources\`.`)
@@ -98,9 +105,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 async function findingsOf(bridge: Bridge, trial: { ok: boolean; detail: string }, isDeep: boolean): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
-  const quick = await Promise.all([checkFolders(settings), checkRecord(settings), checkClock()])
+  const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(settings), checkClock()])
   const deep = isDeep ? [...(trial.ok ? await checkSandbox(bridge) : []), ...(await checkServers(bridge))] : []
-  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkClients(bridge), ...deep]
+  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge), ...deep]
 }
 
 /** @returns those that were fixed */
@@ -145,26 +152,30 @@ async function writeReport(file: string, about: object, { discovered }: Bridge):
   })
 }
 
-interface JailState {
-  usable: boolean
-  verdict: string
-  /** Names of the servers that run in one. */
-  servers: string[]
+async function jailsOf(definitions: readonly ServerDefinition[], { jailImage }: Settings): Promise<ServerJail[]> {
+  const jails: ServerJail[] = []
+  for (const definition of definitions) {
+    const jail = await jailOf(definition, jailImage)
+    if (jail) jails.push(jail)
+  }
+  return jails
 }
 
-async function jailState(definitions: readonly ServerDefinition[]): Promise<JailState> {
-  const found = await findBubblewrapJail()
-  const servers = definitions.filter((one) => describeJail(one) !== undefined).map(({ name }) => name)
-  return typeof found === 'string'
-    ? { usable: false, verdict: found, servers }
-    : { usable: true, verdict: 'bubblewrap', servers }
-}
-
-function jailText({ usable, verdict, servers }: JailState): string {
-  const names = servers.join(', ')
-  return usable
-    ? `Jailed with ${verdict}: ${names}.`
-    : `These servers do not start: ${names}. They cannot be jailed: ${verdict}.`
+/** A line for each engine, and for each reason why there is none. */
+function jailTexts(jails: readonly ServerJail[]): string[] {
+  const engines = new Set(jails.flatMap(({ engine }) => engine ?? []))
+  const problems = new Set(jails.flatMap(({ problem }) => problem ?? []))
+  const names = (isMeant: (jail: ServerJail) => boolean): string =>
+    jails
+      .filter(isMeant)
+      .map(({ name }) => name)
+      .join(', ')
+  return [
+    ...[...engines].map((one) => `Jailed with ${one}: ${names(({ engine }) => engine === one)}.`),
+    ...[...problems].map(
+      (one) => `These servers do not start: ${names(({ problem }) => problem === one)}. They cannot be jailed: ${one}.`,
+    ),
+  ]
 }
 
 /** How many there are, and what is known of them: none has failed that was never asked. */

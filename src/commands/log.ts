@@ -8,8 +8,8 @@ import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { shortId } from '../events/new-id.ts'
 import { count } from '../text/count.ts'
-import { print, printEmpty, printJson, visibleInline } from './print.ts'
-import { type Style, styled } from './style.ts'
+import { type Cell, print, printEmpty, printJson, printLine } from './print.ts'
+import type { Style } from './style.ts'
 
 export interface LogOptions {
   follow?: boolean
@@ -30,7 +30,7 @@ export async function log(id: string | undefined, options: LogOptions): Promise<
   const folder = recordFolder(settings.stateDir)
   if (options.verify) return verify(folder, options.json ?? false)
   const filter = { ...filterOf(options), ...(id !== undefined && { runs: await runsNamed(folder, id) }) }
-  const show = (entry: RecordEntry) => (options.json ? print(entry.line) : print(lineOf(entry)))
+  const show = (entry: RecordEntry) => (options.json ? print(entry.line) : printLine(cellsOf(entry)))
   const follower = options.follow ? await followRecord(folder) : undefined
   const entries = await readRecord(folder, filter, limitOf(options.lines))
   if (entries.length === 0 && !follower) {
@@ -99,23 +99,24 @@ const STYLES: Record<string, Style> = {
   timeout: 'yellow',
 }
 
-function lineOf({ time, type, fields }: RecordEntry): string {
-  const text = (name: string) => visibleInline(textOf(fields, name))
+function cellsOf({ time, type, fields }: RecordEntry): Cell[] {
+  const text = (name: string) => textOf(fields, name)
   const duration = fields['sandbridge.duration']
   const status = text('sandbridge.outcome') || text('sandbridge.cell.status') || text('sandbridge.answer')
+  const error = text('error.type')
   const target = [text('mcp.server.name'), text('gen_ai.tool.name') || text('mcp.resource.uri')]
-  const parts = [
-    styled('dim', new Date(time).toLocaleString('sv')),
-    styled('dim', shortId(text('sandbridge.run.id')).padEnd(8)),
-    type === 'denial' ? styled('yellow', type.padEnd(8)) : type.padEnd(8),
-    styled('bold', target.filter(Boolean).join('__') || text('mcp.client.name')),
-    status && styled(STYLES[status] ?? 'dim', status),
-    text('error.type') && status !== text('error.type') && styled('red', text('error.type')),
-    typeof duration === 'number' && `${duration} s`,
+  const kind = type.padEnd(8)
+  return [
+    { text: new Date(time).toLocaleString('sv'), style: 'dim' },
+    { text: shortId(text('sandbridge.run.id')).padEnd(8), style: 'dim' },
+    type === 'denial' ? { text: kind, style: 'yellow' } : kind,
+    { text: target.filter(Boolean).join('__') || text('mcp.client.name'), style: 'bold' },
+    { text: status, style: STYLES[status] ?? 'dim' },
+    { text: error === status ? '' : error, style: 'red' },
+    typeof duration === 'number' ? `${duration} s` : '',
     text('sandbridge.rule') && `rule ${text('sandbridge.rule')}`,
-    styled('dim', text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape')),
+    { text: text('gen_ai.tool.call.arguments') || text('sandbridge.arguments.shape'), style: 'dim' },
   ]
-  return parts.filter(Boolean).join('  ')
 }
 
 /** Sets the exit code to 1 when the record was changed. */
@@ -129,7 +130,7 @@ async function verify(folder: string, asJson: boolean): Promise<void> {
   ] as const) {
     for (const { file, line, message } of findings) {
       const place = line === undefined ? file : `${file}, line ${line}`
-      print(`${styled(style, place)} ${visibleInline(message)}`)
+      printLine([{ text: place, style }, message], ' ')
     }
   }
   const checked = `${count(verdict.lines, 'line')} in ${count(verdict.files, 'file')}`

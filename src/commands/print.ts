@@ -22,6 +22,12 @@ export function printJson(value: unknown): void {
 /** A part of a table: plain text, or text in a style that only a terminal shows. */
 export type Cell = string | { text: string; style: Style }
 
+/** One line of such parts. */
+export function printLine(cells: readonly Cell[], gap = GAP): void {
+  const parts = cells.map(partOf).filter(({ text }) => text !== '')
+  process.stdout.write(`${parts.map(({ text, style }) => inStyle(style, text)).join(gap)}\n`)
+}
+
 interface TableOptions {
   /** Names of the columns. Only a terminal shows them: in a pipe every line is a row. */
   head?: readonly string[]

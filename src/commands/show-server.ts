@@ -10,23 +10,26 @@ import { ago } from '../text/ago.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { count } from '../text/count.ts'
 import { namedServer } from './named-server.ts'
+import { jailOf, type ServerJail } from './server-jail.ts'
 import { shortReason } from './server-notes.ts'
 import { type Cell, print, printJson, printSummary, printTable } from './print.ts'
 
 const DESCRIPTION_CHARS = 100
 
 /** @throws BridgeError PROXY_SERVER_UNAVAILABLE for a server that cannot be used */
-export function showServer(bridge: Bridge, given: string, { json }: { json?: boolean }): void {
+export async function showServer(bridge: Bridge, given: string, { json }: { json?: boolean }): Promise<void> {
   const name = namedServer(bridge, given)
   const definition = bridge.discovered.servers.find((one) => one.name === name)!
   const details = bridge.catalog.details(name)
-  if (json) return printJson(asJson(definition, details))
+  const jail = await jailOf(definition, bridge.settings.jailImage)
+  if (json) return printJson(asJson(definition, details, jail))
   printTable([
     ['server', { text: name, style: 'bold' }],
     ['in Python', `mcp_${details.alias}`],
     ['defined in', `${definition.source.file} (${definition.source.client})`],
     [definition.transport.type === 'stdio' ? 'command' : 'address', commandLine(definition.transport)],
     ...settingRows(definition),
+    ...jailRow(jail),
     ['state', stateOf(details)],
     ...(details.failure ? [['last failure', shortReason(name, details.failure.reason)]] : []),
     ...lastErrorRow(name, details),
@@ -60,10 +63,16 @@ function lastErrorRow(name: string, { failure, lastError }: ServerDetails): Cell
   return [['last error', `${ago(lastError.at, Date.now())}: ${shortReason(name, lastError.reason)}`]]
 }
 
-function asJson(definition: ServerDefinition, { tools, failure, lastError, ...details }: ServerDetails): object {
+function asJson(
+  definition: ServerDefinition,
+  { tools, failure, lastError, ...details }: ServerDetails,
+  jail: ServerJail | undefined,
+): object {
   return {
     ...details,
     ...describeServers([definition])[0],
+    ...(jail?.engine && { jailedWith: jail.engine }),
+    ...(jail?.problem !== undefined && { jailProblem: jail.problem }),
     commandLine: commandLine(definition.transport),
     ...(failure && { failure: { ...failure, at: new Date(failure.at).toISOString(), inputs: undefined } }),
     ...(lastError && { lastError: { ...lastError, at: new Date(lastError.at).toISOString() } }),
@@ -85,6 +94,9 @@ function settingRows({ transport, description }: ServerDefinition): Cell[][] {
     ['jailed', describeJail({ transport }) ?? { text: 'no', style: 'dim' }],
   ]
 }
+
+const jailRow = (jail: ServerJail | undefined): Cell[][] =>
+  jail ? [['jailed with', jail.engine ?? { text: `nothing, so it does not start: ${jail.problem}`, style: 'red' }]] : []
 
 const listRow = (title: string, values: readonly string[]): Cell[][] =>
   values.length === 0 ? [] : [[title, values.join(', ')]]

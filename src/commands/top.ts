@@ -6,8 +6,7 @@ import { type LiveBridge, liveBridges } from '../live/live-folder.ts'
 import type { LiveSnapshot } from '../live/live-state.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { count } from '../text/count.ts'
-import { print, printEmpty, printJson, printTable, visibleInline } from './print.ts'
-import { styled } from './style.ts'
+import { printEmpty, printJson, printLine, printTable } from './print.ts'
 
 export interface TopOptions {
   once?: boolean
@@ -73,9 +72,7 @@ function show(all: readonly Shown[]): void {
       ...(counts.denied > 0 ? [`${counts.denied} denied`] : []),
     ]
     const client = sessions.find((session) => session.client !== undefined)?.client ?? 'bridge'
-    print(
-      `${styled('bold', visibleInline(client))} pid ${bridge.pid}, ${visibleInline(bridge.cwd)}: ${facts.join(', ')}`,
-    )
+    printLine([{ text: client, style: 'bold' }, `pid ${bridge.pid}, ${bridge.cwd}: ${facts.join(', ')}`], ' ')
     printTable([
       ...questions.map(({ message, startedAt }) => [
         { text: '  asks', style: 'yellow' as const },

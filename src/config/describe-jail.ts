@@ -10,6 +10,7 @@ export function describeJail({ transport }: Pick<ServerDefinition, 'transport'>)
     allowWrite.length > 0 ? `writes to ${allowWrite.join(', ')}` : 'writes to its own home folder only',
     ...(allowRead.length > 0 ? [`reads ${allowRead.join(', ')}`] : []),
     ...(denyRead.length > 0 ? [`never reads ${denyRead.join(', ')}`] : []),
+    ...(transport.sandbox.image === undefined ? [] : [`image ${transport.sandbox.image}`]),
   ]
   return parts.join('; ')
 }

@@ -78,6 +78,9 @@ function build() {
         network: orMissing(z.union([z.boolean(), network], notUnderstood)).describe(
           'true is the network of this machine. Without it there is none.',
         ),
+        image: text.describe(
+          'A container image. The server runs in a container of it, with the programs of the image.',
+        ),
       },
       notUnderstood,
     )

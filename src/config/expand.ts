@@ -91,7 +91,7 @@ export function expandTransport(definition: ServerDefinition, given: ExpandConte
 }
 
 function filledSandbox(
-  { filesystem, network }: ServerSandbox,
+  { filesystem, network, image }: ServerSandbox,
   fillPath: (file: string) => string,
   fillDomain: (domain: string) => string,
 ): ServerSandbox {
@@ -102,6 +102,7 @@ function filledSandbox(
   return {
     ...(filesystem && { filesystem: each(filesystem, fillPath) }),
     ...(network !== undefined && { network: typeof network === 'boolean' ? network : each(network, fillDomain) }),
+    ...(image !== undefined && { image: fillDomain(image) }),
   }
 }
 

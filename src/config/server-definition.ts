@@ -3,6 +3,9 @@
 // Texts in `transport` may hold placeholders; expand.ts fills them in when the server is started, and nothing does so before. Pure.
 import type { RuleLists } from '../policy/rule.ts'
 
+/** The name of a container image, as a command line can take it. */
+export const IMAGE_NAME = /^[a-z0-9][\w.\-/:@]*$/i
+
 /** What a jailed server may see and reach. Paths and domains may hold placeholders. */
 export interface ServerSandbox {
   filesystem?: {
@@ -15,6 +18,8 @@ export interface ServerSandbox {
   }
   /** True is the machine's own network. Missing and false is none at all. */
   network?: boolean | { allowedDomains: string[]; deniedDomains?: string[] }
+  /** A container image. It runs in a container of this image, and with its programs. */
+  image?: string
 }
 
 /** How to reach an upstream that is a process of ours. */

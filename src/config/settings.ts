@@ -6,6 +6,7 @@ import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
+import { IMAGE_NAME } from './server-definition.ts'
 import { standardCacheDir } from './cache-folder.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
@@ -54,7 +55,7 @@ const image: Setting<string | undefined> = {
   whenMissing: () => undefined,
   parse: (text, { home }) => {
     if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
-    return /^[a-z0-9][\w.\-/:@]*$/i.test(text) ? text : undefined
+    return IMAGE_NAME.test(text) ? text : undefined
   },
 }
 
@@ -201,6 +202,16 @@ const mask: Setting<readonly MaskKind[]> = {
   },
 }
 
+const maskEndpoint: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_MASK_ENDPOINT',
+  meaning: 'An endpoint in the form of Presidio Analyzer that finds names, which the model then gets as `[PERSON_1]`.',
+  defaultText: 'none',
+  allowed: 'an http or https URL',
+  whenMissing: () => undefined,
+  parse: (text) => (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '') ? text : undefined),
+  secret: true,
+}
+
 /** All settings, by the name they have in {@link Settings}. */
 export const SETTINGS = {
   runtime,
@@ -277,6 +288,14 @@ export const SETTINGS = {
     },
     ['configured', 'all'],
     'configured',
+  ),
+  jailImage: pattern(
+    {
+      variable: 'MCP_BRIDGE_JAIL_IMAGE',
+      meaning:
+        'The container image that jailed servers run in. Without it, they run with the programs of this machine.',
+    },
+    { allowed: 'an image name such as node:24-slim', matches: IMAGE_NAME, default: undefined },
   ),
   keychain: choice(
     {
@@ -409,6 +428,7 @@ export const SETTINGS = {
     false,
   ),
   mask,
+  maskEndpoint,
   audit: choice(
     {
       variable: 'MCP_BRIDGE_AUDIT',

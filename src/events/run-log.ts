@@ -30,6 +30,11 @@ export class RunLog implements Log {
     this.#onLine = onLine
   }
 
+  /** A warning with fields for the user's own log, such as a link that lets in. The client is told the others. */
+  warnUser(message: string, fields: Fields, own: Fields): void {
+    this.#write('warning', message, fields, own)
+  }
+
   /**
    * Log a failure that a person may have to look into, once.
    * @returns where to read more of it, for its reader; undefined for one that says all there is to say
@@ -56,9 +61,9 @@ export class RunLog implements Log {
     }
   }
 
-  #write(level: LogLevel, message: string, fields: Fields): void {
+  #write(level: LogLevel, message: string, fields: Fields, own: Fields = {}): void {
     const named = { run: shortId(this.run), ...fields }
-    this.#log[level](message, named)
+    this.#log[level](message, { ...named, ...own })
     this.#onLine?.(level, message, { run: named.run, ...this.#forClient(fields) })
   }
 

@@ -2,7 +2,7 @@
 import { type CustomPattern, customRecogniser, MAX_PATTERNS } from './custom-pattern.ts'
 import type { MaskKind } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
-import { Masker } from './masker.ts'
+import { Masker, type NameFinder } from './masker.ts'
 import { RECOGNISERS } from './recognisers.ts'
 
 export interface Maskers {
@@ -14,15 +14,16 @@ export interface Maskers {
 export function createMaskers(
   kinds: readonly MaskKind[],
   patterns: readonly CustomPattern[] = [],
+  findNames?: NameFinder,
 ): Maskers | undefined {
-  if (kinds.length === 0 && patterns.length === 0) return undefined
+  if (kinds.length === 0 && patterns.length === 0 && !findNames) return undefined
   if (patterns.length > MAX_PATTERNS)
     throw new BridgeError('CONFIG_INVALID', `There are more than ${MAX_PATTERNS} mask patterns`)
   const recognisers = [...patterns.map(customRecogniser), ...kinds.map((kind) => RECOGNISERS[kind])]
   const bySession = new WeakMap<object, Masker>()
   return {
     of(session) {
-      const masker = bySession.get(session) ?? new Masker(recognisers)
+      const masker = bySession.get(session) ?? new Masker(recognisers, findNames)
       bySession.set(session, masker)
       return masker
     },

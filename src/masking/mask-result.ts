@@ -1,15 +1,42 @@
 // The one way out: everything of a cell's result that the model reads, masked. Pure.
+import { messageOf } from '../errors.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
 import type { Artifact } from '../state/artifact-store.ts'
 import { plainText } from '../text/terminal-text.ts'
-import type { Masker } from './masker.ts'
+import { type Mask, maskData, type Masker } from './masker.ts'
 
 const NOT_LOOKED_AT = 'Images, sounds and files were not searched for personal data.'
 
-/** A result without the values of what is masked. Control characters go first: without them a value may come together. */
-export function maskResult(result: CellResult, masker: Masker): CellResult {
-  const mask = (text: string): string => masker.mask(plainText(text))
+const ARTIFACT_ADDRESS = /(sandbridge:\/\/artifact\/)([\w.!~*'()%-]+)/g
+
+/** A result without the values of what is masked; one that cannot be searched has nothing that the cell made. Never rejects. */
+export async function maskResult(result: CellResult, masker: Masker, signal?: AbortSignal): Promise<CellResult> {
+  try {
+    return await masker.masked((mask) => masked(result, mask), signal)
+  } catch (error) {
+    return leftOut(result, messageOf(error))
+  }
+}
+
+/** The cell has run: to say that it failed would make the model run it again. */
+function leftOut(result: CellResult, why: string): CellResult {
+  const { value: _value, artifacts: _artifacts, error, ...rest } = result
+  const note = `All output of this cell was left out. ${why}. The cell has run, and its variables are kept: tell the user, and show the values again later.`
+  return {
+    ...rest,
+    stdout: '',
+    stderr: '',
+    displays: [],
+    ...(error && { error: { name: 'Error', message: 'left out with the output', traceback: '' } }),
+    notes: [note],
+  }
+}
+
+/** Control characters go first: without them a value may come together. */
+function masked(result: CellResult, maskPlain: Mask): CellResult {
+  const maskText: Mask = (text) => maskPlain(withMaskedAddresses(text, maskPlain))
+  const mask: Mask = (text) => maskText(plainText(text))
   const bundles = [...result.displays, ...(result.value ? [result.value] : [])]
   const hasMedia = bundles.some((bundle) => Object.keys(bundle).some(isMedia))
   const { error, artifacts = [] } = result
@@ -17,8 +44,8 @@ export function maskResult(result: CellResult, masker: Masker): CellResult {
     ...result,
     stdout: mask(result.stdout),
     stderr: mask(result.stderr),
-    ...(result.value && { value: maskBundle(result.value, masker) }),
-    displays: result.displays.map((bundle) => maskBundle(bundle, masker)),
+    ...(result.value && { value: maskBundle(result.value, maskText) }),
+    displays: result.displays.map((bundle) => maskBundle(bundle, maskText)),
     ...(error && {
       error: {
         name: mask(error.name),
@@ -29,20 +56,31 @@ export function maskResult(result: CellResult, masker: Masker): CellResult {
         search: error.search === undefined ? undefined : mask(error.search),
       },
     }),
-    ...(result.artifacts && { artifacts: artifacts.map((one) => maskArtifact(one, masker)) }),
+    ...(result.artifacts && { artifacts: artifacts.map((one) => maskArtifact(one, maskPlain)) }),
     notes: [...result.notes.map(mask), ...(hasMedia || artifacts.length > 0 ? [NOT_LOOKED_AT] : [])],
   }
 }
 
-function maskArtifact(artifact: Artifact, masker: Masker): Artifact {
-  return { ...artifact, name: masker.mask(artifact.name), uri: masker.mask(artifact.uri) }
+/** An artifact's address has its name encoded, and no value is recognised in that. */
+function withMaskedAddresses(text: string, mask: Mask): string {
+  return text.replace(ARTIFACT_ADDRESS, (address, before: string, name: string) => {
+    try {
+      return before + encodeURIComponent(mask(decodeURIComponent(name)))
+    } catch {
+      return address
+    }
+  })
 }
 
-function maskBundle(bundle: MimeBundle, masker: Masker): MimeBundle {
+function maskArtifact(artifact: Artifact, mask: Mask): Artifact {
+  return { ...artifact, name: mask(artifact.name), uri: withMaskedAddresses(artifact.uri, mask) }
+}
+
+function maskBundle(bundle: MimeBundle, mask: Mask): MimeBundle {
   return Object.fromEntries(
     Object.entries(bundle).map(([type, content]) => {
       if (isMedia(type)) return [type, content]
-      return [type, typeof content === 'string' ? masker.mask(plainText(content)) : masker.maskData(content)]
+      return [type, typeof content === 'string' ? mask(plainText(content)) : maskData(content, mask)]
     }),
   )
 }

@@ -1,7 +1,7 @@
 // What leaves a cell while it runs, masked: its progress, and what servers ask the client's model. Pure.
 import type { UpstreamProgress } from '../cell/upstream-progress.ts'
 import { plainText } from '../text/terminal-text.ts'
-import type { Masker } from './masker.ts'
+import { maskData, type Masker } from './masker.ts'
 
 interface CellProgress {
   message?: string | null | undefined
@@ -17,8 +17,12 @@ export function maskedListeners<P extends CellProgress>(
   { onProgress, onUpstreamProgress }: Listeners<P>,
   masker: Masker,
 ): { onOutput: () => void } & Listeners<P> {
-  const masked = <T extends CellProgress>(progress: T): T =>
-    typeof progress.message === 'string' ? { ...progress, message: masker.mask(plainText(progress.message)) } : progress
+  const masked = <T extends CellProgress>({ message, ...progress }: T): T => {
+    const text = typeof message === 'string' ? masker.maskedNow(plainText(message)) : message
+    // Only the message differs.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return { ...progress, ...(text !== undefined && { message: text }) } as unknown as T
+  }
   return {
     onOutput: () => {},
     ...(onProgress && { onProgress: (progress: P) => onProgress(masked(progress)) }),
@@ -48,7 +52,7 @@ export function maskedAsker<Q extends AskedQuestion>(asker: AsksModel<Q>, masker
       if (question.method !== 'sampling/createMessage') return asker.ask(question, signal)
       // Records stay records, whatever is in them.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const params = masker.maskData(question.params) as Record<string, unknown>
+      const params = (await masker.masked((mask) => maskData(question.params, mask), signal)) as Record<string, unknown>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return masker.unmaskData(await asker.ask({ ...question, params }, signal)) as Record<string, unknown>
     },

@@ -1,4 +1,5 @@
 // Replaces personal data by tokens on its way to the model, and puts it back on its way from the model. One for each session. Pure.
+import { BridgeError } from '../errors.ts'
 import { isRecord } from '../text/json.ts'
 import type { Match, Recogniser } from './recognisers.ts'
 
@@ -7,22 +8,76 @@ const MAX_TOKENS = 100_000
 /** How deep data is looked into; deeper down it is replaced as a whole. */
 const MAX_DEPTH = 200
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
+const MAX_TOKEN_CHARS = 48
+/** A text may hold another one that is masked by itself. */
+const MAX_ROUNDS = 5
 /** A value that means the same wherever it is put into Python's source. */
 const PLAIN_IN_SOURCE = /^[^'"\\{}\r\n\0]*$/
 
+/** Masks one text. */
+export type Mask = (text: string) => string
+
+/** Where names are in texts that the recognisers have masked before. @throws BridgeError MASK_UNAVAILABLE */
+export type NameFinder = (
+  texts: readonly string[],
+  signal: AbortSignal | undefined,
+) => Promise<ReadonlyMap<string, readonly Match[]>>
+
+/** What no name is shorter than: two letters. */
+const MAY_HOLD_NAME = /\p{L}\p{M}*\p{L}|\p{Lo}/u
+
 export class Masker {
   readonly #recognisers: readonly Recogniser[]
+  readonly #findNames: NameFinder | undefined
   readonly #tokenOf = new Map<string, string>()
   readonly #valueOf = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
-  constructor(recognisers: readonly Recogniser[]) {
+  constructor(recognisers: readonly Recogniser[], findNames?: NameFinder) {
     this.#recognisers = recognisers
+    this.#findNames = findNames
   }
 
-  /** A text with a token in place of every match. The same value has the same token. */
-  mask(text: string): string {
-    const matches = this.#recognisers.flatMap((recogniser) => recogniser.find(text))
+  /**
+   * Does work with a function that puts a token in the place of every match. The same value has the same token. Where names are looked for, the
+   * work is done again until every text that it masks has been searched: what it returned before has names in it.
+   * @throws BridgeError MASK_UNAVAILABLE when names cannot be looked for
+   */
+  async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
+    const known = new Map<string, readonly Match[]>()
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const unknown = new Set<string>()
+      const made = work((text) => {
+        const masked = this.#mask(text)
+        const names = known.get(masked)
+        if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
+        return this.#replace(masked, names ?? [])
+      })
+      if (!this.#findNames || unknown.size === 0) return made
+      const found = await this.#findNames([...unknown], signal)
+      for (const text of unknown)
+        known.set(
+          text,
+          (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
+        )
+    }
+    throw new BridgeError('MASK_UNAVAILABLE', 'The text could not be searched for names: it is never the same')
+  }
+
+  /** The same for one text at once; undefined where names would have to be looked for. */
+  maskedNow(text: string): string | undefined {
+    const masked = this.#mask(text)
+    return this.#findNames && mayHoldName(masked) ? undefined : masked
+  }
+
+  #mask(text: string): string {
+    return this.#replace(
+      text,
+      this.#recognisers.flatMap((recogniser) => recogniser.find(text)),
+    )
+  }
+
+  #replace(text: string, matches: readonly Match[]): string {
     if (matches.length === 0) return text
     let masked = ''
     let at = 0
@@ -31,21 +86,6 @@ export class Masker {
       at = end
     }
     return masked + text.slice(at)
-  }
-
-  /** Data with all of its texts masked, keys as well; a number that is a match becomes a token. */
-  maskData(data: unknown, depth = 0): unknown {
-    if (typeof data === 'string') return this.mask(data)
-    if (typeof data === 'number') {
-      const masked = this.mask(String(data))
-      return masked === String(data) ? data : masked
-    }
-    if (depth > MAX_DEPTH) return '…'
-    if (Array.isArray(data)) return data.map((item) => this.maskData(item, depth + 1))
-    if (!isRecord(data)) return data
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [this.mask(key), this.maskData(value, depth + 1)]),
-    )
   }
 
   /** A text with the values of this session's tokens in place of them. */
@@ -86,6 +126,43 @@ export class Masker {
     this.#valueOf.set(token, value)
     return token
   }
+}
+
+const mayHoldName = (masked: string): boolean => MAY_HOLD_NAME.test(masked.replaceAll(TOKEN, ''))
+
+/** Data with all of its texts masked, keys as well; a number that is a match becomes a token. */
+export function maskData(data: unknown, mask: Mask, depth = 0): unknown {
+  if (typeof data === 'string') return mask(data)
+  if (typeof data === 'number') {
+    const masked = mask(String(data))
+    return masked === String(data) ? data : masked
+  }
+  if (depth > MAX_DEPTH) return '…'
+  if (Array.isArray(data)) return data.map((item) => maskData(item, mask, depth + 1))
+  if (!isRecord(data)) return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [mask(key), maskData(value, mask, depth + 1)]))
+}
+
+/** What of a match is no token, without the spaces around it: a name has the same token wherever it is found. */
+function outsideTokens(text: string, { start, end, label }: Match): Match[] {
+  const places: Match[] = []
+  let from = start
+  const add = (to: number): void => {
+    const piece = text.slice(from, to)
+    const trimmed = piece.trim()
+    const at = from + piece.indexOf(trimmed)
+    if (trimmed !== '') places.push({ start: at, end: at + trimmed.length, label })
+  }
+  // A token may begin before the match.
+  const around = Math.max(0, start - MAX_TOKEN_CHARS)
+  for (const { 0: token, index } of text.slice(around, end + MAX_TOKEN_CHARS).matchAll(TOKEN)) {
+    const at = around + index
+    if (at + token.length <= from || at >= end) continue
+    add(Math.max(from, at))
+    from = at + token.length
+  }
+  if (from < end) add(end)
+  return places
 }
 
 /** In order; of those that overlap the first, and of those the longest, grown to hold what overlaps it. */

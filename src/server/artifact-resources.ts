@@ -9,22 +9,24 @@ const MAX_LISTED = 200
 
 /** What the model may not read becomes tokens, and names with tokens are names again. */
 export interface ReadMasker {
-  mask(text: string): string
+  masked<T>(work: (mask: (text: string) => string) => T): Promise<T>
   unmask(text: string): string
 }
 
-/** The newest ones first. */
+/** The newest ones first. @throws BridgeError MASK_UNAVAILABLE */
 export async function listArtifactResources(artifacts: ArtifactStore, masker?: ReadMasker): Promise<Resource[]> {
   const all = (await artifacts.list()).toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
-  return all.slice(0, MAX_LISTED).map((artifact) => {
-    const name = masker ? masker.mask(artifact.name) : artifact.name
-    return { ...describe({ ...artifact, name }), uri: artifactUri(name) }
-  })
+  const list = (mask: (text: string) => string): Resource[] =>
+    all.slice(0, MAX_LISTED).map((artifact) => {
+      const name = mask(artifact.name)
+      return { ...describe({ ...artifact, name }), uri: artifactUri(name) }
+    })
+  return masker ? masker.masked(list) : list((text) => text)
 }
 
 /**
  * The content of an artifact's resource; undefined when the address is none of an artifact.
- * @throws BridgeError STATE_NOT_FOUND
+ * @throws BridgeError STATE_NOT_FOUND, MASK_UNAVAILABLE
  */
 export async function readArtifactResource(
   artifacts: ArtifactStore,
@@ -35,8 +37,8 @@ export async function readArtifactResource(
   if (!wanted) return undefined
   const { artifact, data } = await artifacts.read(masker ? masker.unmask(wanted.name) : wanted.name, wanted.version)
   const { contentType: mimeType } = artifact
-  const masked = (text: string): string => (masker ? masker.mask(text) : text)
-  const content = isTextType(mimeType) ? { text: masked(data.toString()) } : { blob: data.toString('base64') }
+  const read = (text: string): Promise<string> | string => (masker ? masker.masked((mask) => mask(text)) : text)
+  const content = isTextType(mimeType) ? { text: await read(data.toString()) } : { blob: data.toString('base64') }
   return { contents: [{ uri, mimeType, ...content }] }
 }
 

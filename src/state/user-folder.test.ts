@@ -3,9 +3,23 @@ import { expect, it } from 'vitest'
 import { userFolder } from './user-folder.ts'
 
 const NAMES = [
-  ...['ann', 'ben', 'con-1', 'https://a.example#ann', 'https://b.example#ann', 'https://a.example#Ann'],
-  ...['https://a.example#../../ben', 'https://a.example#..', 'https://a.example#', 'x#users/ann', '..', '.', '', 'Ann'],
-  ...['https://a.example#ann/../ben', 'https://a.example#a\\b', `https://a.example#${'x'.repeat(255)}`],
+  'ann',
+  'ben',
+  'con-1',
+  'https://a.example#ann',
+  'https://b.example#ann',
+  'https://a.example#Ann',
+  'https://a.example#../../ben',
+  'https://a.example#..',
+  'https://a.example#',
+  'x#users/ann',
+  '..',
+  '.',
+  '',
+  'Ann',
+  'https://a.example#ann/../ben',
+  'https://a.example#a\\b',
+  `https://a.example#${'x'.repeat(255)}`,
 ]
 
 it('is one of its own for every user, and below the folder of users', () => {

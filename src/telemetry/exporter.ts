@@ -2,6 +2,7 @@
 interface ExporterOptions {
   url: string
   headers: Record<string, string>
+  protocol: 'http/json' | 'http/protobuf'
   timeoutMs: number
   /** Hears of so many items that were dropped, and why. */
   onDropped: (count: number, reason: string) => void
@@ -30,13 +31,14 @@ export class Exporter {
 
   /** @returns whether the items may be forgotten: they were taken, or never will be */
   async send(body: unknown, count: number, signal: AbortSignal): Promise<boolean> {
-    const { url, headers, timeoutMs, onDropped } = this.#options
+    const { url, headers, protocol, timeoutMs, onDropped } = this.#options
+    const isBinary = protocol === 'http/protobuf'
     const limit = AbortSignal.timeout(timeoutMs)
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        headers: { ...headers, 'content-type': isBinary ? 'application/x-protobuf' : 'application/json' },
+        body: isBinary ? new Uint8Array((await import('./otlp-protobuf.ts')).protobufOf(body)) : JSON.stringify(body),
         redirect: 'error',
         signal: AbortSignal.any([signal, limit]),
       })

@@ -7,6 +7,7 @@ export interface OtelSettings {
   tracesUrl?: string | undefined
   metricsUrl?: string | undefined
   headers: Record<string, string>
+  protocol: 'http/json' | 'http/protobuf'
   timeoutMs: number
   /** Attributes of all that is sent. */
   resource: Record<string, string>
@@ -48,13 +49,14 @@ export function readOtelSettings(env: Env, version: string): OtelSettings | unde
   const metricsUrl = urlOf('metrics')
   if (tracesUrl === undefined && metricsUrl === undefined && warnings.length === 0) return undefined
   const protocol = text('OTEL_EXPORTER_OTLP_PROTOCOL')
-  if (protocol !== '' && protocol !== 'http/json') {
+  if (!['', 'http/json', 'http/protobuf'].includes(protocol)) {
     warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL=${protocol} is not supported: JSON over HTTP is sent (http/json).`)
   }
   return {
     tracesUrl,
     metricsUrl,
     headers: pairs(text('OTEL_EXPORTER_OTLP_HEADERS')),
+    protocol: protocol === 'http/protobuf' ? protocol : 'http/json',
     timeoutMs: positive(text('OTEL_EXPORTER_OTLP_TIMEOUT'), 10_000),
     resource: {
       ...pairs(text('OTEL_RESOURCE_ATTRIBUTES')),

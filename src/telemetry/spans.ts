@@ -75,7 +75,8 @@ export class Spans {
       startMs: at,
       // By the clock that nobody sets.
       endMs: at + (event.mono - mono),
-      attributes: { ...attributes, ...more.attributes },
+      // Of this span alone.
+      attributes: Object.assign(attributes, more.attributes),
     }
   }
 
@@ -110,7 +111,7 @@ export class Spans {
       failure: type && (error?.message ?? 'The result is marked as an error'),
       attributes: {
         'error.type': type,
-        ...(this.#options.capturesContent && { 'gen_ai.tool.call.result': this.#content(server, result) }),
+        'gen_ai.tool.call.result': this.#options.capturesContent ? this.#content(server, result) : undefined,
       },
     })
   }
@@ -120,8 +121,8 @@ export class Spans {
       ...callAttributes({ kind, server, name }, this.#options.transports),
       'sandbridge.run.id': run,
       'mcp.client.name': client,
-      ...(kind === 'resource' && { 'mcp.resource.uri': this.#options.redact(server, name) }),
-      ...(this.#options.capturesContent && { 'gen_ai.tool.call.arguments': this.#content(server, args) }),
+      'mcp.resource.uri': kind === 'resource' ? this.#options.redact(server, name) : undefined,
+      'gen_ai.tool.call.arguments': this.#options.capturesContent ? this.#content(server, args) : undefined,
     }
   }
 
@@ -136,13 +137,18 @@ export function callAttributes(
   transports: SpanOptions['transports'],
 ): Attributes {
   const { transport, protocolVersion } = transports.get(server) ?? {}
+  const isTool = kind === 'tool'
+  const isPipe = transport === 'stdio'
+  // One literal with every key: made for each call, and several that are spread together take much longer.
   return {
     'mcp.method.name': METHODS[kind],
-    ...(kind === 'tool' && { 'gen_ai.tool.name': name, 'gen_ai.operation.name': 'execute_tool' }),
-    ...(kind === 'prompt' && { 'gen_ai.prompt.name': name }),
+    'gen_ai.tool.name': isTool ? name : undefined,
+    'gen_ai.operation.name': isTool ? 'execute_tool' : undefined,
+    'gen_ai.prompt.name': kind === 'prompt' ? name : undefined,
     'mcp.server.name': server,
     'mcp.protocol.version': protocolVersion,
-    ...networkAttributes(transport === 'stdio' ? 'pipe' : 'tcp'),
+    'network.transport': isPipe ? 'pipe' : 'tcp',
+    'network.protocol.name': isPipe ? undefined : 'http',
   }
 }
 

@@ -66,9 +66,9 @@ export class Telemetry implements Subscriber {
   }
 
   #exporter(url: string | undefined): Exporter | undefined {
-    const { headers, timeoutMs } = this.#options.otel
+    const { headers, protocol, timeoutMs } = this.#options.otel
     const onDropped = (count: number, reason: string) => this.#dropped(count, reason)
-    return url === undefined ? undefined : new Exporter({ url, headers, timeoutMs, onDropped })
+    return url === undefined ? undefined : new Exporter({ url, headers, protocol, timeoutMs, onDropped })
   }
 
   #every(ms: number, work: () => void): void {

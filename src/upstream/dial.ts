@@ -25,8 +25,8 @@ export interface Link {
   stderrTail?: (since?: OutputMark) => string
   /** Sends what is polite to send before the transport is closed. Never rejects. */
   terminateSession?: () => Promise<void>
-  /** Frees what the transport does not free itself, after it was closed. */
-  release?: () => void
+  /** Frees what the transport does not free itself, after it was closed. Never rejects. */
+  release?: () => void | Promise<void>
 }
 
 /** @param cwd where a server without a `cwd` of its own is started. @param jail in which it is */

@@ -32,7 +32,13 @@ function holds(folder: string, text: string): boolean {
 
 describe('a client that cannot ask at all', () => {
   it('has a link in the log of its user, which lets in once, to the questions', async () => {
-    const { bridge, home, reached } = await ruledBridge({ permissions: ask })
+    const heard: unknown[] = []
+    const { bridge, home, reached } = await ruledBridge({
+      permissions: ask,
+      prepare: (client) =>
+        client.setNotificationHandler('notifications/message', ({ params }) => void heard.push(params)),
+    })
+    await bridge.client.setLoggingLevel('debug')
     const result = await bridge.call({ code: call() })
     expect(result.text).toMatch(
       /denied: .*answer at http:\/\/127\.0\.0\.1:\d+\/ui\/#\/ask, or to run `sandbridge approve`/,
@@ -40,6 +46,9 @@ describe('a client that cannot ask at all', () => {
     await until(() => LINK.test(bridge.stderr))
     const link = new URL(LINK.exec(bridge.stderr)![0])
     const word = link.pathname.split('/').at(-1)!
+    // A client that asks for the log lines of its runs hears of the question, and gets no link.
+    await until(() => JSON.stringify(heard).includes('A call waits for an answer'))
+    expect(JSON.stringify(heard)).not.toContain(word)
     expect(JSON.stringify(result)).not.toContain(word)
     expect(JSON.stringify(result)).not.toContain('/open/')
     for (const folder of [path.join(home, 'MCPs'), home].filter(existsSync)) expect(holds(folder, word)).toBe(false)

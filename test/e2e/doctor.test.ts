@@ -2,8 +2,9 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
 
 interface Report {
@@ -23,7 +24,7 @@ function doctorIn(servers: Record<string, ServerEntry>) {
 
 it('finds servers that are listed twice and folders that others may read, and corrects what it may', async () => {
   const { home, doctor } = doctorIn({})
-  expect(await doctor()).toMatchObject({ code: 0, findings: [] })
+  expect(await doctor()).toMatchObject({ code: 0, findings: [{ check: 'sources', level: 'ok' }] })
   const self = { command: process.execPath, args: [CLI] }
   const secret = { command: 'notes', env: { NOTES_TOKEN: 'sesame-sesame-1' } }
   writeFileSync(path.join(home, '.claude.json'), JSON.stringify({ mcpServers: { sandbridge: self, notes: secret } }))
@@ -36,6 +37,7 @@ it('finds servers that are listed twice and folders that others may read, and co
   expect(found.findings.map(({ check }) => check).toSorted((a, b) => a.localeCompare(b))).toEqual([
     'clients',
     'folders',
+    'sources',
   ])
   expect(found.findings.find(({ check }) => check === 'clients')!.advice).toBe(
     'sandbridge init --move --client claude-code',
@@ -56,7 +58,7 @@ it('tries the walls of the sandbox and every server when it is to be thorough', 
   const { code, findings } = await doctor('--deep')
   const of = (check: string) => findings.filter((one) => one.check === check)
   expect(of('network')).toMatchObject([{ level: 'ok' }])
-  expect(of('memory')).toMatchObject([{ level: 'ok' }])
+  for (const check of ['memory', 'seccomp', 'processes', 'time']) expect(of(check)).toMatchObject([{ level: 'ok' }])
   expect(of('servers')).toMatchObject([{ level: 'ok' }, { level: 'warning' }])
   expect(of('servers')[0]!.message).toMatch(/^good: 2 tools in \d/)
   expect(of('servers')[1]!.message).toContain('broken failed after')
@@ -68,4 +70,32 @@ it('says with 2 that no cell runs', async () => {
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nowhere' })
   const { code } = await runProgram(process.execPath, [CLI, 'doctor'], env)
   expect(code).toBe(2)
+})
+
+describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { timeout: 240_000 }, (name) => {
+  it('is found to hold: filter, processes, CPUs, time, memory and network', async (ctx) => {
+    await providerOrSkip(name, ctx)
+    const home = makeHome({})
+    onTestFinished(() => rm(home, { recursive: true, force: true }))
+    const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }
+    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE, ...limits })
+    const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', '--deep'], env)
+    const { findings } = JSON.parse(stdout) as Report
+    const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]))
+    expect(levels).toMatchObject({ network: 'ok', seccomp: 'ok', memory: 'ok', processes: 'ok', time: 'ok' })
+    // Rootless podman on cgroup v1 cannot hold CPUs, and bubblewrap has no limit of them.
+    if (name === 'docker') expect(levels['cpus']).toBe('ok')
+    expect([0, 1]).toContain(code)
+  })
+})
+
+it('warns of a file that MCP_SERVERS_CONFIG names and that defines no server', async () => {
+  const { home } = doctorIn({})
+  const file = path.join(home, 'named.json')
+  writeFileSync(file, '{"mcpServers": {}}')
+  const env = bridgeEnv(home, { MCP_SERVERS_CONFIG: file })
+  const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], env)
+  const { findings } = JSON.parse(stdout) as Report
+  expect(findings.find(({ message }) => message.includes(file))).toMatchObject({ check: 'sources', level: 'warning' })
+  expect(code).toBe(1)
 })

@@ -1,10 +1,23 @@
 // This file verifies jails through the built bridge: which definitions jail their server, what a person is told of it, and that none outlives the bridge.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findBubblewrapJail } from '../../src/upstream/stdio/jail/bubblewrap-jail.ts'
+import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { bridgeEnv, CLI, closeTestBridge, fixtureServer, makeHome, openTestBridge } from '../support/bridge-process.ts'
+import { SLIM_IMAGE } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
 import { until } from '../upstream/support.ts'
 
@@ -32,6 +45,78 @@ function prepare(home: string): void {
   mkdirSync(path.join(home, '.config/Code/User'), { recursive: true })
   writeFileSync(path.join(home, '.config/Code/User/mcp.json'), JSON.stringify({ servers }))
 }
+
+/** PATH with these programs and no others. */
+function pathWith(...programs: string[]): string {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-path-')))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const one of programs)
+    symlinkSync(
+      execFileSync('sh', ['-c', `command -v ${one}`])
+        .toString()
+        .trim(),
+      path.join(folder, one),
+    )
+  return folder
+}
+
+const engines = await Promise.all((['podman', 'docker'] as const).map((name) => findJailMaker(SLIM_IMAGE, [name])))
+
+describe.each(['podman', 'docker'] as const)('a server in a container of %s', (engine) => {
+  const found = engines[engine === 'podman' ? 0 : 1]!
+  beforeEach((ctx) => {
+    if (typeof found !== 'string') return
+    if ((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes(engine)) throw new Error(found)
+    ctx.skip(found)
+  })
+  const prepared = () => {
+    const home = makeHome()
+    const file = path.join(home, 'stubborn.py')
+    copyFileSync(path.join(import.meta.dirname, '../fixtures/servers/stubborn.py'), file)
+    const stubborn = { command: 'python3', args: [file], sandbox: { image: SLIM_IMAGE } }
+    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { stubborn } }))
+    // Podman may be another user's here.
+    mkdirSync(path.join(home, 'MCPs/.sandbridge/jail'), { recursive: true })
+    for (const one of [home, path.join(home, 'MCPs'), file]) chmodSync(one, 0o777)
+    // Podman comes first where both are there.
+    return { home, env: { TMPDIR: home, ...(engine === 'docker' && { PATH: pathWith('docker') }) } }
+  }
+  const open = async () => {
+    const { home, env } = prepared()
+    return { home, bridge: await openTestBridge({ home, env }) }
+  }
+  const containersOf = (pid: number): string =>
+    execFileSync(engine, ['ps', '--all', '--filter', `label=sandbridge.bridge=${pid}`, '--format', '{{.Names}}'])
+      .toString()
+      .trim()
+
+  it('is removed when the bridge is killed, though it does not end with its stdin', async () => {
+    const { home, bridge } = await open()
+    expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
+    expect(containersOf(bridge.pid)).not.toBe('')
+    process.kill(bridge.pid, 'SIGKILL')
+    await until(() => containersOf(bridge.pid) === '')
+    await until(() => !readdirSync(home).some((name) => /^sandbridge-\w{6}$/.test(name)))
+    await closeTestBridge(bridge)
+  })
+
+  it('is removed when the bridge ends', async () => {
+    const { bridge } = await open()
+    expect(await bridge.run('await mcp_stubborn.look()')).toContain('uid')
+    const { pid } = bridge
+    await closeTestBridge(bridge)
+    await until(() => containersOf(pid) === '')
+  })
+
+  it('is said to be jailed with it by `servers` and `doctor`', async () => {
+    const { home, env } = prepared()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const run = (args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
+    expect((await run(['servers', 'stubborn'])).stdout).toMatch(new RegExp(`^jailed with +${engine}$`, 'm'))
+    expect(JSON.parse((await run(['servers', 'stubborn', '--json'])).stdout)).toMatchObject({ jailedWith: engine })
+    expect((await run(['doctor'])).stdout).toContain(`Jailed with ${engine}: stubborn.`)
+  })
+})
 
 describe.skipIf(why !== undefined)('a server in a jail', () => {
   const home = makeHome(SERVERS)
@@ -66,6 +151,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     expect((await run(['servers', 'told'])).stdout).toMatch(
       /^jailed +no network; writes to \$\{workspaceFolder\}\/out$/m,
     )
+    expect((await run(['servers', 'told'])).stdout).toMatch(/^jailed with +bubblewrap$/m)
     expect((await run(['servers', 'plain'])).stdout).toMatch(/^jailed +no$/m)
     const { servers } = JSON.parse((await run(['servers', '--json'])).stdout) as { servers: Record<string, unknown>[] }
     expect(servers.find(({ name }) => name === 'told')).toMatchObject({
@@ -95,14 +181,27 @@ it.each<[string, unknown, string]>([
   expect(stdout).toContain(`odd  has a ${field} that is not understood: see docs/jail.md`)
 })
 
-it.skipIf(why !== undefined)('is not started where no jail can be made, and says what to install', async () => {
-  const home = makeHome({ told: SERVERS.told })
-  mkdirSync(path.join(home, 'out'))
-  const withoutBubblewrap = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', '/usr/bin/bwrap', '--', process.execPath]
-  const { stdout, stderr } = await runProgram('bwrap', [...withoutBubblewrap, CLI, 'index'], bridgeEnv(home), {
-    cwd: home,
+describe.skipIf(why !== undefined)('where bubblewrap is not installed, a server that is to be jailed', () => {
+  const run = async (args: string[], env: Record<string, string>) => {
+    const home = makeHome({ told: SERVERS.told })
+    mkdirSync(path.join(home, 'out'))
+    const hidden = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', '/usr/bin/bwrap', '--', process.execPath, CLI]
+    return runProgram('/usr/bin/bwrap', [...hidden, ...args], bridgeEnv(home, env), { cwd: home })
+  }
+
+  it('is not started when there is no engine either, and the user is told what to install', async () => {
+    const env = { PATH: '/nonexistent' }
+    const { stdout, stderr } = await run(['index'], env)
+    expect(stdout + stderr).toContain(
+      'must run in a jail, and none can be made: bubblewrap is not installed; podman is not installed; docker is not installed',
+    )
+    const shown = await run(['servers', 'told'], env)
+    expect(shown.stdout).toMatch(/^jailed with +nothing, so it does not start: bubblewrap is not installed/m)
+    expect((await run(['doctor'], env)).stdout).toContain('These servers do not start: told. They cannot be jailed')
   })
-  expect(stdout + stderr).toContain('must run in a jail, and none can be made: bubblewrap is not installed')
-  const shown = await runProgram(process.execPath, [CLI, 'servers', 'told'], bridgeEnv(home), { cwd: home })
-  expect(shown.stdout).toContain('apt install bubblewrap')
+
+  it.skipIf(typeof engines[1] === 'string')('runs in a container, with the programs of the machine', async () => {
+    const { stdout, stderr } = await run(['index'], { PATH: pathWith('docker') })
+    expect(stdout + stderr).toMatch(/told.*1 tool/)
+  })
 })

@@ -1,9 +1,18 @@
 // This file verifies that the model never reads a value that is masked, on any way out of a cell, while code and servers work with the values themselves.
 import { writeFileSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  closeTestBridge,
+  fixtureServer,
+  makeHome,
+  openTestBridge,
+  ROOT,
+  type TestBridge,
+} from '../support/bridge-process.ts'
 import { startHttpBridge } from '../support/http-bridge.ts'
-import { closeTestBridge, fixtureServer, makeHome, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 
 const EMAIL = 'canary.person@example.com'
 const CARD = '4111 1111 1111 1111'
@@ -43,13 +52,17 @@ const CHANNELS: [string, string][] = [
   ['a message of a tool', 'await mcp_files.run(code="throw new Error(\'no " + email + "\')")'],
   ['progress', 'runtime.progress(1, 2, f"at {email}")\nimport time\ntime.sleep(0.3)\nprint("done")'],
   ['an artifact with its name', 'runtime.save_artifact(f"for {email}.txt", f"card {card} of {email}")'],
+  [
+    'an artifact whose name is encoded in its address',
+    'runtime.save_artifact(f"{card} ä {email}.txt", f"card {card} of {email}")',
+  ],
   ['output that is cut', 'print(("x" * 50 + "\\n") * 3000, email, ("y" * 50 + "\\n") * 3000)'],
 ]
 
 describe('a masked value', () => {
   it.each(CHANNELS)('does not reach the model in %s', async (_, code) => {
     const text = await everythingOf(code)
-    for (const canary of [EMAIL, CARD, CARD.replaceAll(' ', ''), 'person@example', 'canary.person'])
+    for (const canary of [EMAIL, CARD, CARD.replaceAll(' ', ''), '1111%20', 'person@example', 'canary.person'])
       expect(text).not.toContain(canary)
     expect(text).toMatch(/EMAIL_\d|CARD_\d|done|left out/)
     expect(progress.join('\n')).not.toContain('canary.person')
@@ -141,12 +154,122 @@ const textMessage = <R extends 'user' | 'assistant'>(role: R, text: string) => (
   content: { type: 'text' as const, text },
 })
 
-it('a token of another session stands for nothing', async () => {
-  const shared = await startHttpBridge({ env: { MCP_BRIDGE_MASK: 'email' } })
-  const [one, other] = [await shared.connect('legacy'), await shared.connect('legacy')]
-  expect(await one.run(`print("${EMAIL}", len("${EMAIL}"))`)).toBe(`[EMAIL_1] ${EMAIL.length}`)
-  expect(await one.run('print(len("[EMAIL_1]"))')).toBe(String(EMAIL.length))
-  expect(await other.run('print(len("[EMAIL_1]"))')).toBe(String('[EMAIL_1]'.length))
+it('is told not to have been looked for in files, which pass as they are', async () => {
+  const { text } = await bridge.call({ code: 'runtime.save_artifact("raw.bin", b"\\x00\\xff" + email.encode())' })
+  expect(text).toContain('files were not searched for personal data')
+  const { resources } = await bridge.client.listResources()
+  const { contents } = await bridge.client.readResource({ uri: resources.find(({ name }) => name === 'raw.bin')!.uri })
+  expect(
+    Buffer.from((contents[0] as { blob: string }).blob, 'base64')
+      .subarray(2)
+      .toString(),
+  ).toBe(EMAIL)
+})
+
+it('is not caught in base64, as the documentation says', async () => {
+  expect(await bridge.run('import base64\nprint(base64.b64encode(email.encode()).decode())')).toBe(
+    Buffer.from(EMAIL).toString('base64'),
+  )
+  const documented = readFileSync(path.join(ROOT, 'docs/masking.md'), 'utf8')
+  expect(documented.split('## What is not caught')[1]).toMatch(/base64/)
+})
+
+it('is not put back for a token of another session', async () => {
+  const shared = await startHttpBridge({
+    servers: { files: fixtureServer('intruder.mjs') },
+    env: { MCP_BRIDGE_MASK: 'email' },
+  })
+  const [mine, theirs] = [await shared.connect('legacy'), await shared.connect('legacy')]
+  const echo = "await mcp_files.run(code=\"return Buffer.from('[EMAIL_1]').toString('hex')\")"
+  expect(await theirs.run(`print("their.own" + "@x.example")`)).toBe('[EMAIL_1]')
+  expect(await theirs.run(echo)).toContain(Buffer.from('their.own@x.example').toString('hex'))
+  expect(await mine.run(echo)).toContain(Buffer.from('[EMAIL_1]').toString('hex'))
+  expect(await mine.run('len("[EMAIL_1]"), len("[EMAIL" + "_1]")')).toBe('(9, 9)')
+})
+
+describe('a name that an endpoint finds', () => {
+  let works = true
+  const endpoint = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      response.statusCode = works ? 200 : 500
+      const { text } = JSON.parse(Buffer.concat(parts).toString()) as { text: string }
+      const found = [...text.matchAll(/Ada Lovelace/g)].map(({ index, 0: name }) => {
+        const start = Array.from(text.slice(0, index)).length
+        return { start, end: start + name.length, entity_type: 'PERSON', score: 0.9 }
+      })
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(found))
+    })
+  })
+  let named: TestBridge
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`
+    const servers = { files: fixtureServer('intruder.mjs') }
+    named = await openTestBridge({ servers, env: { MCP_BRIDGE_MASK_ENDPOINT: url, MCP_BRIDGE_MASK: 'email' } })
+    await named.run('name = "Ada " + "Lovelace"')
+  }, 120_000)
+  afterAll(async () => {
+    endpoint.close()
+    await closeTestBridge(named)
+  })
+  const everything = async (code: string): Promise<string> => {
+    works = true
+    const updates: unknown[] = []
+    const result = await named.client.callTool(
+      { name: 'run_python', arguments: { code } },
+      { timeout: 120_000, onprogress: (update) => updates.push(update) },
+    )
+    return JSON.stringify([result, updates])
+  }
+
+  it.each([
+    ['printed text', 'print("😀", name, "a@x.example")'],
+    ['the value of the last expression', '{name: [name]}'],
+    ['a display', 'display({"to": name})'],
+    ['an error', 'raise ValueError(f"no account for {name}")'],
+    ['progress', 'runtime.progress(1, 2, f"at {name}")\nimport time\ntime.sleep(0.3)\nprint(name)'],
+    ['an artifact with its name', 'runtime.save_artifact(f"for {name}.txt", name)'],
+  ])('does not reach the model in %s', async (_, code) => {
+    const text = await everything(code)
+    expect(text).not.toContain('Lovelace')
+    expect(text).toContain('[PERSON_1]')
+  })
+
+  it('is put back in code and in arguments', async () => {
+    works = true
+    expect(await named.run('len("[PERSON_1]")')).toBe('12')
+    const hex = "await mcp_files.run(code=\"return Buffer.from('[PERSON_1]').toString('hex')\")"
+    expect(await named.run(hex)).toContain(Buffer.from('Ada Lovelace').toString('hex'))
+  })
+
+  it('does not reach the model in resources', async () => {
+    works = true
+    const { resources } = await named.client.listResources()
+    expect(JSON.stringify(resources)).not.toContain('Lovelace')
+    const saved = resources.find(({ mimeType }) => mimeType === 'text/plain')!
+    expect((await named.client.readResource({ uri: saved.uri })).contents).toMatchObject([{ text: '[PERSON_1]' }])
+    works = false
+    await expect(named.client.readResource({ uri: saved.uri })).rejects.toThrow('could not be searched for names')
+    await expect(named.client.listResources()).rejects.toThrow('could not be searched for names')
+  })
+
+  it('stays here with all output when the endpoint does not work, and the model is told that the cell has run', async () => {
+    works = false
+    const result = await named.client.callTool({
+      name: 'run_python',
+      arguments: { code: 'done = name\nprint(name)\nprint("x", file=__import__("sys").stderr)\nname' },
+    })
+    expect(JSON.stringify(result)).not.toMatch(/Lovelace|Ada/)
+    expect(JSON.stringify(result)).toContain('All output of this cell was left out')
+    expect(JSON.stringify(result)).toContain('status 500')
+    const failed = await named.call({ code: 'raise KeyError(name)' })
+    expect(JSON.stringify(failed)).not.toMatch(/Lovelace|Ada/)
+    expect(failed.isError).toBe(true)
+    works = true
+    expect(await named.run('print(done)')).toBe('[PERSON_1]')
+  })
 })
 
 it('reaches the model as it is when nothing is masked: the control', async () => {

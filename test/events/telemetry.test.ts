@@ -1,4 +1,5 @@
 // This file verifies the spans and metrics of a real bridge: by the semantic conventions for MCP, at a collector that refuses what OTLP does not have.
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -86,6 +87,23 @@ describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () =
         'sandbridge.tokens.returned',
       ]),
     )
+  })
+
+  it('sends the same in protobuf where that is asked for', async () => {
+    const collector = await startCollector()
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+    vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf')
+    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+    await run('await mcp_raw.echo(text="x")', { traceparent: `00-${TRACE}-${SPAN}-01` })
+    await bridge.close()
+    expect(collector.headers['content-type']).toBe('application/x-protobuf')
+    expect(collector.spans.map(({ name, traceId }) => [name, traceId])).toEqual([
+      ['tools/call echo', TRACE],
+      ['cell', TRACE],
+      ['tools/call run_python', TRACE],
+    ])
+    expect(collector.spans.at(-1)).toMatchObject({ parentSpanId: SPAN, kind: 2 })
+    expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
   })
 
   it.each([
@@ -202,6 +220,8 @@ describe('readOtelSettings', () => {
   })
 })
 
+const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
+
 /** As the text format says: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
@@ -225,6 +245,53 @@ describe('MCP_BRIDGE_METRICS', () => {
     await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await port.close()
   })
+
+  // A machine that has to have it says so, as with engines.
+  it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
+    'serves what promtool finds no fault with',
+    () => {
+      const metrics = new Metrics()
+      const at = { seq: 1, at: 1, mono: 1 }
+      const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
+      for (const event of [
+        of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
+        of({
+          type: 'run.ended' as const,
+          id: 'run',
+          outcome: 'ok' as const,
+          content: [{ type: 'text', text: 'hello' }],
+        }),
+        of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
+        of({
+          type: 'call.ended' as const,
+          kind: 'tool' as const,
+          server: 's"\\\n{}',
+          name: 't',
+          outcome: 'ok' as const,
+        }),
+        of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
+        of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
+        of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
+        of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
+        of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
+        of({ type: 'session.ended' as const }),
+      ]) {
+        metrics.take(event)
+      }
+      metrics.add('sandbridge.telemetry.dropped', 1)
+      expect(
+        metrics
+          .read()
+          .map(({ name }) => name)
+          .toSorted((a, b) => a.localeCompare(b)),
+      ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
+      const input = prometheusText(metrics.read())
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
+      const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
+      expect(broken.status).not.toBe(0)
+    },
+  )
 
   it('counts a bounded number of series', () => {
     const metrics = new Metrics()

@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
+import { createRequire } from 'node:module'
+import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 
@@ -15,7 +16,8 @@ const value = z.union([
   z.strictObject({ intValue: int64 }),
   z.strictObject({ doubleValue: z.number() }),
 ])
-const attributes = z.array(z.strictObject({ key: z.string().min(1), value }))
+// Protobuf has no empty lists.
+const attributes = z.array(z.strictObject({ key: z.string().min(1), value })).default([])
 const scope = z.strictObject({ name: z.string(), version: z.string() })
 const resource = z.strictObject({ attributes })
 
@@ -91,6 +93,29 @@ export function plain(list: readonly Entry[]): Record<string, unknown> {
   return Object.fromEntries(list.map(({ key, value: one }) => [key, Object.values(one)[0]]))
 }
 
+interface MessageType {
+  decode(bytes: Uint8Array): object
+  toObject(message: object, options: object): unknown
+}
+type Requests = Record<'trace' | 'metrics', { v1: Record<string, MessageType> }>
+
+/** By the messages that OpenTelemetry has generated from its .proto files, as JSON has it. */
+function decoded(bytes: Buffer, url: string): unknown {
+  const { opentelemetry } = createRequire(import.meta.url)(
+    '@opentelemetry/otlp-transformer/build/src/generated/root',
+  ) as { opentelemetry: { proto: { collector: Requests } } }
+  const { trace, metrics: measured } = opentelemetry.proto.collector
+  const type = url.endsWith('traces')
+    ? trace.v1['ExportTraceServiceRequest']!
+    : measured.v1['ExportMetricsServiceRequest']!
+  const plainForm = type.toObject(type.decode(bytes), { longs: String, bytes: String })
+  const text = JSON.stringify(plainForm).replaceAll(
+    /"(traceId|spanId|parentSpanId)":"([^"]+)"/g,
+    (_, name: string, base64: string) => `"${name}":"${Buffer.from(base64, 'base64').toString('hex')}"`,
+  )
+  return JSON.parse(text)
+}
+
 export async function startCollector(): Promise<Collector> {
   const collector: Collector = {
     url: '',
@@ -102,9 +127,11 @@ export async function startCollector(): Promise<Collector> {
     answer: undefined,
   }
   const server = createServer((request, response) => {
-    void json(request).then((body) => {
+    void buffer(request).then((bytes) => {
       collector.requests += 1
       collector.headers = request.headers
+      const isBinary = request.headers['content-type'] === 'application/x-protobuf'
+      const body = isBinary ? decoded(bytes, request.url ?? '') : (JSON.parse(bytes.toString()) as unknown)
       if (collector.answer) return collector.answer(response)
       if (request.url === '/v1/traces') {
         for (const { resource: about, scopeSpans } of traces.parse(body).resourceSpans) {

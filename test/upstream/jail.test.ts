@@ -15,24 +15,13 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/server-definition.ts'
-import { findBubblewrapJail } from '../../src/upstream/stdio/jail/bubblewrap-jail.ts'
+import { findJailMaker, type JailMakerName } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { isAlive, open, program, published, textOf, until } from './support.ts'
 
-const jail = await findBubblewrapJail()
-const why = typeof jail === 'string' ? jail : undefined
-if (why !== undefined && (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes('bubblewrap')) throw new Error(why)
-
+const MAKERS: JailMakerName[] = ['bubblewrap', 'podman', 'docker']
 const SECRET = 'the-secret-of-the-host'
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
-const home = path.join(folder, 'home')
-const stateDir = path.join(home, 'MCPs')
-const project = path.join(folder, 'project')
-const secretFile = path.join(home, '.ssh/id_ed25519')
-const config = path.join(project, '.mcp.json')
-const socketFile = path.join(folder, 'engine.sock')
-const place = { home, stateDir, hidden: () => [path.join(stateDir, '.sandbridge'), config] }
 
 let visits = 0
 const visited = (): boolean => {
@@ -44,14 +33,33 @@ const tcp = createServer((socket) => {
   visits += 1
   socket.end('HTTP/1.0 200 OK\r\n\r\nreached')
 })
-const unix = createServer((socket) => {
-  visits += 1
-  socket.end('reached')
-})
 let port = 0
 
 beforeAll(async () => {
-  for (const one of ['.ssh', 'MCPs/.sandbridge']) mkdirSync(path.join(home, one), { recursive: true })
+  tcp.listen(0, '127.0.0.1')
+  await once(tcp, 'listening')
+  port = (tcp.address() as AddressInfo).port
+})
+afterAll(() => void tcp.close())
+
+/** Why jails of this kind cannot be tested here. */
+async function whyNot(maker: JailMakerName): Promise<string | undefined> {
+  const found = await findJailMaker(undefined, [maker])
+  if (typeof found !== 'string') return undefined
+  if ((process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes(maker)) throw new Error(found)
+  return found
+}
+
+/** A home folder, a project and a socket, each kind of jail with its own. */
+function makePlace(maker: JailMakerName) {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
+  const home = path.join(folder, 'home')
+  const stateDir = path.join(home, 'MCPs')
+  const project = path.join(folder, 'project')
+  const secretFile = path.join(home, '.ssh/id_ed25519')
+  const config = path.join(project, '.mcp.json')
+  const socketFile = path.join(folder, 'engine.sock')
+  for (const one of ['.ssh', 'MCPs/.sandbridge/jail']) mkdirSync(path.join(home, one), { recursive: true })
   mkdirSync(path.join(project, '.git/hooks'), { recursive: true })
   writeFileSync(path.join(stateDir, '.sandbridge/tokens.json'), SECRET)
   writeFileSync(secretFile, SECRET)
@@ -61,30 +69,34 @@ beforeAll(async () => {
   symlinkSync(secretFile, path.join(project, 'link'))
   // Root's jailed servers are another user: what they may read must be readable, so that only the jail is in the way.
   for (const one of [folder, home, project]) chmodSync(one, 0o777)
-  tcp.listen(0, '127.0.0.1')
-  unix.listen(socketFile)
-  await Promise.all([once(tcp, 'listening'), once(unix, 'listening')])
-  chmodSync(socketFile, 0o777)
-  port = (tcp.address() as AddressInfo).port
-})
-afterAll(() => {
-  tcp.close()
-  unix.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+  const unix = createServer((socket) => {
+    visits += 1
+    socket.end('reached')
+  })
+  unix.listen(socketFile, () => chmodSync(socketFile, 0o777))
+  const remove = () => {
+    unix.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const hidden = () => [path.join(stateDir, '.sandbridge'), config]
+  return {
+    folder,
+    home,
+    stateDir,
+    project,
+    secretFile,
+    config,
+    socketFile,
+    remove,
+    jail: { home, stateDir, hidden, makers: [maker] },
+  }
+}
 
 function jailed(definition: ServerDefinition, sandbox: ServerSandbox = {}): ServerDefinition {
   return { ...definition, transport: { ...(definition.transport as StdioServer), sandbox } }
 }
 
 const intruder = () => program('intruder', path.join(import.meta.dirname, '../fixtures/servers/intruder.mjs'))
-
-/** Lets a server do something, and tells what it says. */
-async function does(code: string, sandbox?: ServerSandbox): Promise<string> {
-  const definition = sandbox ? jailed(intruder(), sandbox) : intruder()
-  const upstreams = open([definition], { jail: place, cwd: project })
-  return textOf(await upstreams.callTool('intruder', 'run', { code }))
-}
 
 const read = (file: string): string => `return require('node:fs').readFileSync(${JSON.stringify(file)}, 'utf8')`
 const write = (file: string): string =>
@@ -106,7 +118,21 @@ const through = (host: string, hostPort: number): string => `return new Promise(
   socket.on('end', () => resolve(said)).on('error', reject)
 })`
 
-describe.skipIf(why !== undefined)(`a jailed server${why === undefined ? '' : ` (${why})`}`, () => {
+const REASONS = await Promise.all(MAKERS.map(whyNot))
+
+describe.each(MAKERS)('a server jailed by %s', (maker) => {
+  const why = REASONS[MAKERS.indexOf(maker)]
+  beforeEach((ctx) => why !== undefined && ctx.skip(why))
+  const { folder, home, stateDir, project, secretFile, config, socketFile, remove, jail: place } = makePlace(maker)
+  afterAll(remove)
+
+  /** Lets a server do something, and tells what it says. */
+  async function does(code: string, sandbox?: ServerSandbox): Promise<string> {
+    const definition = sandbox ? jailed(intruder(), sandbox) : intruder()
+    const upstreams = open([definition], { jail: place, cwd: project })
+    return textOf(await upstreams.callTool('intruder', 'run', { code }))
+  }
+
   it.each([
     ['a private key', secretFile],
     ['the sign-ins of the bridge', path.join(stateDir, '.sandbridge/tokens.json')],
@@ -275,6 +301,6 @@ describe.skipIf(why !== undefined)(`a jailed server${why === undefined ? '' : ` 
 })
 
 it('does not start a server that is to be jailed where no jails are made', async () => {
-  const upstreams = open([jailed(intruder())], { cwd: project })
+  const upstreams = open([jailed(intruder())])
   await expect(upstreams.callTool('intruder', 'run', {})).rejects.toMatchObject({ code: 'UPSTREAM_JAIL_UNAVAILABLE' })
 })

@@ -1,4 +1,4 @@
-// Whether the sandbox holds: a cell tries to reach the network, and to take more memory than it may have.
+// Whether the sandbox holds: cells try to reach the network, to take more than they may have, and to make system calls that they may not.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -6,16 +6,38 @@ import type { AddressInfo } from 'node:net'
 import type { Bridge } from '../../bridge.ts'
 import { messageOf } from '../../errors.ts'
 import type { Finding } from './finding.ts'
+import { tryFilter } from './try-filter.ts'
+import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
 
 const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
 export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
+  // One for all: a start takes longer than what is tried.
+  const session = bridge.openSession()
   try {
-    return [...(await checkNetwork(bridge)), ...(await checkMemory(bridge))]
+    const tryCell = tryCellIn(session, bridge)
+    return [
+      ...(await checkNetwork(bridge)),
+      await tryFilter(tryCell),
+      ...(await checkMemory(bridge)),
+      await tryProcesses(tryCell, bridge.settings),
+      ...(await tryCpus(tryCell, bridge.settings)),
+      await tryEndless(tryCell),
+    ]
   } catch (error) {
     const message = `The sandbox could not be tried: ${messageOf(error)}`
     return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
+  } finally {
+    await bridge.closeSession(session)
+  }
+}
+
+function tryCellIn(session: ReturnType<Bridge['openSession']>, bridge: Bridge): TryCell {
+  return async (code, timeoutMs = TIMEOUT_MS) => {
+    const { status, stdout } = await bridge.runCell(session, { code, timeoutMs })
+    const { provider } = await bridge.findProvider(() => {})
+    return { status, printed: stdout.trim(), provider: provider.name }
   }
 }
 

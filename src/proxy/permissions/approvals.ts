@@ -148,8 +148,8 @@ export class Approvals {
     group: readonly Pick<Approval, 'call'>[],
     signal: AbortSignal,
   ): Promise<Answer | { why: string; hint: string }> {
-    const { questions, log, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
-    const { asker } = this.#cell
+    const { questions, askTimeoutMs: timeoutMs, opensBrowser } = this.#permissions.options
+    const { asker, origin } = this.#cell
     const calls = group.map(({ call }) => exactKey(call)).join('\n')
     const id = questions.idOf(this.#cell.session, `${calls}\n${text}`)
     const answer = await questions.take(id)
@@ -171,8 +171,8 @@ export class Approvals {
       return given ?? noAnswer(timeoutMs)
     }
     const link = page?.newLink('ask')
-    // Not in the log of the run, which its client may get: the link lets in whoever opens it.
-    log.warning('A call waits for an answer: run `sandbridge approve`, or open the link', { question: id, link })
+    const what = 'A call waits for an answer: run `sandbridge approve`, or open the link'
+    origin.log.warnUser(what, { question: id }, { link })
     if (page && link !== undefined && opensBrowser) this.#permissions.browser.show(page, link)
     return { why: 'this client cannot ask its user', hint: unasked(page?.address) }
   }
@@ -199,7 +199,6 @@ export class Approvals {
 
   /** @param isExact whether the arguments are all that will be sent */
   async #grant(answer: Answer, { call, tool }: Pick<Approval, 'call' | 'tool'>, isExact: boolean): Promise<void> {
-    const { options } = this.#permissions
     if (answer === 'yes' && isExact) this.#grants.once(call)
     if (answer === 'yes-cell' && isExact) this.#grants.shape(call)
     if (answer === 'yes-cell' && !isExact) this.#grants.tool(call)

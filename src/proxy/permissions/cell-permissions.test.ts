@@ -40,7 +40,6 @@ async function open() {
     limits: new CallLimits(),
     page: () => Promise.resolve(undefined),
     opensBrowser: false,
-    log: { info: () => {}, warning: () => {} },
   })
   const cellOf = (asker: Asker | undefined) =>
     new CellPermissions(permissions, {

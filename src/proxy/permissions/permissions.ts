@@ -4,7 +4,6 @@ import { definitionKey, toolFingerprint } from '../../catalog/disk-cache.ts'
 import { CatalogOffering } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import type { ServerDefinition } from '../../config/server-definition.ts'
-import type { Log } from '../../log.ts'
 import type { KeptQuestions } from '../../state/kept-questions.ts'
 import type { CallLimits, Counts, LimitReached } from '../../policy/limits.ts'
 import type { Policy, Standing, Subject } from '../../policy/policy.ts'
@@ -33,7 +32,6 @@ export interface PermissionsOptions {
   page: () => Promise<AnswerPage | undefined>
   /** Whether the user's browser is opened for them. */
   opensBrowser: boolean
-  log: Pick<Log, 'info' | 'warning'>
 }
 
 /** What is kept of one session. */

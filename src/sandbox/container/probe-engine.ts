@@ -13,6 +13,8 @@ export interface Engine {
   dialect: EngineName
   version: string
   rootless: boolean
+  /** Of a rootless podman: the user of its machine that it runs as. */
+  hostUid?: number
   /** Whether the engine can hold a container to its memory and process limits. Where not, limits inside it take their place. */
   enforcesLimits: boolean
   /** Whether it can hold a container to a number of CPUs. Nothing inside takes its place. */
@@ -54,7 +56,16 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
   const enforcesLimits = !rootless || (controllers.includes('memory') && controllers.includes('pids'))
   const enforcesCpus = !rootless || controllers.includes('cpu')
   const version = text(object(info['version'])['Version'])
-  const engine: Engine = { command, dialect: 'podman', version, rootless, enforcesLimits, enforcesCpus }
+  const hostUid = object(array(object(host['idMappings'])['uidmap'])[0])['host_id']
+  const engine: Engine = {
+    command,
+    dialect: 'podman',
+    version,
+    rootless,
+    ...(rootless && typeof hostUid === 'number' && { hostUid }),
+    enforcesLimits,
+    enforcesCpus,
+  }
   return { engine, verdict: describe(engine) }
 }
 

@@ -8,6 +8,7 @@ import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import { runCommand } from '../../process/run-command.ts'
+import { enginePath } from './engine-path.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -183,11 +184,4 @@ export class ContainerProvider implements Provider {
     const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
     return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
-}
-
-/** A path as the engine sees it: Podman on Windows reads the profile inside its machine, where drives are under /mnt. */
-function enginePath(file: string, engine: Engine, platform: NodeJS.Platform = process.platform): string {
-  const drive = /^([A-Za-z]):[\\/](.*)$/s.exec(file)
-  if (platform !== 'win32' || engine.dialect !== 'podman' || !drive) return file
-  return `/mnt/${drive[1]!.toLowerCase()}/${drive[2]!.replaceAll('\\', '/')}`
 }

@@ -1,4 +1,4 @@
-// The files in which engines read our seccomp profile: in one folder for each bridge, that only this user can change. It goes when the bridge
+// The files in which engines read our seccomp profile: each in a folder that only this user can change. It goes when the bridge
 // ends; what a killed bridge has left is removed by the next one.
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { noTemporaryFiles } from '../temporary-folder.ts'
 import { isLeftover, newContainerName } from './owner.ts'
 import { seccompProfile } from './seccomp-profile.ts'
 
-let folder: string | undefined
+const files = new Map<string, string>()
 
 /**
  * The path of the file for engines that count a container's memory, or do not. It is written when it is not there, which is also so when something
@@ -15,32 +15,32 @@ let folder: string | undefined
  * @throws BridgeError CONFIG_INVALID when there is no folder for temporary files
  */
 export function seccompProfileFile(countedMemory: boolean): string {
-  const file = folder && path.join(folder, fileName(countedMemory))
-  if (file !== undefined && existsSync(file)) return file
+  return profileFile(countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json', () => seccompProfile(countedMemory))
+}
+
+/** The same for another profile, by the name of its file. @throws BridgeError CONFIG_INVALID */
+export function profileFile(name: string, profile: () => string): string {
+  const known = files.get(name)
+  if (known !== undefined && existsSync(known)) return known
   try {
     removeLeftoverFolders()
-    return path.join(write(), fileName(countedMemory))
+    const file = path.join(makeFolder(), name)
+    writeFileSync(file, profile())
+    // Podman may run as another user than the bridge.
+    chmodSync(file, 0o444)
+    files.set(name, file)
+    return file
   } catch (error) {
     throw noTemporaryFiles(error)
   }
 }
 
-function fileName(countedMemory: boolean): string {
-  return countedMemory ? 'seccomp.json' : 'seccomp-uncounted.json'
-}
-
-function write(): string {
-  if (folder === undefined) process.once('exit', () => folder && rmSync(folder, { recursive: true, force: true }))
-  folder = path.join(tmpdir(), newContainerName())
+function makeFolder(): string {
+  const folder = path.join(tmpdir(), newContainerName())
   // Not one that is there already, which somebody else may have made.
   mkdirSync(folder, { mode: 0o700 })
-  for (const countedMemory of [true, false]) {
-    const file = path.join(folder, fileName(countedMemory))
-    writeFileSync(file, seccompProfile(countedMemory))
-    // Podman may run as another user than the bridge.
-    chmodSync(file, 0o444)
-  }
   chmodSync(folder, 0o755)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

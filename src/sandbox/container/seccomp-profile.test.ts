@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { seccompProfile } from './seccomp-profile.ts'
+import { describe, expect, it } from 'vitest'
+import type { RuledSyscall } from '../python-syscalls.ts'
+import { refusingProfile, seccompProfile } from './seccomp-profile.ts'
 
 interface Profile {
   defaultAction: string
@@ -95,4 +96,40 @@ it('makes no shared memory without a file where nothing counts it', () => {
     expect(isAllowed('mmap', { 3: flags }, uncounted)).toBe(false)
     expect(isAllowed('mmap', { 3: flags })).toBe(true)
   }
+})
+
+describe('a profile that refuses', () => {
+  const rules: RuledSyscall[] = [
+    { name: 'clone', x64: 56, arm64: 220, allowedWhen: [{ argument: 0, hasNoneOf: 0x30 }] },
+    { name: 'socket', x64: 41, arm64: 198, allowedWhen: [{ argument: 0, isNoneOf: [16, 40] }] },
+    { name: 'prctl', x64: 157, arm64: 167, allowedWhen: [{ argument: 0, isOneOf: [1, 2] }] },
+    { name: 'mmap', x64: 9, arm64: 222, allowedWhen: [{ argument: 3, hasNotAllOf: 0x21 }] },
+  ]
+  const refusing = JSON.parse(refusingProfile([{ name: 'mount', x64: 165, arm64: 40 }], rules)) as Profile
+  /** Refused if all conditions of one of its rules hold. */
+  const isRefused = (name: string, args: Record<number, bigint> = {}): boolean =>
+    refusing.syscalls
+      .filter(({ names, action }) => names.includes(name) && action === 'SCMP_ACT_ERRNO')
+      .some((rule) =>
+        (rule.args ?? []).every(
+          ({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo),
+        ),
+      )
+
+  it('lets through what it does not list', () => {
+    expect(refusing.defaultAction).toBe('SCMP_ACT_ALLOW')
+    expect([isRefused('mount'), isRefused('clone3'), isRefused('read')]).toEqual([true, true, false])
+  })
+
+  it.each([
+    ['clone', 0, [0x10n, 0x20n, 0x31n], [0n, 0x0fn, 0x40n]],
+    ['socket', 0, [16n, 40n], [1n, 2n, 10n, 17n]],
+    ['prctl', 0, [0n, 3n, 0xffffffffn], [1n, 2n]],
+    ['mmap', 3, [0x21n, 0x61n], [0x01n, 0x20n, 0n]],
+  ] as const)('refuses %s with some values, whatever is in the upper half', (name, index, refused, allowed) => {
+    for (const upper of UPPER_HALVES) {
+      for (const value of refused) expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, true])
+      for (const value of allowed) expect([value, isRefused(name, { [index]: value | upper })]).toEqual([value, false])
+    }
+  })
 })

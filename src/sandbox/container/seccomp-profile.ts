@@ -1,7 +1,7 @@
 // Our list of system calls in the form that podman and docker read. Their own defaults let keyctl, user namespaces, io_uring,
 // netlink and vsock through, depending on the version. Pure.
 import { ALLOWED_SYSCALLS, ENOSYS, EPERM, MISSING_SYSCALL, RULED_SYSCALLS } from '../python-syscalls.ts'
-import type { ArgumentTest, RuledSyscall } from '../python-syscalls.ts'
+import type { ArgumentTest, RuledSyscall, Syscall } from '../python-syscalls.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
 
@@ -29,6 +29,21 @@ export function seccompProfile(countedMemory: boolean): string {
   })
 }
 
+/** A profile that refuses these calls, and ruled ones unless their tests pass; all others are allowed. See `refusingFilter`. */
+export function refusingProfile(refused: readonly Syscall[], rules: readonly RuledSyscall[]): string {
+  const refuse = { action: 'SCMP_ACT_ERRNO', errnoRet: EPERM }
+  return JSON.stringify({
+    defaultAction: ALLOW,
+    syscalls: [
+      { names: refused.map(({ name }) => name), ...refuse },
+      { names: [MISSING_SYSCALL.name], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
+      ...rules.flatMap(({ name, allowedWhen }) =>
+        allowedWhen.flatMap(waysToFail).map((condition) => ({ names: [name], ...refuse, args: [condition] })),
+      ),
+    ],
+  })
+}
+
 /** An engine allows a call when all conditions of one of its rules hold: one rule for each way to pass all tests. */
 function ruled({ name, allowedWhen, uncountedMemoryOnly }: RuledSyscall, countedMemory: boolean) {
   if (countedMemory && uncountedMemoryOnly) return [{ names: [name], action: ALLOW }]
@@ -39,17 +54,29 @@ function ruled({ name, allowedWhen, uncountedMemoryOnly }: RuledSyscall, counted
   return ways.map((args) => ({ names: [name], action: ALLOW, args }))
 }
 
-function waysToPass(test: ArgumentTest): Condition[] {
-  const condition = (mask: number, value: number): Condition => ({
-    index: test.argument,
+const conditionOn =
+  ({ argument }: ArgumentTest) =>
+  (mask: number, value: number): Condition => ({
+    index: argument,
     value: mask,
     valueTwo: value,
     op: 'SCMP_CMP_MASKED_EQ',
   })
+
+function waysToPass(test: ArgumentTest): Condition[] {
+  const condition = conditionOn(test)
   if ('isOneOf' in test) return test.isOneOf.map((value) => condition(0xff_ff_ff_ff, value))
   if ('isNoneOf' in test) return allBut(test.isNoneOf).map(([mask, value]) => condition(mask, value))
   if ('hasNoneOf' in test) return [condition(test.hasNoneOf, 0)]
   return bitsOf(test.hasNotAllOf).map((bit) => condition(bit, 0))
+}
+
+function waysToFail(test: ArgumentTest): Condition[] {
+  const condition = conditionOn(test)
+  if ('isNoneOf' in test) return test.isNoneOf.map((value) => condition(0xff_ff_ff_ff, value))
+  if ('hasNoneOf' in test) return bitsOf(test.hasNoneOf).map((bit) => condition(bit, bit))
+  if ('isOneOf' in test) return allBut(test.isOneOf).map(([mask, value]) => condition(mask, value))
+  return [condition(test.hasNotAllOf, test.hasNotAllOf)]
 }
 
 /**

@@ -216,7 +216,7 @@ export class Connection {
     const { link } = this.#parts
     if (!this.#sessionLost) await link.terminateSession?.()
     await link.transport.close().catch(() => {})
-    link.release?.()
+    await link.release?.()
   }
 
   #isCalledOtherwise(error: unknown): boolean {

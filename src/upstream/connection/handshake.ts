@@ -89,7 +89,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     if (!client.transport) throw new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'Connection closed')
   } catch (error) {
     await tap.close().catch(() => {})
-    link.release?.()
+    await link.release?.()
     throw error
   }
   instructions.stop()

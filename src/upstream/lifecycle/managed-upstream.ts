@@ -78,6 +78,8 @@ export class ManagedUpstream {
   #connection: Connection | undefined
   /** Sessions that their server has forgotten, with requests in flight. */
   readonly #retired = new Set<Connection>()
+  /** Of processes that have ended, what is being put away. */
+  readonly #ending = new Set<Promise<void>>()
   #starting: Promise<Connection> | undefined
   #closing: Promise<void> | undefined
   #failed = false
@@ -187,7 +189,12 @@ export class ManagedUpstream {
 
   async #close(): Promise<void> {
     this.#shutdown.abort(new Error('the bridge is shutting down'))
-    await Promise.allSettled([this.stop(), this.#starting, ...[...this.#retired].map((retired) => retired.close())])
+    await Promise.allSettled([
+      this.stop(),
+      this.#starting,
+      ...this.#ending,
+      ...[...this.#retired].map((retired) => retired.close()),
+    ])
   }
 
   /**
@@ -315,6 +322,8 @@ export class ManagedUpstream {
 
   #lost(connection: Connection, about: Circumstances): void {
     if (this.#connection !== connection) return
+    // A jail has more to it than the process that has ended.
+    if (this.isProcess) this.#putAway(connection)
     this.#forget()
     this.#failed = true
     // All of it: an error has what was said during its own call, and only where no other session called the server meanwhile.
@@ -323,6 +332,12 @@ export class ManagedUpstream {
     this.#log('warning', 'A server exited; its next use restarts it', fields)
     this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
     if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
+  }
+
+  #putAway(connection: Connection): void {
+    const closing = connection.close()
+    this.#ending.add(closing)
+    void closing.finally(() => this.#ending.delete(closing))
   }
 
   async #drop(connection: Connection): Promise<void> {

@@ -1,11 +1,11 @@
 // A jail out of bubblewrap: namespaces of its own, the root read-only, and of the rest what the view shows.
 // Started by root, it becomes an unprivileged user inside: root needs no user namespace to put mounts in place.
-import { readdir, readlink } from 'node:fs/promises'
 import { arch } from 'node:os'
 import path from 'node:path'
 import { findPrograms } from '../../../process/find-program.ts'
 import { runCommand } from '../../../process/run-command.ts'
 import { refusingFilter } from '../../../sandbox/seccomp-filter.ts'
+import { rootFolders } from './host-root.ts'
 import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'
 import { HIDDEN_ROOTS, type Mount } from './view.ts'
 
@@ -29,7 +29,7 @@ export interface JailMounts {
 /** Where the socket of the proxy is inside. */
 export const INNER_SOCKET = '/run/sandbridge/proxy.sock'
 /** Of hidden places: what DNS and package managers of some systems keep there, and no secret. */
-const SHOWN_AGAIN = ['/var/lib/ca-certificates', '/run/current-system', '/run/systemd/resolve/stub-resolv.conf']
+export const SHOWN_AGAIN = ['/var/lib/ca-certificates', '/run/current-system', '/run/systemd/resolve/stub-resolv.conf']
 
 let found: Promise<BubblewrapJail | string> | undefined
 
@@ -76,7 +76,7 @@ export async function bubblewrapArguments(
     ...'--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --die-with-parent'.split(' '),
     ...(isRoot ? [] : ['--unshare-user', '--disable-userns']),
     ...(network ? [] : ['--unshare-net']),
-    ...(await rootFolders()),
+    ...(await rootArguments()),
     ...'--proc /proc --ro-bind /proc/sys /proc/sys --dev /dev'.split(' '),
     ...['/tmp', '/var', '/run'].flatMap((folder) => ['--perms', '1777', '--tmpfs', folder]),
     ...'--perms 1777 --dir /var/tmp'.split(' '),
@@ -101,16 +101,12 @@ export function serverFilter(): Buffer {
 }
 
 /** Every folder of the root but the hidden ones: links as they are, the others read-only. */
-async function rootFolders(): Promise<string[]> {
-  const entries = await readdir('/', { withFileTypes: true })
-  const args: string[] = []
-  for (const entry of entries) {
-    const file = path.join('/', entry.name)
-    if (HIDDEN_ROOTS.has(entry.name)) continue
-    if (entry.isSymbolicLink()) args.push('--symlink', await readlink(file), file)
-    else if (entry.isDirectory()) args.push('--ro-bind', file, file)
-  }
-  return args
+async function rootArguments(): Promise<string[]> {
+  const { folders, links } = await rootFolders()
+  return [
+    ...links.flatMap(([file, target]) => ['--symlink', target, file]),
+    ...folders.flatMap((folder) => ['--ro-bind', folder, folder]),
+  ]
 }
 
 /** Folders above a target that bwrap has to make, each once. */

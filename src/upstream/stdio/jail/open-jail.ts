@@ -3,21 +3,17 @@ import { chmod, chown, rm } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { NETWORK_VARIABLES, passedEnvironment } from '../../../config/passed-variables.ts'
-import type { ServerSandbox, StdioServer } from '../../../config/server-definition.ts'
+import { IMAGE_NAME, type ServerSandbox, type StdioServer } from '../../../config/server-definition.ts'
 import { BridgeError } from '../../../errors.ts'
 import { makeTemporaryFolder } from '../../../sandbox/temporary-folder.ts'
 import { makePrivateFolder } from '../../../storage/private-folder.ts'
-import { allowedDomains } from './allowed-domains.ts'
-import {
-  bubblewrapArguments,
-  findBubblewrapJail,
-  INNER_SOCKET,
-  serverFilter,
-  UNPRIVILEGED_UID,
-} from './bubblewrap-jail.ts'
+import { type AllowedDomains, allowedDomains } from './allowed-domains.ts'
+import { bubblewrapArguments, INNER_SOCKET, serverFilter, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
 import { type FilteringProxy, startFilteringProxy } from './filtering-proxy.ts'
+import { findJailMaker, type JailMaker, type JailMakerName } from './jail-maker.ts'
 import { behindRelay, proxyVariables } from './launcher.ts'
-import { viewFor } from './view.ts'
+import { startContainer } from './start-container.ts'
+import { type Mount, viewFor } from './view.ts'
 
 /** Where jails are made. */
 export interface JailPlace {
@@ -25,6 +21,10 @@ export interface JailPlace {
   home: string
   /** Where the bridge keeps what is the user's, with a home folder for each jailed server. */
   stateDir: string
+  /** The image of servers whose definition names none. Missing means the programs of this machine. */
+  image?: string | undefined
+  /** What may make jails; missing means whatever there is. */
+  makers?: readonly JailMakerName[]
   /** Folders and files of the bridge and of other servers. Read when a server is started. */
   hidden: () => readonly string[]
   /** A server tried to reach a host that it may not reach. */
@@ -42,8 +42,8 @@ export interface Launch {
 
 export interface Jail {
   launch: Launch
-  /** Frees what the process does not free itself, after its end. */
-  release: () => void
+  /** Frees what the process does not free itself, after its end. Resolves when nothing of it is left. Never rejects. */
+  release: () => Promise<void>
 }
 
 /** Variables that name folders of the real home. */
@@ -60,12 +60,19 @@ export async function openJail(
   cwd: string,
   place: JailPlace,
 ): Promise<Jail> {
-  const jail = await findBubblewrapJail()
-  if (typeof jail === 'string') throw unavailable(name, jail)
+  const image = server.sandbox.image ?? place.image
+  if (image !== undefined && !IMAGE_NAME.test(image))
+    throw new BridgeError('CONFIG_INVALID', `The sandbox of server '${name}' has an image whose name is invalid`)
+  const maker = await findJailMaker(image, place.makers)
+  if (typeof maker === 'string') throw unavailable(name, maker)
   const { sandbox } = server
   const { network = false } = sandbox
   const domains = typeof network === 'boolean' ? undefined : allowedDomains(network)
-  const passed = { ...passedEnvironment(), ...server.env }
+  // Sockets of this machine do not reach into a virtual machine.
+  if (domains && process.platform !== 'linux')
+    throw unavailable(name, `${maker.name} filters no network here; only \`"network": true\` and \`false\` work`)
+  const inImage = image !== undefined
+  const passed = { ...(inImage ? imageEnvironment() : passedEnvironment()), ...server.env }
   const view = await viewFor({
     server,
     sandbox,
@@ -74,31 +81,88 @@ export async function openJail(
     searchPath: passed['PATH'] ?? '',
     stateDir: place.stateDir,
     hidden: place.hidden(),
-    files: [process.execPath, ...NETWORK_VARIABLES.certificates.flatMap((variable) => passed[variable] ?? [])],
+    files: [
+      ...(inImage ? [] : [process.execPath]),
+      ...NETWORK_VARIABLES.certificates.flatMap((variable) => passed[variable] ?? []),
+    ],
+    inImage,
   })
-  const home = await privateHome(name, place.stateDir)
-  const proxy = domains && (await openProxy(domains, (host, reason) => place.onRefused(name, host, reason)))
-  const args = await bubblewrapArguments(
-    jail,
-    { home: { source: home, target: place.home }, proxySocket: proxy?.socketPath, mounts: view.mounts },
-    { network: network === true, cwd, filtered: true },
-  )
-  const command = [view.command, ...server.args]
-  const inside = proxy ? behindRelay(process.execPath, INNER_SOCKET, command) : command
-  return {
-    launch: {
-      command: jail.bwrap,
-      args: [...args, '--', ...jail.become, ...inside],
-      env: environment(
+  const owner = ownerFor(maker)
+  const home = { source: await privateHome(name, place.stateDir, owner), target: place.home }
+  const folder = await makeTemporaryFolder()
+  const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => {})
+  try {
+    const proxy = domains && (await openProxy(folder, domains, (host, reason) => place.onRefused(name, host, reason)))
+    if (owner !== undefined) await chown(folder, owner, owner)
+    const command = [view.command, ...server.args]
+    const started = {
+      home,
+      mounts: view.mounts,
+      proxySocket: proxy?.socketPath,
+      network: network === true,
+      cwd,
+      command: proxy ? behindRelay(inImage ? 'node' : process.execPath, INNER_SOCKET, command) : command,
+      environment: environment(
         passed,
         server,
         place,
         network === true ? undefined : domains ? proxyVariables(domains.hasLocal) : {},
       ),
+    }
+    const jail =
+      maker.name === 'bubblewrap' ? await startBubblewrap(maker, started) : await startContainer(maker, started, folder)
+    const release = async (): Promise<void> => {
+      proxy?.close()
+      await jail.release()
+      await removeFolder()
+    }
+    return { launch: jail.launch, release }
+  } catch (error) {
+    await removeFolder()
+    throw error
+  }
+}
+
+/** What a jail is started with, whatever it is made of. */
+export interface JailStart {
+  home: { source: string; target: string }
+  mounts: readonly Mount[]
+  proxySocket: string | undefined
+  /** The network of this machine. */
+  network: boolean
+  cwd: string
+  command: readonly string[]
+  environment: Record<string, string>
+}
+
+async function startBubblewrap(
+  { bubblewrap }: JailMaker & { name: 'bubblewrap' },
+  { home, proxySocket, mounts, network, cwd, command, environment: env }: JailStart,
+): Promise<Jail> {
+  const places = { home, proxySocket, mounts }
+  const args = await bubblewrapArguments(bubblewrap, places, { network, cwd, filtered: true })
+  return {
+    launch: {
+      command: bubblewrap.bwrap,
+      args: [...args, '--', ...bubblewrap.become, ...command],
+      env,
       extraInput: serverFilter(),
     },
-    release: () => proxy?.close(),
+    release: () => Promise.resolve(),
   }
+}
+
+/** Whom the files of root's servers belong to; the servers of others are their own. */
+function ownerFor(maker: JailMaker): number | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  return maker.name === 'bubblewrap' ? UNPRIVILEGED_UID : (maker.container.engine.hostUid ?? UNPRIVILEGED_UID)
+}
+
+/** Of our own environment, what does not name programs and folders of this machine. */
+function imageEnvironment(): Record<string, string> {
+  const { proxies, certificates, registries } = NETWORK_VARIABLES
+  const kept = new Set([...proxies, ...certificates, ...registries, 'LANG', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'])
+  return Object.fromEntries(Object.entries(passedEnvironment()).filter(([variable]) => kept.has(variable)))
 }
 
 /** @param proxies what takes the place of the machine's own proxy settings; undefined leaves them */
@@ -118,11 +182,11 @@ function environment(
 }
 
 /** What npx, uvx and the server itself keep; it lasts, so that the next start downloads nothing. */
-async function privateHome(name: string, stateDir: string): Promise<string> {
+async function privateHome(name: string, stateDir: string, owner: number | undefined): Promise<string> {
   const folder = jailHome(name, stateDir)
   await makePrivateFolder(path.dirname(folder))
   await makePrivateFolder(folder)
-  if (process.getuid?.() === 0) await chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+  if (owner !== undefined) await chown(folder, owner, owner)
   return folder
 }
 
@@ -134,10 +198,10 @@ export function jailHome(name: string, stateDir: string): string {
 }
 
 async function openProxy(
-  domains: ReturnType<typeof allowedDomains>,
+  folder: string,
+  domains: AllowedDomains,
   tell: (host: string, reason: string) => void,
 ): Promise<FilteringProxy & { socketPath: string }> {
-  const folder = await makeTemporaryFolder()
   const socketPath = path.join(folder, 'proxy.sock')
   const told = new Set<string>()
   const onRefused = (host: string, reason: string): void => {
@@ -149,18 +213,14 @@ async function openProxy(
   const proxy = await startFilteringProxy({ socketPath, domains, onRefused })
   // Its folder is closed to all others; inside, root's servers are another user.
   await chmod(socketPath, 0o666)
-  const close = (): void => {
-    proxy.close()
-    void rm(folder, { recursive: true, force: true })
-  }
-  return { socketPath, close }
+  return { ...proxy, socketPath }
 }
 
 function unavailable(name: string, why: string): BridgeError {
   const remedy =
     process.platform === 'linux'
-      ? 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or'
-      : 'Run the bridge on Linux, or'
+      ? 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), podman or docker, or'
+      : 'Install podman or docker and set MCP_BRIDGE_JAIL_IMAGE to an image with the programs of the server, or'
   return new BridgeError(
     'UPSTREAM_JAIL_UNAVAILABLE',
     `Server '${name}' must run in a jail, and none can be made: ${why}.`,

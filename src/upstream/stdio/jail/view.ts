@@ -21,6 +21,8 @@ export interface ViewRequest {
   hidden: readonly string[]
   /** Files that it must be able to read whatever else is hidden, such as certificates. */
   files: readonly string[]
+  /** It runs in an image, whose programs and folders are there in place of this machine's. */
+  inImage?: boolean
 }
 
 /** Something that is put in place, in this order. `source` is free of links. */
@@ -35,8 +37,13 @@ export const HIDDEN_ROOTS: ReadonlySet<string> = new Set(
   'proc dev sys run tmp var home root mnt media boot lost+found Users Volumes'.split(' '),
 )
 
+/** Of those, where users keep their own files. In an image, the other folders are the image's. */
+const USER_ROOTS = /^\/(?:home|root|Users|Volumes|mnt|media|tmp|private)\//
+
+const isOfUser = (file: string): boolean => USER_ROOTS.test(file)
+
 export interface View {
-  /** The full path of the program. */
+  /** The full path of the program; of one in an image, its name. */
   command: string
   mounts: Mount[]
 }
@@ -48,15 +55,19 @@ interface Place {
 
 /** @throws BridgeError CONFIG_INVALID for a sandbox that opens too much; NodeJS.ErrnoException when the command is not there */
 export async function viewFor(request: ViewRequest): Promise<View> {
-  const { server, sandbox, cwd, home, searchPath } = request
+  const { server, sandbox, cwd, home, searchPath, inImage = false } = request
   const { allowRead = [], allowWrite = [], denyRead = [], denyWrite = [] } = sandbox.filesystem ?? {}
-  const command = await findCommand(server.command, cwd, searchPath)
+  const command = inImage ? server.command : await findCommand(server.command, cwd, searchPath)
   await refuseTooMuch([...allowRead, ...allowWrite], request)
   const named = [
     cwd,
-    ...(await foldersOfProgram(command, searchPath)),
-    ...PROGRAM_PLACES.map((place) => path.join(home, place)),
-    ...namedFolders(server.args, cwd),
+    ...(inImage
+      ? namedFolders([command, ...server.args], cwd).filter((file) => isOfUser(file) || holds(cwd, file))
+      : [
+          ...(await foldersOfProgram(command, searchPath)),
+          ...PROGRAM_PLACES.map((place) => path.join(home, place)),
+          ...namedFolders(server.args, cwd),
+        ]),
     ...request.files,
   ].filter((folder) => !holds(folder, home) && folder !== path.join(home, '.local'))
   const secrets = await placesOf([...SECRET_PLACES.map((place) => path.join(home, place)), ...request.hidden])
@@ -78,7 +89,10 @@ export async function viewFor(request: ViewRequest): Promise<View> {
     written.some((mount) => holds(mount.source, source)),
   )
   const shut = [...secrets, ...own].filter(({ real }) => !asked.some((place) => place.real === real))
-  return { command, mounts: inOrder([...opened, ...guarded, ...hidesOf([...denied, ...shut], opened, home)]) }
+  return {
+    command,
+    mounts: inOrder([...opened, ...guarded, ...hidesOf([...denied, ...shut], opened, inImage ? undefined : home)]),
+  }
 }
 
 /** Whether a folder is another one, or holds it. */
@@ -140,12 +154,17 @@ async function placesOf(named: readonly string[]): Promise<Place[]> {
   return places
 }
 
-/** A place is hidden wherever a folder that holds it is shown. Of the home folder nothing is that was not opened. */
-function hidesOf(places: readonly Place[], opened: readonly Mount[], home: string): Mount[] {
+/**
+ * A place is hidden wherever a folder that holds it is shown. Of the home folder nothing is that was not opened.
+ * @param home undefined where nothing of the root is shown
+ */
+function hidesOf(places: readonly Place[], opened: readonly Mount[], home: string | undefined): Mount[] {
   return places.flatMap(({ real, isFolder }) => {
     const [, first = ''] = real.split('/')
     const root: Mount[] =
-      HIDDEN_ROOTS.has(first) || holds(home, real) ? [] : [{ kind: 'read', source: '/', target: '/' }]
+      HIDDEN_ROOTS.has(first) || home === undefined || holds(home, real)
+        ? []
+        : [{ kind: 'read', source: '/', target: '/' }]
     return [...root, ...opened]
       .filter(({ source }) => holds(source, real) && source !== real)
       .map(({ source, target }) => ({

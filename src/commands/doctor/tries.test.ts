@@ -1,0 +1,69 @@
+// This file verifies that what `sandbridge doctor` tries fails where nothing holds: in a bare Python, with no sandbox around it. Linux only.
+import { cpus } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { runPython, whyNoPython } from '../../../test/support/plain-python.ts'
+import { checkNode } from './check-setup.ts'
+import { tryFilter } from './try-filter.ts'
+import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
+
+/** On this machine itself, as if it were a container. */
+const bare: TryCell = (code) => {
+  const { status, stdout } = runPython(['-W', 'ignore', '-c', code])
+  return Promise.resolve({ status: status === 0 ? 'ok' : 'error', printed: stdout.trim(), provider: 'docker' })
+}
+const ended =
+  (status: string): TryCell =>
+  () =>
+    Promise.resolve({ status, printed: '', provider: 'docker' })
+
+describe.skipIf(whyNoPython() !== undefined)('without a sandbox', () => {
+  it('there is no filter of system calls', async () => {
+    expect(await tryFilter(bare)).toMatchObject({
+      level: 'broken',
+      message: expect.stringContaining('without our filter') as string,
+      advice: expect.stringContaining('MCP_BRIDGE_RUNTIME') as string,
+    })
+  })
+
+  it('there is no limit of processes', async () => {
+    expect(await tryProcesses(bare, { pidsCount: 16 })).toMatchObject({
+      level: 'broken',
+      message: 'A cell has started 80 threads: MCP_BRIDGE_PIDS=16 has no effect.',
+    })
+  })
+
+  it('there is no limit of CPUs', async () => {
+    expect(await tryCpus(bare, { cpus: 0.1 })).toMatchObject([{ level: 'warning' }])
+  })
+})
+
+describe('what doctor tries', () => {
+  it('says that a limit of CPUs cannot be tried on a machine with no more of them, and nothing without a limit', async () => {
+    const [finding] = await tryCpus(bare, { cpus: cpus().length })
+    expect(finding).toMatchObject({ level: 'ok', message: expect.stringContaining('cannot be tried') as string })
+    expect(await tryCpus(bare, { cpus: undefined })).toEqual([])
+  })
+
+  it('is broken where a cell without end goes on', async () => {
+    expect(await tryEndless(ended('timeout'))).toMatchObject({ level: 'ok' })
+    expect(await tryEndless(ended('killed'))).toMatchObject({ level: 'broken' })
+  })
+
+  it('says so where it could not be tried', async () => {
+    expect(await tryFilter(ended('error'))).toMatchObject({ level: 'warning', check: 'seccomp' })
+    expect(await tryProcesses(ended('timeout'), { pidsCount: 16 })).toMatchObject({ level: 'warning' })
+  })
+})
+
+describe('checkNode', () => {
+  it.each([
+    ['v18.20.4', 1],
+    ['v20.18.9', 1],
+    ['v20.19.0', 0],
+    ['v20.9.0', 1],
+    ['v22.0.0', 0],
+    ['v26.1.0', 0],
+  ])('warns of %s: %s', async (version, warnings) => {
+    expect(await checkNode(version)).toHaveLength(warnings)
+  })
+})

@@ -1,0 +1,103 @@
+// Whether a sandbox's limits hold: a cell starts more threads than it may have, takes more of the CPUs, and runs without end.
+import { cpus } from 'node:os'
+import type { Settings } from '../../config/settings.ts'
+import type { ProviderName } from '../../sandbox/provider.ts'
+import { count } from '../../text/count.ts'
+import type { Finding } from './finding.ts'
+
+/** Runs a cell in a sandbox of its own, and says how that ended and what it printed. */
+export type TryCell = (
+  code: string,
+  timeoutMs?: number,
+) => Promise<{ status: string; printed: string; provider: ProviderName }>
+
+const REPORT = 'Do not run untrusted code here. Set MCP_BRIDGE_RUNTIME to another sandbox, and report this.'
+/** Threads that the kernel of the sandbox has already, and some room. */
+const BEYOND = 64
+const ENDLESS_MS = 1_000
+const BURN_SECONDS = 1
+/** What a measured second may be off by. */
+const SLACK = 1.25
+
+export async function tryProcesses(tryCell: TryCell, { pidsCount }: Pick<Settings, 'pidsCount'>): Promise<Finding> {
+  // Threads, of which the limit is as well: a process would take memory of its own.
+  const code = `
+import threading
+threading.stack_size(65536)
+over = threading.Event()
+threads = []
+try:
+    for _ in range(${pidsCount + BEYOND}):
+        thread = threading.Thread(target=over.wait)
+        thread.start()
+        threads.append(thread)
+except RuntimeError:
+    pass
+over.set()
+print(len(threads))`
+  const { status, printed } = await tryCell(code)
+  const check = 'processes'
+  const limit = `MCP_BRIDGE_PIDS=${pidsCount}`
+  if (status === 'killed') return { check, level: 'ok', message: `A cell with more threads than ${limit} is stopped.` }
+  if (status !== 'ok') return notTried(check, status)
+  const started = Number(printed)
+  if (started < pidsCount + BEYOND) {
+    const message =
+      started === 0 ? 'A cell cannot start processes or threads.' : `A cell can start ${started} threads (${limit}).`
+    return { check, level: 'ok', message }
+  }
+  return {
+    check,
+    level: 'broken',
+    message: `A cell has started ${started} threads: ${limit} has no effect.`,
+    advice: REPORT,
+  }
+}
+
+/** Only where a limit is set, and this machine has more CPUs than that. */
+export async function tryCpus(tryCell: TryCell, { cpus: limit }: Pick<Settings, 'cpus'>): Promise<Finding[]> {
+  const check = 'cpus'
+  if (limit === undefined) return []
+  if (cpus().length <= limit) {
+    const message = `MCP_BRIDGE_CPUS=${limit} cannot be tried: this machine has ${count(cpus().length, 'CPU')}.`
+    return [{ check, level: 'ok', message }]
+  }
+  const burners = Math.min(cpus().length, Math.ceil(limit) + 1)
+  const code = `
+import os, time
+children = []
+for _ in range(${burners}):
+    child = os.fork()
+    if child == 0:
+        end = time.monotonic() + ${BURN_SECONDS}
+        while time.monotonic() < end:
+            pass
+        os._exit(0)
+    children.append(child)
+for child in children:
+    os.waitpid(child, 0)
+times = os.times()
+print(times.children_user + times.children_system)`
+  const { status, printed, provider } = await tryCell(code)
+  if (provider === 'pyodide' || provider === 'bubblewrap') return []
+  if (status !== 'ok') return [notTried(check, status)]
+  const used = Number(printed) / BURN_SECONDS
+  const share = `A cell has used ${used.toFixed(1)} CPUs (MCP_BRIDGE_CPUS=${limit}).`
+  if (used <= limit * SLACK) return [{ check, level: 'ok', message: share }]
+  const advice = 'This engine does not enforce the limit: see "cgroup" in docs/configuration.md.'
+  return [{ check, level: 'warning', message: share, advice }]
+}
+
+export async function tryEndless(tryCell: TryCell): Promise<Finding> {
+  const check = 'time'
+  const { status } = await tryCell('while True: pass', ENDLESS_MS)
+  if (status === 'timeout') return { check, level: 'ok', message: 'A cell without end is stopped at its time limit.' }
+  const message = `A cell without end was not stopped at its time limit: it ended as ${status}.`
+  return { check, level: 'broken', message, advice: REPORT }
+}
+
+export function notTried(check: string, status: string): Finding {
+  const advice =
+    'Run `sandbridge doctor --deep` again. If it stays so, report it with `sandbridge doctor --report FILE`.'
+  return { check, level: 'warning', message: `This could not be tried: the cell ended as ${status}.`, advice }
+}

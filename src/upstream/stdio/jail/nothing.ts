@@ -1,0 +1,13 @@
+// What is put in the place of hidden files and folders in a container: an engine hides with what there is on the disk.
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+
+/** Makes an empty folder, and a file that nobody may read, inside a folder of ours. */
+export async function makeNothing(inside: string): Promise<{ folder: string; file: string }> {
+  const nothing = { folder: path.join(inside, 'no-folder'), file: path.join(inside, 'no-file') }
+  await mkdir(nothing.folder)
+  await writeFile(nothing.file, '')
+  await chmod(nothing.folder, 0o555)
+  await chmod(nothing.file, 0)
+  return nothing
+}

@@ -1,0 +1,41 @@
+// Starts a server in a container, and sees to it that nothing of the container is left when the server or the bridge has ended.
+import { newContainerName, ownerLabels } from '../../../sandbox/container/owner.ts'
+import { runCommand } from '../../../process/run-command.ts'
+import { containerArguments, engineEnvironment } from './container-jail.ts'
+import type { JailMaker } from './jail-maker.ts'
+import { makeNothing } from './nothing.ts'
+import type { Jail, JailStart } from './open-jail.ts'
+import { writableMountPoints } from './submounts.ts'
+import { watchContainer } from './watchdog.ts'
+
+const REMOVE_TIMEOUT_MS = 15_000
+
+/** @param folder a folder of the jail's own, which goes with it */
+export async function startContainer(
+  { container }: JailMaker & { name: 'podman' | 'docker' },
+  start: JailStart,
+  folder: string,
+): Promise<Jail> {
+  const name = newContainerName()
+  const { command } = container.engine
+  const args = containerArguments(
+    container,
+    {
+      ...start,
+      name,
+      labels: ownerLabels(name),
+      nothing: await makeNothing(folder),
+      submounts: await writableMountPoints(),
+    },
+    start.command,
+  )
+  const removal = ['rm', '--force', '--volumes', name]
+  const watchdog = watchContainer([command, ...removal], folder)
+  return {
+    launch: { command, args, env: engineEnvironment(start.environment) },
+    release: async () => {
+      await runCommand(command, removal, { timeoutMs: REMOVE_TIMEOUT_MS })
+      watchdog.dismiss()
+    },
+  }
+}

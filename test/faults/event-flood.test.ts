@@ -1,0 +1,53 @@
+// This file verifies that a flood of calls is recorded whole, kept by observers within bounds, and that what a collector cannot take is dropped.
+import path from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, it, vi } from 'vitest'
+import { readRecord } from '../../src/audit/read-record.ts'
+import { verifyRecord } from '../../src/audit/verify-record.ts'
+import { newId } from '../../src/events/new-id.ts'
+import { LiveClient } from '../../src/live/live-client.ts'
+import { liveBridges } from '../../src/live/live-folder.ts'
+import { collectGarbage } from '../support/collect-garbage.ts'
+import { openObserved } from '../support/observed-bridge.ts'
+
+const CALLS = 100_000
+const BATCH = 500
+/** Of what observers keep; the calls themselves come to more than 100 MB. */
+const ROOM_BYTES = 40 * 2 ** 20
+
+it('100,000 calls, all observers on, and a collector that is gone', { timeout: 240_000 }, async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:1')
+  const env = { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_LIVE: '1', MCP_BRIDGE_METRICS: '127.0.0.1:0' }
+  const { bridge, run, home } = await openObserved({ env, unobserved: true })
+  vi.unstubAllEnvs()
+  await run('1')
+  const stateDir = path.join(home, 'MCPs')
+  while ((await liveBridges(stateDir)).length === 0) await turn()
+  const [live] = await liveBridges(stateDir)
+  const watched = { dropped: 0 }
+  const onDropped = (count: number) => (watched.dropped += count)
+  const watcher = await LiveClient.attach(live!, { onDropped })
+  const result = { content: [{ type: 'text', text: 'x'.repeat(1_000) }] }
+  await collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (let made = 0; made < CALLS; made += BATCH) {
+    for (let index = 0; index < BATCH; index += 1) {
+      const about = { id: newId(), parent: 'c', kind: 'tool' as const, server: 's', name: `t${index % 7}` }
+      bridge.events.emit({ type: 'call.started', ...about, args: { text: 'x'.repeat(100) } })
+      bridge.events.emit({ type: 'call.ended', ...about, outcome: 'ok', durationMs: 1, result: { ...result } })
+    }
+    await turn()
+  }
+  // Who reads too slowly misses events and is told so; all others are counted.
+  while (watcher.state.counts.calls < CALLS && watched.dropped === 0) await turn()
+  watcher.close()
+  await collectGarbage()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(ROOM_BYTES)
+  // The bridge still serves.
+  expect(JSON.stringify((await run('2')).content)).toContain('2')
+  await bridge.close()
+  const folder = path.join(stateDir, '.sandbridge/audit')
+  const entries = await readRecord(folder, {}, 2 * CALLS)
+  expect(entries.filter(({ type }) => type === 'call')).toHaveLength(CALLS)
+  expect((await verifyRecord(folder)).problems).toEqual([])
+})

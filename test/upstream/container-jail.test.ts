@@ -1,0 +1,175 @@
+// This file verifies what is particular to a jail that is a container: secrets, mounts inside mounts, images, and that nothing of it stays.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/server-definition.ts'
+import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
+import { SLIM_IMAGE } from '../support/engines.ts'
+import { open, program, textOf, until } from './support.ts'
+
+const ENGINES = ['podman', 'docker'] as const
+const FIXTURES = path.join(import.meta.dirname, '../fixtures/servers')
+
+async function whyNot(engine: (typeof ENGINES)[number]): Promise<string | undefined> {
+  for (const image of [undefined, SLIM_IMAGE]) {
+    const found = await findJailMaker(image, [engine])
+    if (typeof found === 'string' && (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '').includes(engine))
+      throw new Error(found)
+    if (typeof found === 'string') return found
+  }
+  return undefined
+}
+const REASONS = await Promise.all(ENGINES.map(whyNot))
+
+describe.each(ENGINES)('a server in a container of %s', (engine) => {
+  beforeEach((ctx) => {
+    const why = REASONS[ENGINES.indexOf(engine)]
+    if (why !== undefined) ctx.skip(why)
+  })
+  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
+  const project = path.join(home, 'project')
+  const stateDir = path.join(home, 'MCPs')
+  mkdirSync(path.join(stateDir, '.sandbridge/jail'), { recursive: true })
+  mkdirSync(project)
+  for (const one of [home, project]) chmodSync(one, 0o777)
+  const jail = { home, stateDir, hidden: () => [], makers: [engine] }
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+  const intruder = (sandbox: ServerSandbox, env: Record<string, string> = {}): ServerDefinition => {
+    const definition = program('intruder', path.join(FIXTURES, 'intruder.mjs'))
+    return { ...definition, transport: { ...(definition.transport as StdioServer), sandbox, env } }
+  }
+  const start = (definition: ServerDefinition) => {
+    const upstreams = open([definition], { jail, cwd: project })
+    const run = async (code: string) => textOf(await upstreams.callTool('intruder', 'run', { code }))
+    return { ...upstreams, run, close: () => upstreams.close() }
+  }
+  const containers = (): string =>
+    execFileSync(engine, [
+      'ps',
+      '--all',
+      '--filter',
+      `label=sandbridge.bridge=${process.pid}`,
+      '--format',
+      '{{.Names}}',
+    ])
+      .toString()
+      .trim()
+  /** Every command line on this machine. */
+  const commandLines = (): string =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        } catch {
+          return ''
+        }
+      })
+      .join('\n')
+
+  it('gets its secrets, and no command line has them', async () => {
+    const env = { TOKEN: `token-${engine}-5fd1`, PATH: process.env['PATH']!, DOCKER_HOST: 'tcp://nowhere.invalid:1' }
+    const { run } = start(intruder({}, env))
+    expect(await run('return [process.env.TOKEN, process.env.DOCKER_HOST, process.env.HOME].join()')).toBe(
+      `token-${engine}-5fd1,tcp://nowhere.invalid:1,${home}`,
+    )
+    expect(commandLines()).toContain(containers())
+    expect(commandLines()).not.toContain(`token-${engine}`)
+  })
+
+  it('gets no variable of the bridge that no definition hands on', async () => {
+    process.env['BRIDGE_SECRET'] = 'of-the-bridge'
+    onTestFinished(() => void delete process.env['BRIDGE_SECRET'])
+    const { run } = start(intruder({}, { 'BRIDGE_*': 'x' }))
+    expect(await run('return JSON.stringify(process.env)')).not.toContain('of-the-bridge')
+  })
+
+  it('has no capabilities, no new privileges and a filter of system calls', async () => {
+    const { run } = start(intruder({}))
+    const status = await run("return require('node:fs').readFileSync('/proc/self/status', 'utf8')")
+    expect(status).toMatch(/^CapEff:\t0+$/m)
+    expect(status).toMatch(/^CapBnd:\t0+$/m)
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+    expect(status).toMatch(/^Seccomp:\t2$/m)
+    expect(await run("return require('node:fs').readdirSync('/sys/class/net').join()")).toBe('lo')
+  })
+
+  it('leaves nothing when it is stopped, when it crashes, and when it does not want to end', async () => {
+    const temporary = path.join(home, 'tmp')
+    mkdirSync(temporary)
+    chmodSync(temporary, 0o777)
+    vi.stubEnv('TMPDIR', temporary)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const ownFolders = (): string[] => readdirSync(temporary).filter((name) => /^sandbridge-\w{6}$/.test(name))
+    for (const last of [
+      'return 1',
+      "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50); setTimeout(() => process.exit(3), 100); return 1",
+      "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); return 1",
+    ]) {
+      const { run, close } = start(intruder({ network: { allowedDomains: ['*'] } }))
+      await run(last)
+      if (last.startsWith('setTimeout')) await until(() => containers() === '')
+      else {
+        expect(containers()).not.toBe('')
+        expect(ownFolders()).toHaveLength(1)
+        expect(commandLines()).toContain(temporary)
+      }
+      await close()
+      expect(containers()).toBe('')
+    }
+    expect(ownFolders()).toEqual([])
+    // What watches over the containers was told the folder.
+    await until(() => !commandLines().includes(temporary))
+  })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'cannot write to a disk that is mounted inside a folder it may read',
+    async () => {
+      const inner = path.join(project, 'inner')
+      mkdirSync(inner)
+      chmodSync(inner, 0o777)
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=777', 'tmpfs', inner])
+      onTestFinished(() => void spawnSync('umount', ['--lazy', inner]))
+      const code = `require('node:fs').writeFileSync(${JSON.stringify(path.join(inner, 'x'))}, 'x'); return 'written'`
+      expect(await start(intruder({ filesystem: { allowWrite: [project] } })).run(code)).toBe('written')
+      expect(await start(intruder({})).run(code)).toBe('failed: EROFS')
+    },
+  )
+
+  it('runs with the programs of an image when its definition names one', async () => {
+    const file = path.join(project, 'stubborn.py')
+    execFileSync('cp', [path.join(FIXTURES, 'stubborn.py'), file])
+    chmodSync(file, 0o644)
+    const transport: StdioServer = {
+      type: 'stdio',
+      command: 'python3',
+      args: [file],
+      env: { TOKEN: 'given' },
+      sandbox: { image: SLIM_IMAGE },
+    }
+    const upstreams = open([{ ...intruder({}), transport }], { jail, cwd: project })
+    const seen: unknown = JSON.parse(textOf(await upstreams.callTool('intruder', 'look', {})))
+    expect(seen).toMatchObject({ token: 'given', '/usr/bin/node': false, [path.join(home, '.ssh')]: false })
+    expect(existsSync('/usr/bin/node') || existsSync(process.execPath)).toBe(true)
+  })
+
+  it('is not started when its image is not there, or its name is an option', async () => {
+    await expect(start(intruder({ image: 'localhost/none:1' })).run('1')).rejects.toMatchObject({
+      code: 'UPSTREAM_JAIL_UNAVAILABLE',
+      message: expect.stringContaining(`${engine} has no image localhost/none:1`) as string,
+    })
+    await expect(start(intruder({ image: '--privileged' })).run('1')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  it('is not started with a path that would be read as an option of a mount', async () => {
+    const odd = path.join(home, 'a,readonly=false')
+    mkdirSync(odd, { recursive: true })
+    await expect(start(intruder({ filesystem: { allowWrite: [odd] } })).run('1')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('comma') as string,
+    })
+  })
+})
