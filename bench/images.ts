@@ -1,4 +1,5 @@
 // Rows of an image in bubblewrap beside the same image in the engines, interleaved: a machine's speed says nothing, and its load changes.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kernel } from '../src/kernel/kernel.ts'
 import type { Provider } from '../src/sandbox/provider.ts'
 import { runCommand } from '../src/process/run-command.ts'
@@ -8,6 +9,7 @@ import type { BenchRow } from './row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const ROUNDS = 9
+const SETTLE_MS = 700
 const PANDAS = 'import pandas\npandas.DataFrame({"a": [1, 2]}).a.sum()'
 
 export async function imageRows(): Promise<BenchRow[]> {
@@ -23,11 +25,15 @@ export async function imageRows(): Promise<BenchRow[]> {
   const bare: number[] = []
   const own: Record<'slim' | 'data' | 'docker' | 'podman', Start[]> = { slim: [], data: [], docker: [], podman: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    bare.push(await timed(runBare))
     own.slim.push(await start(slim, 'pass'))
     own.data.push(await start(data, PANDAS))
+    // An engine goes on tidying up after its command has ended, which is not for the next one to pay.
+    bare.push(await timed(runBare))
+    await sleep(SETTLE_MS)
     own.podman.push(await start(podman, PANDAS))
+    await sleep(SETTLE_MS)
     own.docker.push(await start(docker, PANDAS))
+    await sleep(SETTLE_MS)
   }
   const of = (name: keyof typeof own, part: keyof Start) => median(own[name].map((one) => one[part]))
   const share = of('slim', 'readyMs') / median(bare)

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
 
 interface Report {
@@ -78,8 +78,7 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
     const home = makeHome({})
     onTestFinished(() => rm(home, { recursive: true, force: true }))
     const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }
-    const image = name === 'bubblewrap' ? {} : { MCP_BRIDGE_IMAGE: SLIM_IMAGE }
-    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: name, ...image, ...limits })
+    const env = bridgeEnv(home, { ...runtimeEnv(name), ...limits })
     const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', '--deep'], env)
     const { findings } = JSON.parse(stdout) as Report
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]))

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { PROVIDER_NAMES, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
 import { ruledBridge, writePermissions } from '../support/ruled-bridge.ts'
 
@@ -59,7 +59,7 @@ describe('a denied call', () => {
     await providerOrSkip(name, ctx)
     const { bridge, reached } = await ruledBridge({
       permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
-      env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE },
+      env: runtimeEnv(name),
       answer: 'no',
     })
     const thread = (tool: string) => `
