@@ -2,7 +2,7 @@
 // process that takes part, and how often they are switched to.
 import type { ProviderName } from '../src/sandbox/provider.ts'
 import { closeTestBridge, openTestBridge, published } from '../test/support/bridge-process.ts'
-import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
+import { makeProvider, runtimeEnv, whyNot } from '../test/support/engines.ts'
 import { type CallCost, callCosts } from './call-cost.ts'
 import { ratio } from './measure.ts'
 import type { BenchRow } from './row.ts'
@@ -25,7 +25,7 @@ export async function callRows(wanted: readonly string[] = []): Promise<BenchRow
       rows.push({ name: `${engine}: not measured`, value: reason, goal: 'a usable engine', ok: null })
       continue
     }
-    const env = { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_POOL: '0' }
+    const env = { ...runtimeEnv(engine), MCP_BRIDGE_POOL: '0' }
     const bridge = await openTestBridge({ env, servers: { everything: published.everything() } })
     const { oneByOne, atOnce } = await callCosts(bridge, engine)
     await closeTestBridge(bridge)

@@ -11,7 +11,7 @@ import { KernelPool } from '../src/session/kernel-pool.ts'
 import { KeptTexts } from '../src/session/kept-text.ts'
 import { Session } from '../src/session/session.ts'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../test/support/bridge-process.ts'
-import { makeProvider, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
+import { makeProvider, runtimeEnv, SLIM_IMAGE, whyNot } from '../test/support/engines.ts'
 import { runningProcesses } from '../test/support/processes.ts'
 import { median, ms, ratio, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
@@ -89,7 +89,7 @@ async function startRows(name: Engine, provider: Provider): Promise<BenchRow[]> 
 }
 
 function openBridge(name: Engine): Promise<TestBridge> {
-  return openTestBridge({ env: { MCP_BRIDGE_RUNTIME: name, MCP_BRIDGE_IMAGE: SLIM_IMAGE } })
+  return openTestBridge({ env: runtimeEnv(name) })
 }
 
 /** Of a bridge whose pool is full, through MCP. */

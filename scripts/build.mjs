@@ -24,6 +24,8 @@ const { metafile } = await build({
   // Not the identifiers: names of classes and functions show in error messages and logs.
   minifyWhitespace: true,
   minifySyntax: true,
+  // Escapes would make it larger, and slower to load.
+  charset: 'utf8',
   // What a library prints, such as the words of an authorization server, would stand beside our log, unredacted.
   drop: ['console'],
   external: ['pyodide'],

@@ -3,11 +3,13 @@
 import { Command, CommanderError } from 'commander'
 import type { LogOptions } from './commands/log.ts'
 import type { TopOptions } from './commands/top.ts'
+import { keepCompiledCode } from './commands/compile-cache.ts'
 import { examplesText } from './commands/examples.ts'
 import { endWithoutReader } from './process/lost-reader.ts'
 import { VERSION } from './version.ts'
 
 endWithoutReader()
+keepCompiledCode()
 
 /** The exit code of a command that was called wrongly. */
 const USAGE_ERROR = 2

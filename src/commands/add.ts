@@ -5,7 +5,7 @@ import { CLIENT_INFO, type Bridge } from '../bridge.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import { engineName, jailed } from '../registry/add-server.ts'
+import { engineName, inJail, jailed } from '../registry/add-server.ts'
 import { AddedServers, toolHashes } from '../registry/added-servers.ts'
 import { type Addition, planAddition } from '../registry/plan-addition.ts'
 import { definitionOf, tryServer } from '../registry/quarantine.ts'
@@ -86,7 +86,7 @@ export async function update(name: string | undefined, options: { yes?: boolean;
       const isJailed = bridge.discovered.found.some(
         ({ name: one, definition: { transport } }) => one === own && transport.type === 'stdio' && transport.sandbox,
       )
-      const addition = isJailed ? await jailed(planned, bridge.settings.jailImage) : planned
+      const addition = isJailed ? inJail(planned) : planned
       print(`${own}: ${before.version} → ${found.server.version}`)
       showAddition(addition)
       if (options.dryRun) continue

@@ -35,7 +35,7 @@ interface DoctorOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
-    const providers = await probeProviders(settings.image)
+    const providers = await probeProviders(settings)
     const started = performance.now()
     const trial = await bridge
       .runCell(bridge.openSession(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })

@@ -5,8 +5,8 @@ const env = { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '64', MCP_BRIDGE
 
 it('a setting of containers does nothing elsewhere', () => {
   expect(settingsWithoutEffect(env, 'docker')).toEqual([])
-  expect(settingsWithoutEffect(env, 'bubblewrap')).toEqual([
-    'MCP_BRIDGE_IMAGE has no effect with bubblewrap: only podman and docker support it.',
+  expect(settingsWithoutEffect({ ...env, MCP_BRIDGE_CPUS: '2' }, 'bubblewrap')).toEqual([
+    'MCP_BRIDGE_CPUS has no effect with bubblewrap: only podman and docker support it.',
   ])
   expect(settingsWithoutEffect(env, 'pyodide')).toHaveLength(2)
 })

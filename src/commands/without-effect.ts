@@ -5,7 +5,7 @@ const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
 /** By variable: the providers that heed it. Every provider heeds the others. */
 const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
-  MCP_BRIDGE_IMAGE: CONTAINERS,
+  MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap'],
   MCP_BRIDGE_CPUS: CONTAINERS,
   MCP_BRIDGE_CONTAINER_USER: CONTAINERS,
   MCP_BRIDGE_OCI_RUNTIME: CONTAINERS,

@@ -3,12 +3,7 @@
 import type { RuleEntry, Verdict } from '../policy/rule.ts'
 import { fitsGlob } from '../text/glob.ts'
 import { isRecord } from '../text/json.ts'
-import { type ConfigFormat, type ConfigObject, valueAt } from './config-document.ts'
-import { codex as codexServers } from './readers/codex.ts'
-import { geminiCli as geminiCliServers } from './readers/gemini-cli.ts'
-import { opencode as opencodeServers } from './readers/opencode.ts'
-import { type ConfigLocation, type HostPaths, inFolderOf, inHome, type Reader } from './readers/reader.ts'
-import { vscode as vscodeServers } from './readers/vscode.ts'
+import { type ConfigObject, valueAt } from './config-document.ts'
 
 interface ImportedRule {
   verdict: Verdict
@@ -21,12 +16,12 @@ export interface ImportedRules {
   leftOut: string[]
 }
 
-type Importer = (document: ConfigObject, servers: readonly string[]) => ImportedRules
+export type Importer = (document: ConfigObject, servers: readonly string[]) => ImportedRules
 
 const VERDICT_LISTS = ['deny', 'ask', 'allow'] as const
 
 /** `permissions` of settings.json: `mcp__server`, `mcp__server__tool`. */
-const claudeCode: Importer = (document, servers) => {
+export const claudeCodeRules: Importer = (document, servers) => {
   const into = new Collected()
   for (const verdict of VERDICT_LISTS) {
     const list = valueAt(document, 'permissions', verdict)
@@ -44,7 +39,7 @@ const claudeCode: Importer = (document, servers) => {
 }
 
 /** `default_tools_approval_mode` of a server and `approval_mode` of a tool. */
-const codex: Importer = (document, servers) => {
+export const codexRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcp_servers')
   for (const [server, entry] of Object.entries(isRecord(table) ? table : {})) {
@@ -69,7 +64,7 @@ function writesOf(server: string): ImportedRule {
 }
 
 /** `permission`: patterns over `server_tool`, of which the last that matches wins. */
-const opencode: Importer = (document, servers) => {
+export const opencodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'permission')
   const entries = Object.entries(isRecord(table) ? table : {})
@@ -95,7 +90,7 @@ const opencode: Importer = (document, servers) => {
 }
 
 /** `trust` of a server in settings.json, and `[[rule]]` of a policy file. */
-const geminiCli: Importer = (document, servers) => {
+export const geminiCliRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'mcpServers')
   for (const [server, entry] of Object.entries(isRecord(table) ? table : {}))
@@ -115,7 +110,7 @@ const geminiCli: Importer = (document, servers) => {
 }
 
 /** `chat.tools.eligibleForAutoApproval` of settings.json: what never goes without a question. What was allowed there is not in a file. */
-const vscode: Importer = (document, servers) => {
+export const vscodeRules: Importer = (document, servers) => {
   const into = new Collected()
   const table = valueAt(document, 'chat.tools.eligibleForAutoApproval')
   for (const [name, isEligible] of Object.entries(isRecord(table) ? table : {})) {
@@ -141,47 +136,4 @@ class Collected implements ImportedRules {
   leaveOut(rule: string, why: string): void {
     this.leftOut.push(`${rule.slice(0, 200)}: ${why}`)
   }
-}
-
-interface ImportSource {
-  /** Where the client keeps the user's own decisions: where its servers are, as far as they are in the same files. */
-  locations: (place: HostPaths) => ConfigLocation[]
-  format: ConfigFormat
-  rules: Importer
-}
-
-/** The user's own files of servers. */
-const filesOf =
-  (reader: Reader) =>
-  (place: HostPaths): ConfigLocation[] =>
-    reader.locations(place).filter(({ scope }) => scope === 'user')
-
-/** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
-export const IMPORTS: Record<string, readonly ImportSource[]> = {
-  'claude-code': [
-    {
-      locations: (place) => [
-        inFolderOf(place, 'CLAUDE_CONFIG_DIR', 'settings.json', inHome(place, '.claude', 'settings.json')),
-      ],
-      format: 'jsonc',
-      rules: claudeCode,
-    },
-  ],
-  codex: [{ locations: filesOf(codexServers), format: 'toml', rules: codex }],
-  opencode: [{ locations: filesOf(opencodeServers), format: 'jsonc', rules: opencode }],
-  'gemini-cli': [
-    { locations: filesOf(geminiCliServers), format: 'jsonc', rules: geminiCli },
-    {
-      locations: (place) => [{ ...inHome(place, '.gemini', 'policies'), kind: 'folder' }],
-      format: 'toml',
-      rules: geminiCli,
-    },
-  ],
-  vscode: [
-    {
-      locations: (place) => filesOf(vscodeServers)(place).filter(({ path }) => path.endsWith('settings.json')),
-      format: 'jsonc',
-      rules: vscode,
-    },
-  ],
 }

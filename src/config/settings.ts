@@ -7,6 +7,7 @@ import { PRESETS } from '../policy/presets.ts'
 import { nearestName } from '../text/nearest-name.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import { IMAGE_NAME } from './server-definition.ts'
+import { standardCacheDir } from './cache-folder.ts'
 import type { Setting, SettingContext } from './setting-kinds.ts'
 import {
   absolutePath,
@@ -41,6 +42,20 @@ const mount: Setting<Mount | undefined> = {
     const match = /^(.+?)(?::(ro|rw))?$/.exec(text)
     if (!match?.[1] || !/^([/~\\]|[A-Za-z]:[/\\])/.test(match[1])) return undefined
     return { path: absolutePath(match[1], home), mode: match[2] === 'rw' ? 'rw' : 'ro' }
+  },
+}
+
+/** An absolute path is one; whatever else begins like a path cannot be the name of an image. */
+const image: Setting<string | undefined> = {
+  variable: 'MCP_BRIDGE_IMAGE',
+  meaning:
+    'The image for cells, with Python. Bubblewrap uses one only if this is set, and takes a folder or an archive as well.',
+  defaultText: 'python:3.14-slim for containers',
+  allowed: 'an image name such as python:3.14-slim, or an absolute path',
+  whenMissing: () => undefined,
+  parse: (text, { home }) => {
+    if (/^([/~\\]|[A-Za-z]:[/\\])/.test(text)) return absolutePath(text, home)
+    return IMAGE_NAME.test(text) ? text : undefined
   },
 }
 
@@ -309,14 +324,7 @@ export const SETTINGS = {
     },
     { default: 300, min: 0, max: DAY_S },
   ),
-  image: pattern(
-    { variable: 'MCP_BRIDGE_IMAGE', meaning: 'The container image for cells. It must contain Python.' },
-    {
-      allowed: 'an image name such as python:3.14-slim',
-      matches: IMAGE_NAME,
-      default: 'python:3.14-slim',
-    },
-  ),
+  image,
   cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
   containerUser: pattern(
     { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },
@@ -594,12 +602,4 @@ function unknownNames(env: SettingContext['env']): string[] {
       const near = nearestName(name, known)
       return `${name} is not a setting and is ignored.${near === undefined ? '' : ` Did you mean ${near}?`}`
     })
-}
-
-function standardCacheDir({ env, home, platform, isRoot }: SettingContext): string {
-  if (hasText(env['XDG_CACHE_HOME'])) return path.join(env['XDG_CACHE_HOME'], 'sandbridge')
-  if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'sandbridge')
-  if (platform === 'win32') return path.join(env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local'), 'sandbridge')
-  // Root's sandboxes run as another user, who cannot look into root's home.
-  return isRoot ? '/var/cache/sandbridge' : path.join(home, '.cache', 'sandbridge')
 }

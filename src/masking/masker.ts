@@ -1,4 +1,5 @@
 // Replaces personal data by tokens on its way to the model, and puts it back on its way from the model. One for each session. Pure.
+import { BridgeError } from '../errors.ts'
 import { isRecord } from '../text/json.ts'
 import type { Match, Recogniser } from './recognisers.ts'
 
@@ -8,6 +9,8 @@ const MAX_TOKENS = 100_000
 const MAX_DEPTH = 200
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
+/** A text may hold another one that is masked by itself. */
+const MAX_ROUNDS = 5
 /** A value that means the same wherever it is put into Python's source. */
 const PLAIN_IN_SOURCE = /^[^'"\\{}\r\n\0]*$/
 
@@ -37,27 +40,28 @@ export class Masker {
 
   /**
    * Does work with a function that puts a token in the place of every match. The same value has the same token. Where names are looked for, the
-   * work is done twice: the first time to see its texts.
+   * work is done again until every text that it masks has been searched: what it returned before has names in it.
    * @throws BridgeError MASK_UNAVAILABLE when names cannot be looked for
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
-    const mask: Mask = (text) => this.#mask(text)
-    if (!this.#findNames) return work(mask)
-    const texts = new Set<string>()
-    const first = work((text) => {
-      const masked = mask(text)
-      if (mayHoldName(masked)) texts.add(masked)
-      return masked
-    })
-    if (texts.size === 0) return first
-    const found = await this.#findNames([...texts], signal)
-    return work((text) => {
-      const masked = mask(text)
-      return this.#replace(
-        masked,
-        (found.get(masked) ?? []).flatMap((match) => outsideTokens(masked, match)),
-      )
-    })
+    const known = new Map<string, readonly Match[]>()
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const unknown = new Set<string>()
+      const made = work((text) => {
+        const masked = this.#mask(text)
+        const names = known.get(masked)
+        if (!names && this.#findNames && mayHoldName(masked)) unknown.add(masked)
+        return this.#replace(masked, names ?? [])
+      })
+      if (!this.#findNames || unknown.size === 0) return made
+      const found = await this.#findNames([...unknown], signal)
+      for (const text of unknown)
+        known.set(
+          text,
+          (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
+        )
+    }
+    throw new BridgeError('MASK_UNAVAILABLE', 'The text could not be searched for names: it is never the same')
   }
 
   /** The same for one text at once; undefined where names would have to be looked for. */

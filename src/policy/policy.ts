@@ -101,18 +101,26 @@ export class Policy {
     }
   }
 
+  /** Is every call of the tool denied, whatever its arguments? */
+  isDenied(subject: Subject): boolean {
+    const { byVerdict, hints } = this.rulesFor(subject)
+    return byVerdict.deny.some(isCertain) || (this.preset === 'readonly' && !hints.readOnlyHint)
+  }
+
   /** What can be said of the tool already. */
   standing(subject: Subject): Standing {
-    const { byVerdict, answered, hints } = this.rulesFor(subject)
-    const isCertain = ({ condition }: Rule): boolean => condition === undefined
-    if (byVerdict.deny.some(isCertain)) return 'denied'
-    if (this.preset === 'readonly' && !hints.readOnlyHint) return 'denied'
+    if (this.isDenied(subject)) return 'denied'
+    const { byVerdict, answered } = this.rulesFor(subject)
     const all = [...byVerdict.deny, ...byVerdict.ask, ...byVerdict.allow, ...answered]
     const decision = validate(this, { ...subject, args: {} })
     const isOpen = all.some(({ condition }) => condition !== undefined)
     if (isOpen && !byVerdict.ask.some(isCertain)) return 'depends'
     return decision.verdict === 'ask' ? 'asks' : 'allowed'
   }
+}
+
+function isCertain({ condition }: Rule): boolean {
+  return condition === undefined
 }
 
 /** What becomes of a call. A condition that cannot be judged counts as true in a rule that denies or asks, and as false in one that allows. */

@@ -1,5 +1,6 @@
 // Runs one short command and collects what it says: an engine's command line, or a Python that is asked what it is. Long-lived sandboxes are not its business.
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 
 /** Output beyond this is dropped: no command here says that much. */
@@ -25,19 +26,22 @@ export interface CommandResult {
  * @param options.onLine hears every line of either stream while it runs
  * @param options.timeoutMs after it, the command is killed (none: 30 s)
  * @param options.input what it reads on stdin (none: nothing)
+ * @param options.extraInput what it reads on descriptor 3, which it has only then
  */
 export function runCommand(
   command: string,
   args: readonly string[],
-  options: { timeoutMs?: number; onLine?: (line: string) => void; input?: Buffer } = {},
+  options: { timeoutMs?: number; onLine?: (line: string) => void; input?: Buffer; extraInput?: Buffer } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
   return new Promise((resolve) => {
     let stdout = ''
     let stderr = ''
     let timedOut = false
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
+    const extra = options.extraInput ? ['pipe' as const] : []
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...extra], windowsHide: true })
     running.add(child)
+    if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
     // A command that ends without reading it says why by itself.
     child.stdin.on('error', () => {}).end(options.input)
     const timer = setTimeout(() => {

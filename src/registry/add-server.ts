@@ -28,13 +28,18 @@ export async function addServer(
 /** What a server of a registry may do unless the user says more: reach the public internet, and write to its own home folder. */
 const JAIL = { network: { allowedDomains: ['*'] } }
 
-/** The same addition in a jail, where one can be made and it is no container by itself. It stays in it when it is kept. */
-export async function jailed(addition: Addition, image?: string): Promise<Addition> {
+/** The same addition in a jail, unless it is a container by itself. It stays in it when it is kept. */
+export function inJail(addition: Addition): Addition {
   const { entry, kind } = addition
-  if (!('command' in entry) || kind === 'oci') return addition
+  return 'command' in entry && kind !== 'oci' ? { ...addition, entry: { ...entry, sandbox: JAIL } } : addition
+}
+
+/** The same, where a jail can be made. */
+export async function jailed(addition: Addition, image?: string): Promise<Addition> {
+  const inside = inJail(addition)
+  if (inside === addition) return addition
   const { findJailMaker } = await import('../upstream/stdio/jail/jail-maker.ts')
-  const maker = await findJailMaker(image)
-  return typeof maker === 'string' ? addition : { ...addition, entry: { ...entry, sandbox: JAIL } }
+  return typeof (await findJailMaker(image)) === 'string' ? addition : inside
 }
 
 /** What runs container images here. */

@@ -42,13 +42,25 @@ it('ends at the embedded sandbox', async () => {
   expect((await firstUsable([no('podman'), no('docker'), no('bubblewrap'), yes('pyodide')])).name).toBe('pyodide')
 })
 
+const WANTED = { image: undefined, runtime: 'auto', cacheDir: '/nonexistent' } as const
+
 it('no engine is usable without an image that is here or can be pulled', async () => {
-  const candidates = await probeProviders('localhost/there-is-no-such-image:none')
+  const candidates = await probeProviders({ ...WANTED, image: 'localhost/there-is-no-such-image:none' })
   for (const { name, usable, verdict } of candidates.slice(0, 2)) expect(usable, `${name}: ${verdict}`).toBe(false)
 })
 
+it('only bubblewrap is usable with a folder or an archive, and says whose Python it runs', async () => {
+  const image = '/images/data.tar'
+  const [podman, docker, bubblewrap] = await probeProviders({ ...WANTED, image })
+  for (const engine of [podman, docker]) {
+    expect(engine).toMatchObject({ usable: false, verdict: expect.stringContaining('which only bubblewrap can use') })
+  }
+  // A machine without bubblewrap says that instead.
+  expect(bubblewrap?.verdict).toMatch(bubblewrap?.usable ? `bubblewrap with the Python of ${image}` : /\w/)
+})
+
 it('every provider of this machine has a verdict in words', async () => {
-  const candidates = await probeProviders()
+  const candidates = await probeProviders(WANTED)
   expect(candidates.map(({ name }) => name)).toEqual(['podman', 'docker', 'bubblewrap', 'pyodide'])
   for (const { verdict } of candidates) expect(verdict.length).toBeGreaterThan(10)
 })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../log.ts'
+import { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
 import { type MountedFolder, resolveMount } from './mounted-folder.ts'
 import type { Provider, ProviderName } from './provider.ts'
 
@@ -35,9 +36,9 @@ const PROBES: Record<ProviderName, Probe> = {
   podman: () => probeContainerEngine('podman'),
   docker: () => probeContainerEngine('docker'),
   bubblewrap: async () => {
-    const { probeBubblewrap } = await import('./bubblewrap/bubblewrap.ts')
-    const { bubblewrap, verdict } = await probeBubblewrap()
-    return { name: 'bubblewrap', usable: bubblewrap !== undefined, verdict }
+    const { findHostSystem } = await import('./bubblewrap/find-system.ts')
+    const { found, verdict } = await findHostSystem()
+    return { name: 'bubblewrap', usable: found !== undefined, verdict }
   },
   pyodide: async () => ({
     name: 'pyodide',
@@ -46,14 +47,43 @@ const PROBES: Record<ProviderName, Probe> = {
   }),
 }
 
+type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
+
+/** The probes for an image: without it, a container engine is of no use. */
+function probesFor(settings: Wanted, asksRegistry: boolean): Record<ProviderName, Probe> {
+  const { image } = settings
+  if (image !== undefined && isImagePath(image)) {
+    const verdict = 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use'
+    const engine = (name: 'podman' | 'docker') => async () => ({ name, usable: false, verdict })
+    return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap: () => probeWithImage(settings) }
+  }
+  const engine = (name: 'podman' | 'docker') => () =>
+    probeContainerEngine(name, asksRegistry ? (image ?? DEFAULT_IMAGE) : undefined)
+  return { ...PROBES, podman: engine('podman'), docker: engine('docker'), bubblewrap: () => probeWithImage(settings) }
+}
+
+async function probeWithImage(settings: Wanted): Promise<Candidate> {
+  const image = await imageInBubblewrap(settings)
+  if (image === undefined) return PROBES.bubblewrap()
+  const { findBubblewrap } = await import('./bubblewrap/bubblewrap.ts')
+  const bubblewrap = await findBubblewrap()
+  if (typeof bubblewrap === 'string') return { name: 'bubblewrap', usable: false, verdict: bubblewrap }
+  return { name: 'bubblewrap', usable: true, verdict: `bubblewrap with the Python of ${image}, ${bubblewrap.user}` }
+}
+
 /**
- * Every provider with its verdict, in the order of `auto`. Starts nothing that stays.
- * @param image without which a container engine is of no use
+ * The image that bubblewrap runs, undefined for the Python of this machine. `auto` takes one that has a name only if it is unpacked already: it comes to
+ * bubblewrap when no engine has been usable.
  */
-export function probeProviders(image?: string): Promise<Candidate[]> {
-  const engine = (name: 'podman' | 'docker') => () => probeContainerEngine(name, image)
-  const probes = { ...PROBES, podman: engine('podman'), docker: engine('docker') }
-  return Promise.all(Object.values(probes).map((probe) => probe()))
+async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<string | undefined> {
+  if (image === undefined || runtime !== 'auto' || isImagePath(image)) return image
+  const { isUnpacked } = await import('./rootfs/open-root.ts')
+  return (await isUnpacked(image, cacheDir)) ? image : undefined
+}
+
+/** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
+export function probeProviders(settings: Wanted): Promise<Candidate[]> {
+  return Promise.all(Object.values(probesFor(settings, true)).map((probe) => probe()))
 }
 
 /**
@@ -65,7 +95,7 @@ export async function findProvider(
   settings: Settings,
   log: Log,
   onProgress: (message: string) => void = () => {},
-  probes: Iterable<Probe> = Object.values(PROBES),
+  probes: Iterable<Probe> = Object.values(probesFor(settings, false)),
 ): Promise<FoundProvider> {
   const { stateDir, cacheDir } = settings
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
@@ -140,14 +170,20 @@ async function createProvider(
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
     return new BubblewrapProvider({
       pidsCount: settings.pidsCount,
+      image: await imageInBubblewrap(settings),
       mount,
       projects,
       packages,
       cacheDir: settings.cacheDir,
     })
   }
+  if (settings.image !== undefined && isImagePath(settings.image)) {
+    throw new BridgeError('CONFIG_INVALID', `${name} cannot use a folder or an archive: ${settings.image}`, {
+      hint: `Set MCP_BRIDGE_RUNTIME=bubblewrap, or give an archive to \`${name} load\` and set MCP_BRIDGE_IMAGE to the name it says.`,
+    })
+  }
   const { ContainerProvider } = await import('./container/provider.ts')
-  const { image, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
+  const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
   return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, projects, packages, cacheDir })
 }
 

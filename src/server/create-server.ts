@@ -18,8 +18,7 @@ import type { Bridge } from '../bridge.ts'
 import type { Settings } from '../config/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { renderFailure } from '../render/render-failure.ts'
-import { type RenderOptions, renderResult } from '../render/render-result.ts'
+import type { RenderOptions } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
 import { userFolder } from '../state/user-folder.ts'
@@ -33,6 +32,7 @@ import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
+import { rendering } from './rendering.ts'
 import {
   marked,
   parseRunPythonArguments,
@@ -147,6 +147,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       run = state ? runs.resume(state) : runs.add(capabilitiesOf(context))
     } catch (error) {
+      const { renderFailure } = await rendering()
       return { ...renderFailure(error, limitsOf(parts, quirks)) }
     }
     run.progress.reportTo(context)
@@ -229,6 +230,7 @@ async function runExposed(
   try {
     code = await (await exposedWorkflows(parts)()).cell(name, args)
   } catch (error) {
+    const { renderFailure } = await rendering()
     return { ...renderFailure(error, limitsOf(parts, quirks)) }
   }
   if (code !== undefined)
@@ -236,6 +238,7 @@ async function runExposed(
   const missing = new BridgeError('STATE_NOT_FOUND', `There is no workflow '${name}'`, {
     hint: 'Keep one with runtime.save_workflow(name, func).',
   })
+  const { renderFailure } = await rendering()
   return { ...renderFailure(missing, limitsOf(parts, quirks)) }
 }
 
@@ -279,11 +282,13 @@ async function runPython(
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
+      const { renderResult } = await rendering()
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))
   } catch (error) {
     const more = runLog.failure('A cell failed to run', error, user === undefined ? {} : { user })
+    const { renderFailure } = await rendering()
     return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
   }
 }

@@ -9,7 +9,7 @@ import { createLog } from '../../src/log.ts'
 import { findProvider } from '../../src/sandbox/detect.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { removeImageOf, SLIM_IMAGE, whyNot } from '../support/engines.ts'
+import { removeImageOf, runtimeEnv, type TestedProvider, whyNot } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 
 function temporaryFolder(): string {
@@ -20,10 +20,14 @@ function temporaryFolder(): string {
   return folder
 }
 
-async function provide(runtime: string, env: Record<string, string>, ctx?: TestContext): Promise<Provider> {
+async function provide(
+  runtime: TestedProvider | 'auto',
+  env: Record<string, string>,
+  ctx?: TestContext,
+): Promise<Provider> {
   const home = temporaryFolder()
   const cache = path.join(home, 'cache')
-  const all = { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_CACHE_DIR: cache, ...env }
+  const all = { MCP_BRIDGE_CACHE_DIR: cache, ...runtimeEnv(runtime), ...env }
   const settings = readSettings(all, { home })
   const log = createLog('error', () => {})
   if (ctx) {
@@ -41,7 +45,7 @@ function wheelFile(options?: Parameters<typeof makeWheel>[0]): string {
   return file
 }
 
-describe.each(['pyodide', 'bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
+describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
   it('has the packages that were asked for, and no others', { timeout: 300_000 }, async (ctx) => {
     const provider = await provide(runtime, { MCP_BRIDGE_PACKAGES: wheelFile() }, ctx)
     const cells = await startCells(provider)
@@ -62,7 +66,7 @@ describe.each(['pyodide', 'bubblewrap', 'podman', 'docker'])('%s', (runtime) => 
   })
 })
 
-describe.each(['bubblewrap', 'podman', 'docker'])('%s', (runtime) => {
+describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
   it('shows the folder that was mounted, to read and not to write', { timeout: 120_000 }, async (ctx) => {
     const folder = temporaryFolder()
     chmodSync(folder, 0o777)

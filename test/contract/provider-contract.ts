@@ -7,12 +7,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { createLog } from '../../src/log.ts'
-import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
+import type { Provider, Sandbox } from '../../src/sandbox/provider.ts'
 import { KernelPool } from '../../src/session/kernel-pool.ts'
 import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
 import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
-import { makeProvider, whyNot } from '../support/engines.ts'
+import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
 interface Differences {
@@ -25,7 +25,7 @@ interface Differences {
 const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
 
 export function testProvider(
-  name: ProviderName,
+  name: TestedProvider,
   differences: Differences,
   provider: Provider = makeProvider(name),
 ): void {
@@ -44,7 +44,7 @@ export function testProvider(
     promise('starts, becomes ready and says which Python it is', async () => {
       const cells = await startCells(provider)
       expect(cells.kernel.python).toMatch(/^3\.\d\d/)
-      expect(cells.kernel.sandbox.provider).toBe(name)
+      expect(cells.kernel.sandbox.provider).toBe(provider.name)
     })
 
     promise('keeps variables from cell to cell', async () => {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { ProviderName } from '../../src/sandbox/provider.ts'
-import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
@@ -13,7 +13,7 @@ async function startCrowd(runtime: ProviderName, ctx: TestContext) {
   if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
   await providerOrSkip(runtime, ctx)
   const bridge = await startHttpBridge({
-    env: { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_IMAGE: SLIM_IMAGE, MCP_BRIDGE_HTTP_SESSIONS: String(COUNT) },
+    env: { ...runtimeEnv(runtime), MCP_BRIDGE_HTTP_SESSIONS: String(COUNT) },
   })
   const clients = await Promise.all(Array.from({ length: COUNT }, () => bridge.connect('legacy')))
   const heard = clients.map(() => [] as string[])

@@ -1,12 +1,12 @@
 // This file verifies what a client gets from the image with the data libraries: a figure as an image, a grouped table as text.
 import { describe, expect, it } from 'vitest'
-import { DATA_IMAGE, providerOrSkip } from '../support/engines.ts'
+import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-describe.each(['podman', 'docker'] as const)('the data image with %s', (engine) => {
-  it('draws and groups', { timeout: 120_000 }, async (ctx) => {
+describe.each(['podman', 'docker', 'bubblewrap-image'] as const)('the data image with %s', (engine) => {
+  it('draws and groups', { timeout: 300_000 }, async (ctx) => {
     await providerOrSkip(engine, ctx, DATA_IMAGE)
-    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: DATA_IMAGE } })
+    const bridge = await startBridge({ env: runtimeEnv(engine, DATA_IMAGE) })
     const drawn = await bridge.call({ code: 'import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()' })
     expect(drawn.isError, drawn.text).toBe(false)
     const [picture] = drawn.content.filter(({ type }) => type === 'image')

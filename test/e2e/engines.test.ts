@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
-import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -48,7 +48,7 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
     const file = path.join(throwawayHome(), 'memory.jsonl')
     const bridge = await startBridge({
       servers: { everything: published.everything(), memory: published.memory(file) },
-      env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: SLIM_IMAGE },
+      env: runtimeEnv(engine),
     })
     const forge = (cell: number) => `
 import asyncio, json, os, stat

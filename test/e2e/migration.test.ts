@@ -12,7 +12,7 @@ import {
   published,
   type TestBridge,
 } from '../support/bridge-process.ts'
-import { makeProvider, PROVIDER_NAMES, SLIM_IMAGE, whyNot } from '../support/engines.ts'
+import { makeProvider, PROVIDER_NAMES, runtimeEnv, whyNot } from '../support/engines.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -25,7 +25,7 @@ const serversIn = (home: string) => ({
 })
 
 describe.each(PROVIDER_NAMES)('in %s', (provider) => {
-  const env = { MCP_BRIDGE_RUNTIME: provider, MCP_BRIDGE_IMAGE: SLIM_IMAGE }
+  const env = runtimeEnv(provider)
   let bridge: TestBridge | undefined
   let missing: string | undefined
   beforeAll(async () => {

@@ -16,7 +16,8 @@ const value = z.union([
   z.strictObject({ intValue: int64 }),
   z.strictObject({ doubleValue: z.number() }),
 ])
-const attributes = z.array(z.strictObject({ key: z.string().min(1), value }))
+// Protobuf has no empty lists.
+const attributes = z.array(z.strictObject({ key: z.string().min(1), value })).default([])
 const scope = z.strictObject({ name: z.string(), version: z.string() })
 const resource = z.strictObject({ attributes })
 

@@ -14,21 +14,43 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 export const PROVIDER_NAMES: ProviderName[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
+/** A provider as tests name it: with an image, bubblewrap is one of its own. */
+export type TestedProvider = ProviderName | 'bubblewrap-image'
+const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image']
 
 const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
   .split(',')
   .map((name) => name.trim())
   .filter((name) => name !== '')
   .map((name) => {
-    const known = PROVIDER_NAMES.find((one) => one === name)
+    const known = TESTED_PROVIDERS.find((one) => one === name)
     // A misspelt name would turn a failure into a skip.
     if (known === undefined) throw new Error(`SANDBRIDGE_TEST_ENGINES: no provider is named '${name}'`)
     return known
   })
 
-export function makeProvider(name: ProviderName, image = SLIM_IMAGE): Provider {
+/** Where images are unpacked for tests, once: the user that root's sandboxes run as must get there. */
+export const IMAGE_CACHE =
+  process.getuid?.() === 0 ? '/var/cache/sandbridge-test' : path.join(homedir(), '.cache', 'sandbridge-test')
+
+/** Settings of a bridge that uses it. */
+export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): Record<string, string> {
+  if (name === 'bubblewrap-image')
+    return { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_IMAGE: image, MCP_BRIDGE_CACHE_DIR: IMAGE_CACHE }
+  const isEngine = name === 'podman' || name === 'docker'
+  return { MCP_BRIDGE_RUNTIME: name, ...(isEngine && { MCP_BRIDGE_IMAGE: image }) }
+}
+
+const withImage = new WeakSet<Provider>()
+
+export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
   if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128 })
+  if (name === 'bubblewrap-image') {
+    const provider = new BubblewrapProvider({ pidsCount: 128, image, cacheDir: IMAGE_CACHE })
+    withImage.add(provider)
+    return provider
+  }
   return new ContainerProvider(name, { image, user: '65534:65534', pidsCount: 128 })
 }
 
@@ -38,8 +60,9 @@ export async function whyNot(provider: Provider): Promise<string | undefined> {
     await provider.prepare()
     return undefined
   } catch (error) {
-    if (MUST_BE_THERE.includes(provider.name) || provider.name === 'pyodide') throw error
-    return `${provider.name}: ${messageOf(error)}`
+    const name = withImage.has(provider) ? 'bubblewrap-image' : provider.name
+    if (MUST_BE_THERE.includes(name) || name === 'pyodide') throw error
+    return `${name}: ${messageOf(error)}`
   }
 }
 
@@ -55,7 +78,7 @@ export function removeImageOf(sandbox: Sandbox): void {
 }
 
 /** A prepared provider; a machine without it skips the test and prints why. */
-export async function providerOrSkip(name: ProviderName, ctx: TestContext, image?: string): Promise<Provider> {
+export async function providerOrSkip(name: TestedProvider, ctx: TestContext, image?: string): Promise<Provider> {
   const provider = makeProvider(name, image)
   const reason = await whyNot(provider)
   if (reason !== undefined) ctx.skip(reason)

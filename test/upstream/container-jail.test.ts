@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ServerDefinition, ServerSandbox, StdioServer } from '../../src/config/server-definition.ts'
 import { findJailMaker } from '../../src/upstream/stdio/jail/jail-maker.ts'
 import { SLIM_IMAGE } from '../support/engines.ts'
@@ -69,7 +69,6 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
         }
       })
       .join('\n')
-  const ownFolders = (): string[] => readdirSync(tmpdir()).filter((name) => /^sandbridge-\w{6}$/.test(name))
 
   it('gets its secrets, and no command line has them', async () => {
     const env = { TOKEN: `token-${engine}-5fd1`, PATH: process.env['PATH']!, DOCKER_HOST: 'tcp://nowhere.invalid:1' }
@@ -99,7 +98,12 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
   })
 
   it('leaves nothing when it is stopped, when it crashes, and when it does not want to end', async () => {
-    const before = ownFolders()
+    const temporary = path.join(home, 'tmp')
+    mkdirSync(temporary)
+    chmodSync(temporary, 0o777)
+    vi.stubEnv('TMPDIR', temporary)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const ownFolders = (): string[] => readdirSync(temporary).filter((name) => /^sandbridge-\w{6}$/.test(name))
     for (const last of [
       'return 1',
       "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50); setTimeout(() => process.exit(3), 100); return 1",
@@ -108,12 +112,17 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
       const { run, close } = start(intruder({ network: { allowedDomains: ['*'] } }))
       await run(last)
       if (last.startsWith('setTimeout')) await until(() => containers() === '')
-      else expect(containers()).not.toBe('')
+      else {
+        expect(containers()).not.toBe('')
+        expect(ownFolders()).toHaveLength(1)
+        expect(commandLines()).toContain(temporary)
+      }
       await close()
       expect(containers()).toBe('')
     }
-    await until(() => ownFolders().every((one) => before.includes(one)))
-    await until(() => !commandLines().includes('read -r _'))
+    expect(ownFolders()).toEqual([])
+    // What watches over the containers was told the folder.
+    await until(() => !commandLines().includes(temporary))
   })
 
   it.skipIf(process.getuid?.() !== 0)(

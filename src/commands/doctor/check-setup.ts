@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Bridge } from '../../bridge.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
-import { count } from '../../text/count.ts'
 import type { Finding } from './finding.ts'
 
 /** @param version as `process.version` has it */

@@ -106,6 +106,22 @@ describe('names', () => {
     expect(asked.length).toBeGreaterThan(2)
   })
 
+  it('are found in a text that holds another one, which is masked by itself', async () => {
+    const { url } = await endpoint(finds('Alice Smith'))
+    const nested = await masker(url).masked((mask) =>
+      mask(`Alice Smith as ${mask('x-Alice Smith').replace(' ', '%20')}`),
+    )
+    expect(nested).toBe('[PERSON_1] as x-[PERSON_1]')
+  })
+
+  it('are not let through in a text that is another one each time', async () => {
+    const { url } = await endpoint(finds('Alice Smith'))
+    let count = 0
+    await expect(masker(url).masked((mask) => mask(`${(count += 1)} Alice Smith`))).rejects.toMatchObject({
+      code: 'MASK_UNAVAILABLE',
+    })
+  })
+
   it('may overlap each other, other texts and tokens: what is a token stays one', async () => {
     const { url } = await endpoint((response, { text }) => {
       json(response, [

@@ -58,7 +58,7 @@ export class CellPermissions {
 
   /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
   refuseDenied(tool: CatalogTool): void {
-    if (this.#permissions.standing(tool) === 'denied') throw this.#deny(tool, {})
+    if (this.#permissions.policy.isDenied(this.#permissions.subject(tool))) throw this.#deny(tool, {})
   }
 
   /**

@@ -1,31 +1,26 @@
-// Finds out whether bubblewrap can make sandboxes here, by making one, and puts the answer in words.
+// How bubblewrap makes a sandbox: whether it can be used here, as which user, and every option that it is given.
 import { arch as machineArch, release } from 'node:os'
 import { findPrograms } from '../../process/find-program.ts'
-import { runCommand } from '../../process/run-command.ts'
+import { runCommand, type CommandResult } from '../../process/run-command.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
-import { findHostPythons } from './host-python.ts'
-import type { HostPython } from './host-python.ts'
+import { seccompFilter } from '../seccomp-filter.ts'
+import type { SystemFiles } from './system-files.ts'
 
+/** bubblewrap as it is started here. */
 export interface Bubblewrap {
   /** What is started: bwrap, or setpriv that becomes an unprivileged user first. */
   command: string
   /** Arguments before those of bwrap. */
   before: string[]
-  python: HostPython
-}
-
-export interface BubblewrapProbe {
-  /** Missing when bubblewrap cannot be used. */
-  bubblewrap?: Bubblewrap
-  /** One sentence: what was found, or what is wrong and what to do. */
-  verdict: string
+  /** Who the sandbox is on this machine, in words. */
+  user: string
 }
 
 const NOBODY = '65534'
 
 const ISOLATION = [
   '--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
-  `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY} --ro-bind /usr /usr`,
+  `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY}`,
 ].flatMap((words) => words.split(' '))
 /**
  * /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. Of /dev no more than is needed: terminals are
@@ -40,45 +35,54 @@ const SYSTEM = [
 ].flatMap((words) => words.split(' '))
 const SEALED = '--remount-ro /dev --remount-ro / --chdir /workspace'.split(' ')
 
-/** Probe bubblewrap. Starts a few processes that end at once; changes nothing. */
-export async function probeBubblewrap(): Promise<BubblewrapProbe> {
-  if (process.platform !== 'linux') return { verdict: 'bubblewrap runs on Linux only' }
-  if (machineArch() !== 'x64' && machineArch() !== 'arm64') {
-    return { verdict: `bubblewrap is not supported on ${machineArch()}: it has no system call filter` }
-  }
+/** bubblewrap, or a sentence that says why it cannot be used here. Starts nothing. */
+export async function findBubblewrap(): Promise<Bubblewrap | string> {
+  if (process.platform !== 'linux') return 'bubblewrap runs on Linux only'
+  if (machineArch() !== 'x64' && machineArch() !== 'arm64')
+    return `bubblewrap is not supported on ${machineArch()}: it has no system call filter`
   // Before it, RLIMIT_NPROC counted all processes of the user, outside the sandbox as well.
-  if (!isAtLeast(release(), 5, 14))
-    return { verdict: `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}` }
+  if (!isAtLeast(release(), 5, 14)) return `bubblewrap needs Linux 5.14 for its process limit; this is ${release()}`
   const [bwrap] = await findPrograms('bwrap')
-  if (bwrap === undefined) return { verdict: 'bubblewrap is not installed' }
+  if (bwrap === undefined) return 'bubblewrap is not installed'
   const asUser = await becomeUnprivileged()
-  if (typeof asUser === 'string') return { verdict: asUser }
-  const { pythons, reasons } = await findHostPythons(asUser)
-  if (pythons.length === 0) return { verdict: `bubblewrap has no usable Python: ${reasons.join('; ')}` }
+  if (typeof asUser === 'string') return asUser
   const [command = bwrap, ...before] = asUser.length === 0 ? [] : [...asUser, bwrap]
-  const failures: string[] = []
-  for (const python of pythons) {
-    const bubblewrap = { command, before, python }
-    const program = ['--', python.executable, '-I', '-c', 'print("through")']
-    const args = [...before, ...bubblewrapArguments(bubblewrap, {}), ...program]
-    const { stdout, stderr } = await runCommand(command, args, { timeoutMs: 10_000 })
-    const user = asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user'
-    if (stdout === 'through') return { bubblewrap, verdict: `bubblewrap with ${python.executable}, ${user}` }
-    failures.push(`${python.executable}: ${stderr || 'no output'}`)
-  }
-  return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
+  return { command, before, user: asUser.length > 0 ? `as uid ${NOBODY}` : 'as this user' }
+}
+
+/** What becomes the user that sandboxes run as; empty when that is this one. */
+export function asSandboxUser({ command, before }: Bubblewrap): string[] {
+  return before.length === 0 ? [] : [command, ...before.slice(0, -1)]
+}
+
+/** Run the Python of a system once, behind the walls of a sandbox. */
+export function runInside(
+  { command, before }: Bubblewrap,
+  system: SystemFiles,
+  pythonArgs: readonly string[],
+  input?: Buffer,
+): Promise<CommandResult> {
+  const { environment } = system
+  const wall = bubblewrapArguments(system, { environment, seccomp: true })
+  const args = [...before, ...wall, '--', system.python, ...pythonArgs]
+  return runCommand(command, args, { timeoutMs: 20_000, extraInput: systemCallFilter(), ...(input && { input }) })
+}
+
+/** What a sandbox reads on descriptor 3. */
+export function systemCallFilter(): Buffer {
+  return seccompFilter(machineArch() === 'arm64' ? 'arm64' : 'x64', false)
 }
 
 /** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. */
 export function bubblewrapArguments(
-  { python }: Pick<Bubblewrap, 'python'>,
+  { binds }: SystemFiles,
   {
     environment = {},
     seccomp = false,
     folders = [],
     projects = false,
   }: {
-    environment?: Record<string, string>
+    environment?: Readonly<Record<string, string>>
     seccomp?: boolean
     folders?: readonly MountedFolder[]
     projects?: boolean
@@ -86,12 +90,7 @@ export function bubblewrapArguments(
 ): string[] {
   return [
     ...ISOLATION,
-    // Links into /usr on merged systems, folders of their own on others.
-    ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => bindIfThere(folder)),
-    ...python.folders.flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...python.links.flatMap(([link, target]) => ['--symlink', target, link]),
-    // Which of several installed libraries is meant, and where they are. Nothing else of /etc.
-    ...['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'].flatMap((file) => bindIfThere(file)),
+    ...binds,
     ...SYSTEM,
     ...tmpfs('/dev/shm', 64),
     ...tmpfs('/tmp', 64),
@@ -107,10 +106,6 @@ export function bubblewrapArguments(
 
 function tmpfs(path: string, mebibytes: number): string[] {
   return ['--size', String(mebibytes << 20), '--perms', '1777', '--tmpfs', path]
-}
-
-function bindIfThere(path: string): string[] {
-  return ['--ro-bind-try', path, path]
 }
 
 /** The command that becomes an unprivileged user, empty when this process is one; a reason when it cannot be done. */

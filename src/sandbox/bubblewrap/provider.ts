@@ -1,23 +1,25 @@
-// Sandboxes out of this machine's own python3, in bubblewrap: no engine, no image, and up in milliseconds. Linux only.
+// Sandboxes in bubblewrap, out of this machine's own python3 or that of an unpacked image: no engine, and up in milliseconds. Linux only.
 // There is no cgroup: memory and processes are limited by rlimits, and watched by the sandbox's first process.
-import { arch, availableParallelism } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import path from 'node:path'
 import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
-import { runCommand } from '../../process/run-command.ts'
+import { findPrograms } from '../../process/find-program.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
-import { ensurePackageFolder, PACKAGES_TARGET } from '../packages/package-folder.ts'
-import { bubblewrapArguments, probeBubblewrap } from './bubblewrap.ts'
-import type { Bubblewrap } from './bubblewrap.ts'
-import { seccompFilter } from '../seccomp-filter.ts'
+import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
+import { bubblewrapArguments, runInside, systemCallFilter } from './bubblewrap.ts'
+import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } from './find-system.ts'
+import { imageFiles } from './system-files.ts'
 
 export interface BubblewrapOptions {
   pidsCount: number
+  /** The image whose Python is run: its name, a folder or an archive. Missing means the Python of this machine. */
+  image?: string | undefined
   /** A folder that cells see. */
   mount?: MountedFolder | undefined
   /** Give cells a folder `/projects`. */
@@ -31,8 +33,8 @@ export interface BubblewrapOptions {
 /** Behind the system call filter, which is on descriptor 3. */
 const BELL = 4
 
-interface Found {
-  bubblewrap: Bubblewrap
+/** What `prepare` finds out. */
+interface Found extends FoundSystem {
   folders: MountedFolder[]
 }
 
@@ -40,6 +42,7 @@ export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
   readonly #options: BubblewrapOptions
   readonly #compiled: CompiledKernels
+  readonly #listeners = new Set<(message: string) => void>()
   #found: Promise<Found> | undefined
 
   constructor(options: BubblewrapOptions) {
@@ -55,15 +58,11 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ bubblewrap, folders }, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
-    const { executable } = bubblewrap.python
-    const compiled = await this.#compiled.find(kernel, executable, (args, input) =>
-      runCommand(executable, args, { input }),
+    const [{ bubblewrap, system, python, folders }, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
+    const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
+      runInside(bubblewrap, system, args, input),
     )
-    const environment = {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      ...kernelEnvironment(Math.min(4, availableParallelism())),
-    }
+    const environment = { ...system.environment, ...kernelEnvironment(Math.min(4, availableParallelism())) }
     const { projects = false } = this.#options
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     const { memoryBytes } = limits
@@ -80,40 +79,54 @@ export class BubblewrapProvider implements Provider {
       command: bubblewrap.command,
       args: [
         ...bubblewrap.before,
-        ...bubblewrapArguments(bubblewrap, { environment, seccomp: true, folders, projects }),
+        ...bubblewrapArguments(system, { environment, seccomp: true, folders, projects }),
         '--',
-        executable,
+        system.python,
         ...args,
       ],
       preamble,
-      extraInputs: [seccompFilter(arch() === 'arm64' ? 'arm64' : 'x64', false)],
+      extraInputs: [systemCallFilter()],
       bell: true,
       explain,
     })
   }
 
   #find(onProgress?: (message: string) => void): Promise<Found> {
-    this.#found ??= probeBubblewrap()
-      .then(({ bubblewrap, verdict }) => {
-        if (bubblewrap) return this.#withFolders(bubblewrap, onProgress)
-        throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
-      })
-      .catch((error: unknown) => {
-        this.#found = undefined
-        throw error
-      })
-    return this.#found
+    if (onProgress) this.#listeners.add(onProgress)
+    this.#found ??= this.#findSystem((message) => {
+      for (const listener of this.#listeners) listener(message)
+    }).catch((error: unknown) => {
+      this.#found = undefined
+      throw error
+    })
+    return this.#found.finally(() => onProgress && this.#listeners.delete(onProgress))
   }
 
-  async #withFolders(bubblewrap: Bubblewrap, onProgress?: (message: string) => void): Promise<Found> {
-    const { mount, packages = [], cacheDir = '' } = this.#options
+  async #findSystem(onProgress: (message: string) => void): Promise<Found> {
+    const { mount, packages = [], cacheDir = '', image } = this.#options
+    const targets = [...(mount ? [mount.target] : []), ...(packages.length > 0 ? [PACKAGES_TARGET] : [])]
+    const { found, verdict } =
+      image === undefined
+        ? await findHostSystem()
+        : await findImageSystem(image, async () => {
+            const { openRoot } = await import('../rootfs/open-root.ts')
+            return imageFiles(await openRoot(image, cacheDir, onProgress), targets)
+          })
+    if (!found) throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
     const folders = mount ? [mount] : []
     if (packages.length > 0) {
-      const source = await ensurePackageFolder(packages, cacheDir, bubblewrap.python.executable, onProgress)
+      const installer = image === undefined ? { python: found.system.python } : await installerFor(found.python)
+      const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { bubblewrap, folders }
+    return { ...found, folders }
   }
+}
+
+/** The pip of this machine: one of an image would need a network in its sandbox. */
+async function installerFor({ version, platform }: InnerPython): Promise<Installer> {
+  const [python = 'python3'] = await findPrograms('python3')
+  return { python, target: { version, isMusl: platform.includes('musl') } }
 }
 
 function explain(end: ProcessEnd): Explained {

@@ -1,17 +1,19 @@
 // Finds the image that containers are made from, and pulls it when it is not there. Never takes another one instead.
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
-import type { Engine } from './probe-engine.ts'
+import type { Engine, EngineName } from './probe-engine.ts'
 
 export interface Image {
   /** Containers are made from the id, so that a tag that moves does not change a running bridge. */
   id: string
   volumes: string[]
+  /** `NAME=value`: what its programs are run with. */
+  environment: string[]
 }
 
 interface Inspected {
   Id: string
-  Config?: { Volumes?: Record<string, unknown> | null }
+  Config?: { Volumes?: Record<string, unknown> | null; Env?: string[] | null }
 }
 
 const PULL_TIMEOUT_MS = 30 * 60_000
@@ -47,7 +49,7 @@ export async function ensureImage(
   name: string,
   onProgress: (message: string) => void = () => {},
 ): Promise<Image> {
-  const present = await inspectImage(engine, name)
+  const present = await inspectImage(engine.command, name)
   if (present) return present
   // How engines name what was built on this machine.
   if (name.startsWith('localhost/')) throw missing(name, 'this name is for images built on this machine')
@@ -59,7 +61,7 @@ export async function ensureImage(
     timeoutMs: PULL_TIMEOUT_MS,
     onLine: onProgress,
   })
-  const pulled = code === 0 ? await inspectImage(engine, name) : undefined
+  const pulled = code === 0 ? await inspectImage(engine.command, name) : undefined
   if (pulled) return pulled
   registries.note(name, stderr)
   throw missing(name, lastLine(stderr) ?? 'the engine gave no reason')
@@ -70,7 +72,7 @@ const ASK_TIMEOUT_MS = 5_000
 
 /** Whether the image is on this machine, or its registry says that it could be pulled. Pulls nothing. */
 export async function findImage(engine: Engine, name: string): Promise<'here' | 'pullable' | 'missing'> {
-  if (await inspectImage(engine, name)) return 'here'
+  if (await inspectImage(engine.command, name)) return 'here'
   if (name.startsWith('localhost/')) return 'missing'
   const full = fullImageName(name)
   const asked = await runCommand(engine.command, ['manifest', 'inspect', full], { timeoutMs: ASK_TIMEOUT_MS })
@@ -85,12 +87,15 @@ function missing(name: string, reason: string): BridgeError {
   })
 }
 
-async function inspectImage(engine: Engine, name: string): Promise<Image | undefined> {
-  const { code, stdout } = await runCommand(engine.command, ['image', 'inspect', '--format', '{{json .}}', name])
+/** The image of this name; undefined when the engine does not have it, or does not answer. */
+export async function inspectImage(command: EngineName, name: string): Promise<Image | undefined> {
+  const { code, stdout } = await runCommand(command, ['image', 'inspect', '--format', '{{json .}}', name])
   if (code !== 0) return undefined
   // docker answers with one object, podman with a list.
   const [inspected] = [JSON.parse(stdout) as Inspected | Inspected[]].flat()
-  return inspected && { id: inspected.Id, volumes: Object.keys(inspected.Config?.Volumes ?? {}) }
+  if (!inspected) return undefined
+  const { Volumes, Env } = inspected.Config ?? {}
+  return { id: inspected.Id, volumes: Object.keys(Volumes ?? {}), environment: Env ?? [] }
 }
 
 /**

@@ -20,7 +20,7 @@ export function ownerLabels(sandboxId: string): Record<string, string> {
 }
 
 /** Remove what dead bridges of this user left in an engine. Returns the names of what it removed. */
-export async function removeLeftovers(engine: Engine): Promise<string[]> {
+export async function removeLeftovers(engine: Pick<Engine, 'command'>): Promise<string[]> {
   const filter = `label=sandbridge.host=${hostId()}`
   const { stdout } = await runCommand(engine.command, ['ps', '--all', '--filter', filter, '--format', '{{.Names}}'])
   const left = stdout.split(/\s+/).filter((name) => isLeftover(name))

@@ -1,0 +1,58 @@
+// Where other clients keep what their user has decided about tools: mostly in the files that their servers are read from.
+import type { ConfigFormat } from './config-document.ts'
+import {
+  claudeCodeRules,
+  codexRules,
+  geminiCliRules,
+  type Importer,
+  opencodeRules,
+  vscodeRules,
+} from './import-rules.ts'
+import { codex } from './readers/codex.ts'
+import { geminiCli } from './readers/gemini-cli.ts'
+import { opencode } from './readers/opencode.ts'
+import { type ConfigLocation, type HostPaths, inFolderOf, inHome, type Reader } from './readers/reader.ts'
+import { vscode } from './readers/vscode.ts'
+
+interface ImportSource {
+  /** Where the client keeps the user's own decisions: where its servers are, as far as they are in the same files. */
+  locations: (place: HostPaths) => ConfigLocation[]
+  format: ConfigFormat
+  rules: Importer
+}
+
+/** The user's own files of servers. */
+const filesOf =
+  (reader: Reader) =>
+  (place: HostPaths): ConfigLocation[] =>
+    reader.locations(place).filter(({ scope }) => scope === 'user')
+
+/** By the name of the client. Projects' files are not read: what they allow is not the user's decision. */
+export const IMPORTS: Record<string, readonly ImportSource[]> = {
+  'claude-code': [
+    {
+      locations: (place) => [
+        inFolderOf(place, 'CLAUDE_CONFIG_DIR', 'settings.json', inHome(place, '.claude', 'settings.json')),
+      ],
+      format: 'jsonc',
+      rules: claudeCodeRules,
+    },
+  ],
+  codex: [{ locations: filesOf(codex), format: 'toml', rules: codexRules }],
+  opencode: [{ locations: filesOf(opencode), format: 'jsonc', rules: opencodeRules }],
+  'gemini-cli': [
+    { locations: filesOf(geminiCli), format: 'jsonc', rules: geminiCliRules },
+    {
+      locations: (place) => [{ ...inHome(place, '.gemini', 'policies'), kind: 'folder' }],
+      format: 'toml',
+      rules: geminiCliRules,
+    },
+  ],
+  vscode: [
+    {
+      locations: (place) => filesOf(vscode)(place).filter(({ path }) => path.endsWith('settings.json')),
+      format: 'jsonc',
+      rules: vscodeRules,
+    },
+  ],
+}

@@ -1,0 +1,86 @@
+// Reads what an image archive says of itself, once it is unpacked: an OCI layout (`podman save --format oci-archive`, and docker's own since 25), or the
+// older form of `docker save`. Which layers there are, and in which environment programs of the image run.
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { isRecord, parseJson } from '../../text/json.ts'
+import { ArchiveError, type RootTree } from './root-tree.ts'
+
+export interface ArchivedImage {
+  /** Files on this machine, the lowest first. */
+  layers: string[]
+  /** `NAME=value`, as the image has them. */
+  environment: string[]
+}
+
+type Json = Record<string, unknown>
+
+const MAX_JSON_BYTES = 8 << 20
+const MAX_LAYERS = 1000
+
+/** @returns undefined when the tree is no image archive. @throws ArchiveError for one that is incomplete or holds several images */
+export function readImageArchive(tree: RootTree): ArchivedImage | undefined {
+  // Docker writes both, and the older form needs no choice of a platform. A system may have a file of this name that is something else.
+  const images = tree.fileAt('manifest.json') === undefined ? [] : arrayOf(readJson(tree, 'manifest.json'))
+  const [image, ...others] = images.map(recordOf)
+  if (image && Array.isArray(image['Layers'])) {
+    if (others.length > 0) throw severalImages(images.length)
+    return toImage(tree, image['Layers'].map(textOf), textOf(image['Config']))
+  }
+  return tree.fileAt('oci-layout') === undefined ? undefined : readOciLayout(tree)
+}
+
+function readOciLayout(tree: RootTree): ArchivedImage {
+  let manifest = recordOf(readJson(tree, 'index.json'))
+  // An index may lead to another one, with an image for each platform.
+  for (let depth = 0; depth < 4 && Array.isArray(manifest['manifests']); depth += 1) {
+    const candidates = arrayOf(manifest['manifests']).map(recordOf).filter(isForThisMachine)
+    if (candidates.length !== 1) throw severalImages(candidates.length)
+    manifest = recordOf(readJson(tree, blobOf(candidates[0]!)))
+  }
+  const layers = arrayOf(manifest['layers']).map((layer) => blobOf(recordOf(layer)))
+  return toImage(tree, layers, blobOf(recordOf(manifest['config'])))
+}
+
+/** One that does not say what it is for is taken: there is mostly no other. */
+function isForThisMachine({ platform }: Json): boolean {
+  if (!isRecord(platform)) return true
+  const names: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64' }
+  return platform['os'] === 'linux' && platform['architecture'] === (names[process.arch] ?? process.arch)
+}
+
+function severalImages(count: number): ArchiveError {
+  return new ArchiveError(`holds ${count} images for this machine, not one`)
+}
+
+/** The path of a blob in the archive. */
+function blobOf({ digest }: Json): string {
+  const [, algorithm, hex] = /^(\w{1,20}):([\da-f]{1,128})$/.exec(textOf(digest)) ?? []
+  if (hex === undefined) throw new ArchiveError('has no plain digests')
+  return `blobs/${algorithm}/${hex}`
+}
+
+function toImage(tree: RootTree, layers: readonly string[], configPath: string): ArchivedImage {
+  if (layers.length > MAX_LAYERS) throw new ArchiveError('has too many layers')
+  const config = recordOf(recordOf(readJson(tree, configPath))['config'])
+  return {
+    layers: layers.map((layer) => requiredFile(tree, layer)),
+    environment: arrayOf(config['Env']).map(textOf),
+  }
+}
+
+function readJson(tree: RootTree, name: string): unknown {
+  const file = requiredFile(tree, name)
+  if (statSync(file).size > MAX_JSON_BYTES) throw new ArchiveError(`has a ${name} that is too large`)
+  return parseJson(readFileSync(file, 'utf8'))
+}
+
+function requiredFile(tree: RootTree, name: string): string {
+  const file = tree.fileAt(name)
+  if (file === undefined) throw new ArchiveError(`has no file ${JSON.stringify(name.slice(0, 200))}, which it names`)
+  // Whoever saved it may have kept it from others.
+  chmodSync(file, 0o400)
+  return file
+}
+
+const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const recordOf = (value: unknown): Json => (isRecord(value) ? value : {})
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,20 @@
+// The provider contract for bubblewrap, with the list of processes as the witness of what is left.
+import { runningProcesses } from '../support/processes.ts'
+import { testProvider } from './provider-contract.ts'
+
+const processesOf = (id: string) => runningProcesses().filter(({ command }) => command.includes(`id=${id} `))
+
+export function testBubblewrap(name: 'bubblewrap' | 'bubblewrap-image'): void {
+  testProvider(name, {
+    isLeft: async (id) => processesOf(id).length > 0,
+    killFromOutside: async ({ id }) => {
+      for (const { pid } of processesOf(id)) {
+        try {
+          process.kill(pid, 'SIGKILL')
+        } catch {
+          // It has ended with the one before it.
+        }
+      }
+    },
+  })
+}
