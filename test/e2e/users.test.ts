@@ -84,37 +84,45 @@ describe('what cells of a user keep', () => {
     const bridge = await startHttpBridge()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const owner = await bridge.connect('legacy')
-    const issuer = await startIssuer()
-    const signedIn = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
     expect(await ann!.run(KEEP.replaceAll('OWNER', 'ann'))).not.toMatch(/Error/)
-    const hers = await ann!.run(LOOK)
+    const [hers, ...theirs] = await Promise.all([ann!, ben!, owner].map((client) => client.run(LOOK)))
     expect(hers).toMatch(/report\.txt[^]*kept-by-ann[^]*plan\.txt[^]*secret_of/)
-    for (const other of [ben!, owner]) {
-      const seen = await other.run(LOOK)
+    for (const seen of theirs) {
       expect(seen).toContain('[[], ')
       expect(seen).not.toMatch(/kept-by|plan\.txt|report\.txt|def secret_of|secret_of\(/)
-      const { resources } = await other.client.listResources()
-      expect(resources.map(({ uri }) => uri)).toEqual(['resource://mcp-server-code-execution-mode/capabilities'])
-      await expect(other.client.readResource({ uri: 'sandbridge://artifact/report.txt' })).rejects.toThrow(
-        /report\.txt/,
-      )
-      const [summary] = (await other.client.readResource({ uri: resources[0]!.uri })).contents
-      expect((summary as { text: string }).text).not.toContain('secret_of')
     }
-    // What others keep under the same names stays apart, and another session of hers still has her own.
-    await ben!.run(KEEP.replaceAll('OWNER', 'ben'))
+    // Another session of hers still has it.
     const again = await bridge.connect('legacy', { token: ann!.token })
     expect(await again.run(LOOK)).toContain('kept-by-ann')
-    expect(await again.run(LOOK)).not.toContain('kept-by-ben')
-    const read = await again.client.readResource({ uri: 'sandbridge://artifact/report.txt' })
-    expect(JSON.stringify(read)).toContain('kept-by-ann')
     expect(existsSync(path.join(bridge.home, 'MCPs/users/ann/.sandbridge/artifacts'))).toBe(true)
-    // Somebody who signs in under the name of a token is somebody else.
-    const token = await issuer.sign({ aud: signedIn.url, sub: 'ann' })
-    const stranger = await signedIn.connect('legacy', { token })
-    const [namesake] = await connectAs(signedIn, 'ann')
-    await namesake!.run(KEEP.replaceAll('OWNER', 'ann'))
-    expect(await stranger.run(LOOK)).not.toMatch(/kept-by/)
+  })
+
+  it('is listed and read as a resource by that user alone', async () => {
+    const bridge = await startHttpBridge()
+    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+    await ann!.run(KEEP.replaceAll('OWNER', 'ann'))
+    const uri = 'sandbridge://artifact/report.txt'
+    expect(JSON.stringify(await ann!.client.readResource({ uri }))).toContain('kept-by-ann')
+    const owner = await bridge.connect('legacy')
+    for (const other of [ben!, owner]) {
+      const { resources } = await other.client.listResources()
+      expect(resources.map((one) => one.uri)).toEqual(['resource://mcp-server-code-execution-mode/capabilities'])
+      await expect(other.client.readResource({ uri })).rejects.toThrow(/report\.txt/)
+      const { contents } = await other.client.readResource({ uri: resources[0]!.uri })
+      expect((contents[0] as { text: string }).text).not.toContain('secret_of')
+    }
+  })
+
+  it('stays apart under one name, also where somebody signs in under the name of a token', async () => {
+    const issuer = await startIssuer()
+    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
+    const [ann] = await connectAs(bridge, 'ann')
+    const namesake = await bridge.connect('legacy', { token: await issuer.sign({ aud: bridge.url, sub: 'ann' }) })
+    await ann!.run('runtime.save_memory("last", "of-ann")')
+    expect(await namesake.run('runtime.load_memory("last", None)')).not.toContain('of-ann')
+    await namesake.run('runtime.save_memory("last", "of-the-other")')
+    expect(await ann!.run('runtime.load_memory("last", None)')).toContain('of-ann')
+    expect(await namesake.run('runtime.load_memory("last", None)')).toContain('of-the-other')
   })
 })
 
