@@ -1,16 +1,9 @@
 // Sends what happens to every open page, as server-sent events. A page that does not read is disconnected: it asks again, and gets what it has missed.
 import type { ServerResponse } from 'node:http'
 import type { PageEvent } from './page-event.ts'
-import { snapshotOf, type Snapshot, type Source } from './source.ts'
+import type { PageMessage } from './page-message.ts'
+import { snapshotOf, type Source } from './source.ts'
 import { Sources, type SourcesListener } from './sources.ts'
-
-/** What a page is sent, about one bridge. */
-export type PageMessage = { source: string; title: string } & (
-  | { kind: 'snapshot'; content: Snapshot }
-  | { kind: 'events'; content: PageEvent[] }
-  /** The bridge has ended. */
-  | { kind: 'gone' }
-)
 
 const MAX_PAGES = 100
 /** Events come in bursts. Together they are one message, and an eye sees no sooner. */

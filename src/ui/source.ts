@@ -5,17 +5,9 @@ import type { EventStream } from '../events/event-stream.ts'
 import { answerFrom } from './bridge-routes.ts'
 import { History } from './history.ts'
 import { pageEvent, type PageEvent } from './page-event.ts'
-import type { CellView, QuestionView, SessionView } from './page-state.ts'
+import type { Snapshot } from './page-message.ts'
+import type { CellView } from './page-state.ts'
 import type { Routes } from './route.ts'
-
-/** What a page is sent first. */
-export interface Snapshot {
-  sessions: SessionView[]
-  /** The newest, the oldest of them first. */
-  cells: CellView[]
-  questions: QuestionView[]
-  tokens: [day: string, count: number][]
-}
 
 export type PageListener = (events: readonly PageEvent[]) => void
 

@@ -1,6 +1,6 @@
 // What the page knows: the state of every bridge, kept up by its events. Views are drawn anew after a change, once a frame.
 import { useEffect, useState } from 'preact/hooks'
-import type { PageMessage } from '../../src/ui/live-pages.ts'
+import type { PageMessage } from '../../src/ui/page-message.ts'
 import { applyEvent, type CellView, emptyState, type PageState } from '../../src/ui/page-state.ts'
 import { ApiError, request } from './api.ts'
 
