@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Sandboxes are processes: more test files at once than cores only makes them wait for each other.
-    maxWorkers: 2,
+    // Two cores are half idle with two: sandboxes and servers wait a lot. More than three make each other time out.
+    maxWorkers: 3,
     reporters: ['default', './test/support/tally-reporter.ts'],
   },
 })

@@ -30,7 +30,8 @@ export async function unpackTar(
 ): Promise<void> {
   try {
     const plain = await decompressed(source)
-    const entries = Readable.toWeb(plain).pipeThrough(createTarDecoder({ strict: true }))
+    const stream = Readable.toWeb(plain) as unknown as ReadableStream<Uint8Array>
+    const entries = stream.pipeThrough(createTarDecoder({ strict: true }))
     tree.startLayer()
     for await (const entry of entries) await unpackEntry(entry, tree, options)
   } catch (error) {
