@@ -105,7 +105,7 @@ it('shows what it would do, and checks itself against recorded replies, without 
 
 it('keeps the replies of a run anew with --record', async () => {
   await run('--week', '1')
-  const fixture = () => readFileSync(path.join(home, 'MCPs/.sandbridge/workflows/report/replies.json'), 'utf8')
+  const fixture = () => readFileSync(path.join(home, 'MCPs/.sandbridge/workflows/weekly_report/replies.json'), 'utf8')
   expect(fixture()).toContain('added first Report 1')
   await run('--week', '2')
   expect(fixture()).not.toContain('Report 2')

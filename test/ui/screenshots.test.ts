@@ -117,7 +117,6 @@ describe.skipIf(BROWSER === undefined)('every view (needs Chromium)', () => {
   it.each([
     ['light', 1280],
     ['dark', 1280],
-    ['light', 420],
     ['dark', 420],
   ] as const)(
     'is accessible in %s colours, %i pixels wide',
