@@ -48,6 +48,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   permissions: ['sandbridge permissions', 'sandbridge permissions import claude-code'],
   'permissions list': ['sandbridge permissions list --json'],
   'permissions check': [`sandbridge permissions check github__create_issue '{"owner": "acme"}'`],
+  'permissions allow': ['sandbridge permissions allow github__create_issue'],
   'permissions import': ['sandbridge permissions import claude-code', 'sandbridge permissions import codex --yes'],
   trust: ['sandbridge trust', 'sandbridge trust --list'],
   login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],

@@ -91,5 +91,6 @@ function normalised(text: string, home: string): string {
       // Which engines there are is the machine's.
       .replaceAll(/^(?:usable|–) +(?:podman|docker|bubblewrap) .*\n/gm, '')
       .replace(/\d+(\.\d+)? m?s\b/g, '… s')
+      .replace(/sandbridge log [0-9a-f]{8}/g, 'sandbridge log 3f09a1b2')
   )
 }
