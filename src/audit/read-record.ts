@@ -1,10 +1,9 @@
 // Reads the record back: the lines of all bridges, in the order of their times, those that match.
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
+import { linesOf } from './record-lines.ts'
 
 /** The newest entries that match, oldest first. */
 export async function readRecord(folder: string, filter: RecordFilter, limit: number): Promise<RecordEntry[]> {
@@ -44,8 +43,4 @@ export async function runsOf(folder: string, id: string): Promise<string[]> {
   }
   found.delete('')
   return [...found]
-}
-
-function linesOf(file: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(file), crlfDelay: Infinity })
 }

@@ -1,11 +1,10 @@
 // Reads the record back as runs, each with what it called: a page of them, newest first. Of the files, as many are read as a page needs and no more than
 // a bound; the answer says from where to go on.
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
+import { linesOf } from './record-lines.ts'
 import { cellOf, RunCollector, type RecordedRun, type RunFilter } from './recorded-run.ts'
 
 /** The last run of a page, or a time that all older ones are before. */
@@ -110,15 +109,8 @@ function openedAt(name: string): number {
 }
 
 async function forEachEntry(file: string, take: (entry: RecordEntry) => void): Promise<void> {
-  const stream = createReadStream(file)
-  // A file may be pruned meanwhile.
-  stream.on('error', () => stream.destroy())
-  try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-      const entry = entryOf(line)
-      if (entry) take(entry)
-    }
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  for await (const line of linesOf(file)) {
+    const entry = entryOf(line)
+    if (entry) take(entry)
   }
 }
