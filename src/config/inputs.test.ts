@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { InputAnswers } from './input-answers.ts'
-import { inputsOf, missingInputs } from './inputs.ts'
+import { missingInputs } from './inputs.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
+import { toServerBody } from './server-entry.ts'
 
 const transport = {
   type: 'stdio' as const,
@@ -17,6 +18,12 @@ const definition = (changes: Partial<ServerDefinition> = {}): ServerDefinition =
 })
 const unknown = (id: string): ServerInput => ({ id, type: 'promptString', password: true })
 
+/** What an entry with these inputs in its file is known to need. */
+function inputsOf(inputs: unknown): ServerInput[] {
+  const made = toServerBody({ ...transport, inputs })
+  return 'body' in made ? (made.body.inputs ?? []) : expect.fail(made.reason)
+}
+
 describe('inputs of a file', () => {
   it('are kept for the servers that need them, in the form that says how to ask', () => {
     const list = [
@@ -25,7 +32,7 @@ describe('inputs of a file', () => {
       { id: 'region', type: 'command', command: 'x.y' },
       { id: 'elsewhere', type: 'promptString' },
     ]
-    expect(inputsOf(list, transport)).toEqual([
+    expect(inputsOf(list)).toEqual([
       { id: 'a-key', type: 'promptString', description: 'API key', password: true },
       { id: 'zone', type: 'pickString', options: ['a', 'b'] },
       { id: 'region', type: 'command' },
@@ -33,10 +40,10 @@ describe('inputs of a file', () => {
   })
 
   it('that say nothing that can be understood are plain ones, or none', () => {
-    expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }], transport)).toEqual([
+    expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
       { id: 'zone', type: 'promptString' },
     ])
-    expect(inputsOf({ zone: {} }, transport)).toEqual([])
+    expect(inputsOf({ zone: {} })).toEqual([])
   })
 })
 
