@@ -2,6 +2,7 @@
 import type { Unsearched } from '../catalog/catalog.ts'
 import { oneLine } from '../text/one-line.ts'
 import { ONLY_NAMED } from './scope.ts'
+import type { Session } from '../session/session.ts'
 
 const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
@@ -37,4 +38,25 @@ function withReasons(servers: readonly Unsearched[]): string {
 
 function withRest(shown: string[], count: number): string {
   return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '')
+}
+
+/** Remembers which broken servers a session was told of: each is named once, and again only after it has worked meanwhile. */
+export class BrokenServers {
+  readonly #told = new WeakMap<Session, Set<string>>()
+
+  /**
+   * Those of `unsearched` that the session has not heard of: broken ones once, others every time.
+   * @param within all servers of the search
+   */
+  news(session: Session, within: readonly string[], unsearched: readonly Unsearched[]): Unsearched[] {
+    const told = this.#told.get(session) ?? new Set()
+    this.#told.set(session, told)
+    const broken = new Set(unsearched.filter((server) => server.isBroken).map((server) => server.name))
+    const news = unsearched.filter((server) => !told.has(server.name) || !server.isBroken)
+    for (const name of within) {
+      if (broken.has(name)) told.add(name)
+      else told.delete(name)
+    }
+    return news
+  }
 }
