@@ -338,7 +338,8 @@ export class Bridge {
             const { Audit } = await import('./audit/audit.ts')
             return new Audit({
               stateDir: settings.stateDir,
-              full: settings.audit === 'full',
+              full: settings.audit === 'full' || settings.audit === 'replay',
+              replay: settings.audit === 'replay',
               required: settings.auditRequired,
               version: VERSION,
               redact: (server, text) => redactFor(upstreams, server, text),

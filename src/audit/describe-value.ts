@@ -29,11 +29,13 @@ function shapeAt(value: unknown, depth: number): string {
   return `{${[...shown, ...(keys.length > MAX_KEYS ? ['…'] : [])].join(', ')}}`
 }
 
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
 /** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
 export function hashOf(value: unknown): string {
-  return createHash('sha256')
-    .update(sortedJson(value) ?? 'null')
-    .digest('hex')
+  return sha256(sortedJson(value) ?? 'null')
 }
 
 /** About how many bytes the value takes as JSON. */
