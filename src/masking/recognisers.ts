@@ -177,9 +177,9 @@ function passesLuhn(digits: string): boolean {
 }
 
 /** ISO 13616: the country and check digits go to the end, letters count from 10, and the rest by 97 is 1. */
-function passesIban(iban: string): boolean {
+function passesIban(number: string): boolean {
   let rest = 0
-  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+  for (const character of number.slice(4) + number.slice(0, 4)) {
     const value = Number.parseInt(character, 36)
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97
   }

@@ -1,6 +1,7 @@
 // What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/catalog.ts'
 import { oneLine } from '../text/one-line.ts'
+import { firstOf } from '../text/first-of.ts'
 import { ONLY_NAMED } from './scope.ts'
 import type { Session } from '../session/session.ts'
 
@@ -21,23 +22,19 @@ export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { na
     if (pending.length > 0) sentences.push(`Not searched: ${withReasons(pending)}. Search again later.`)
   }
   if (unloaded.length > 0) {
-    const names = unloaded.slice(0, MAX_SHOWN).map(({ name }) => name)
-    sentences.push(
-      `Not searched, since ${ONLY_NAMED}: ${withRest(names, unloaded.length)}. See runtime.discovered_servers().`,
+    const names = firstOf(
+      unloaded.map(({ name }) => name),
+      MAX_SHOWN,
     )
+    sentences.push(`Not searched, since ${ONLY_NAMED}: ${names}. See runtime.discovered_servers().`)
   }
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
 function withReasons(servers: readonly Unsearched[]): string {
-  const shown = servers
-    .slice(0, MAX_SHOWN)
-    .map(({ name, reason }) => `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`)
-  return withRest(shown, servers.length)
-}
-
-function withRest(shown: string[], count: number): string {
-  return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '')
+  const described = ({ name, reason }: Unsearched) =>
+    `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`
+  return firstOf(servers.map(described), MAX_SHOWN)
 }
 
 /** Remembers which broken servers a session was told of: each is named once, and again only after it has worked meanwhile. */

@@ -1,10 +1,11 @@
+import { EventEmitter, once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { SharedPreparation } from './shared-preparation.ts'
 
 describe('SharedPreparation', () => {
   it('does the work once for all who need it at the same time, and tells each how far it is', async () => {
-    let finish = (_: string): void => {}
-    const work = new Promise<string>((resolve) => (finish = resolve))
+    const finished = new EventEmitter()
+    const work = once(finished, 'finished').then(() => 'ready')
     const tellers: ((message: string) => void)[] = []
     const preparation = new SharedPreparation((onProgress) => {
       tellers.push(onProgress)
@@ -14,7 +15,7 @@ describe('SharedPreparation', () => {
     const first = preparation.get((message) => told.push(`first: ${message}`))
     const second = preparation.get((message) => told.push(`second: ${message}`))
     tellers[0]!('pulling')
-    finish('ready')
+    finished.emit('finished')
     expect(await Promise.all([first, second, preparation.get()])).toEqual(['ready', 'ready', 'ready'])
     tellers[0]!('too late')
     expect(told).toEqual(['first: pulling', 'second: pulling'])

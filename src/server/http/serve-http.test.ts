@@ -197,7 +197,7 @@ describe('a page of another site, in a browser on this machine', () => {
   })
 })
 
-describe('what is no request costs nothing but itself', () => {
+describe('an invalid request fails alone', () => {
   it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
     'the body %j',
     async (body) => {

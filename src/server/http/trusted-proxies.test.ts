@@ -43,9 +43,12 @@ describe('who the client is', () => {
   })
 })
 
-it.each(['', 'localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '1.2.3.4/x', '*'])('%j is no address', (text) => {
-  expect(() => new TrustedProxies([text])).toThrow(/is not an address/)
-})
+it.each(['', 'localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '1.2.3.4/x', '*'])(
+  '%j is not a valid address',
+  (text) => {
+    expect(() => new TrustedProxies([text])).toThrow(/is not an address/)
+  },
+)
 
 describe('requests', () => {
   const PUBLIC = { MCP_BRIDGE_PUBLIC_URL: 'https://bridge.example.com/mcp' }
