@@ -25,7 +25,7 @@ function inputsOf(inputs: unknown): ServerInput[] {
 }
 
 describe('inputs of a file', () => {
-  it('are kept for the servers that need them, in the form that says how to ask', () => {
+  it('inputs of a file are kept for the servers that need them, in the form that says how to ask', () => {
     const list = [
       { id: 'a-key', type: 'promptString', description: 'API key', password: true, default: 7 },
       { id: 'zone', type: 'pickString', options: ['a', { label: 'B', value: 'b' }, 7] },
@@ -39,7 +39,7 @@ describe('inputs of a file', () => {
     ])
   })
 
-  it('that say nothing that can be understood are plain ones, or none', () => {
+  it('inputs of a file that say nothing that can be understood are plain ones, or none', () => {
     expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
       { id: 'zone', type: 'promptString' },
     ])
@@ -68,7 +68,7 @@ describe('answers', () => {
     return { asked, answers: new InputAnswers(ask) }
   }
 
-  it('are asked for once in a process, one at a time, whoever needs them', async () => {
+  it('answers are asked for once in a process, one at a time, whoever needs them', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     const servers = ['one', 'two', 'three'].map((name) => definition({ name }))
     const found = await Promise.all(servers.map((server) => answers.forServer(server, {})))
@@ -76,20 +76,20 @@ describe('answers', () => {
     for (const answer of found) expect([answer('a-key'), answer('zone')]).toEqual(['typed', 'z'])
   })
 
-  it('are for one file', async () => {
+  it('answers are for one file', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     await answers.forServer(definition(), {})
     await answers.forServer(definition({ source: { client: 'vscode', file: '/other.json' } }), {})
     expect(asked).toHaveLength(4)
   })
 
-  it('that are not given are not asked for again', async () => {
+  it('answers that are not given are not asked for again', async () => {
     const { asked, answers } = person({ 'a-key': '', zone: 'z' })
     for (let i = 0; i < 2; i += 1) expect((await answers.forServer(definition(), {}))('a-key')).toBeUndefined()
     expect(asked).toHaveLength(2)
   })
 
-  it('are nobody’s where nobody can be asked', async () => {
+  it('answers are nobody’s where nobody can be asked', async () => {
     expect((await new InputAnswers().forServer(definition(), {}))('a-key')).toBeUndefined()
   })
 
