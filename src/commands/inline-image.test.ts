@@ -1,4 +1,5 @@
 import { PNG } from 'pngjs'
+import { decode } from 'sixel'
 import { expect, it } from 'vitest'
 import { inlineImage } from './inline-image.ts'
 
@@ -49,6 +50,25 @@ it('is sixels where the terminal shows them, on white', async () => {
   expect([...text.matchAll(/#\d+;2;(\d+;\d+;\d+)/g)].map(([, colour]) => colour)).toEqual(
     expect.arrayContaining(['100;0;0', '100;100;100']),
   )
+})
+
+it('looks in sixels as it did', async () => {
+  const size = 60
+  const image = new PNG({ width: size, height: size })
+  for (let at = 0; at < size * size; at += 1) {
+    const [x, y] = [at % size, Math.floor(at / size)]
+    image.data.set([x * 4, y * 4, x < y ? 200 : 20, 255], at * 4)
+  }
+  const text = (await asSixels({ data: PNG.sync.write(image).toString('base64'), mimeType: 'image/png' }))!
+  const shown = decode(text)
+  const off = Array.from({ length: size * size }, (_, at) => {
+    const [x, y] = [at % size, Math.floor(at / size)]
+    const pixel = shown.data32[y * shown.width + x]!
+    const wanted = image.data.subarray(at * 4, at * 4 + 3)
+    return Math.max(...[0, 8, 16].map((shift, channel) => Math.abs(((pixel >> shift) & 255) - wanted[channel]!)))
+  })
+  // Of 3,000 colours 256 are left, and dithering spoils a few dots at the edges.
+  expect(off.filter((difference) => difference > 40).length).toBeLessThan((size * size) / 100)
 })
 
 it.each([

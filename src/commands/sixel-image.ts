@@ -23,14 +23,15 @@ export function sixelImage(data: string): string | undefined {
   }
 }
 
-/** Charts are made for paper: what is transparent in them is white. */
+/** Charts are made for paper: what is transparent in them is white. No Buffer, for the encoder takes its slices for copies. */
 function onWhite(pixels: Uint8Array): Uint8Array {
+  const drawn = new Uint8Array(pixels.length)
   for (let at = 0; at < pixels.length; at += 4) {
     const opacity = pixels[at + 3]! / 255
     for (let channel = at; channel < at + 3; channel += 1) {
-      pixels[channel] = Math.round(pixels[channel]! * opacity + 255 * (1 - opacity))
+      drawn[channel] = Math.round(pixels[channel]! * opacity + 255 * (1 - opacity))
     }
-    pixels[at + 3] = 255
+    drawn[at + 3] = 255
   }
-  return pixels
+  return drawn
 }
