@@ -9,8 +9,8 @@ import { inlineImage } from './inline-image.ts'
 import { print, visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
-import { showStartingServers } from './starting-servers.ts'
 import { TerminalAsker } from './terminal-asker.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
 
 export interface TerminalOptions {
   bar: ProgressBar
@@ -65,5 +65,21 @@ function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: strin
   return (stream, part) => {
     const shown = process[stream].isTTY ? safeForTerminal(part) : part
     bar.around(() => process[stream].write(shown), part.endsWith('\n'))
+  }
+}
+
+const LOOK_EVERY_MS = 200
+
+/** Names the servers that the command waits for, while they start. @returns what ends it */
+function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void {
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    const names = upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === 'starting')
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    bar.waitFor(names.length === 0 ? '' : `starting ${names.join(', ')} (${seconds} s)`)
+  }, LOOK_EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    bar.waitFor('')
   }
 }
