@@ -1,5 +1,5 @@
 // Arguments and results as the record tells of them without repeating them: their shape, their hash, their size. Pure.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sortedJson } from '../text/sorted-json.ts'
 
 const MAX_SHAPE_CHARS = 500
@@ -30,12 +30,12 @@ function shapeAt(value: unknown, depth: number): string {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
 export function hashOf(value: unknown): string {
-  return sha256(sortedJson(value) ?? 'null')
+  return sha256(sortedJson(value))
 }
 
 /** About how many bytes the value takes as JSON. */

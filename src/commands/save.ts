@@ -23,12 +23,12 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
   await withBridge(async (bridge) => {
     const { stateDir } = bridge.settings
     const recorded = await recordedCode(recordFolder(stateDir), runs)
-    const session = bridge.openSession()
+    const session = bridge.sessions.open()
     const saved = await saveFromRecord(
       recorded,
       { title, parameters, ...(description !== undefined && { description }) },
       {
-        run: (code) => bridge.runCell(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
+        run: (code) => bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
         find: (name) => bridge.savedTools.find(name),
         fixtures: new FixtureFile(stateDir, functionName(title)),
       },
