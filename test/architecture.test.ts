@@ -33,7 +33,7 @@ beforeAll(async () => {
   const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
   const log = createLog('error')
   const bridge = await Bridge.open(settings, log)
-  const sessions = oneSession(bridge.openSession())
+  const sessions = oneSession(bridge.sessions.open())
   const server = createServer({ settings, log, getConversation: () => Promise.resolve({ bridge, sessions }) })
   const run = await connect(server)
   expect(await run('print(await mcp_raw.echo(text="warm"))')).toContain('warm')

@@ -1,5 +1,5 @@
 // The record of what models did: an observer that writes a line for every run, call, question, answer, denial, sign-in and change of the configuration.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
@@ -76,7 +76,7 @@ export class Audit implements Subscriber {
         this.#runs.set(event.id, event)
         break
       case 'cell.started':
-        this.#cells.set(event.id, { started: event, codeHash: sha256(event.code) })
+        this.#cells.set(event.id, { started: event, codeHash: hash('sha256', event.code) })
         break
       case 'cell.ended':
         this.#cellEnded(event)
@@ -158,8 +158,4 @@ export class Audit implements Subscriber {
       })
     }
   }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

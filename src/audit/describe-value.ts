@@ -1,5 +1,5 @@
 // Arguments and results as the record tells of them without repeating them: their shape, their hash, their size. Pure.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sortedJson } from '../text/sorted-json.ts'
 
 const MAX_SHAPE_CHARS = 500
@@ -31,9 +31,7 @@ function shapeAt(value: unknown, depth: number): string {
 
 /** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
 export function hashOf(value: unknown): string {
-  return createHash('sha256')
-    .update(sortedJson(value) ?? 'null')
-    .digest('hex')
+  return hash('sha256', sortedJson(value))
 }
 
 /** About how many bytes the value takes as JSON. */

@@ -1,7 +1,7 @@
 // Keeps what is known of each server on disk, one file a server definition: the only I/O of the catalog.
 // A file can be missing, torn, old, or another bridge's: then it is as if it were not there, and it is written anew.
 // The definition itself is in no file; its hash is the file's name, so a change of command, environment or URL starts afresh.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerDefinition } from '../config/server-definition.ts'
@@ -58,14 +58,19 @@ export interface CachedServer {
   lastError?: ServerError
 }
 
+/** Every call under rules asks for one. A definition that changes is another object. */
+const keys = new WeakMap<ServerDefinition['transport'], string>()
+
 /** Identifies a definition by what decides which server it starts; its name, description and place do not. */
-export function definitionKey(definition: ServerDefinition): string {
-  return hash(sortedJson(definition.transport))
+export function definitionKey({ transport }: ServerDefinition): string {
+  const known = keys.get(transport) ?? hash('sha256', sortedJson(transport))
+  keys.set(transport, known)
+  return known
 }
 
 /** Identifies a tool's definition, so that what was learned of an older one is not believed. */
 export function toolFingerprint(tool: UpstreamTool): string {
-  return hash(sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
+  return hash('sha256', sortedJson([tool.inputSchema, tool.description, tool.title])).slice(0, 16)
 }
 
 export class DiskCache {
@@ -179,8 +184,4 @@ function mergeLearned(
   })
   const missing = Object.entries(before).filter(([tool]) => !Object.hasOwn(now, tool))
   return Object.fromEntries([...merged, ...missing])
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -1,7 +1,7 @@
 // `sandbridge add`, `remove` and `update`: servers of a registry. What would run is shown first, then the server is started once and its tools are shown,
 // and only then is it kept.
 import { readFile } from 'node:fs/promises'
-import { CLIENT_INFO, type Bridge } from '../bridge.ts'
+import type { Bridge } from '../bridge.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
@@ -16,6 +16,7 @@ import { count } from '../text/count.ts'
 import { parseJson } from '../text/json.ts'
 import { firstSentence } from '../text/one-line.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
+import { CLIENT_INFO } from '../version.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { confirm } from './confirm.ts'
 import { withBridge } from './open-bridge.ts'
@@ -175,7 +176,7 @@ async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> 
 async function started(
   addition: Addition,
   answers: ReadonlyMap<string, string>,
-  { log, jailPlace: jail }: Bridge,
+  { log, servers: { jailPlace: jail } }: Bridge,
 ): Promise<UpstreamTool[]> {
   const bar = new ProgressBar(process.stderr)
   bar.waitFor(`starting ${addition.name}`)

@@ -37,8 +37,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const { settings, catalog, discovered } = bridge
     const providers = await probeProviders(settings)
     const started = performance.now()
-    const trial = await bridge
-      .runCell(bridge.openSession(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
+    const trial = await bridge.cells
+      .run(bridge.sessions.open(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
       .then(
         ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
         (error: unknown) => ({ ok: false, detail: messageOf(error) }),
@@ -51,7 +51,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     process.exitCode = exitCodeOf(open)
     const jails = await jailsOf(discovered.servers, settings)
     const problems = catalog.servers().filter((server) => server.problem !== undefined)
-    const unmatched = bridge.unmatchedRules()
+    const unmatched = bridge.rules.unmatched()
     const remarks = [...settings.warnings, ...(used ? settingsWithoutEffect(process.env, used.provider) : [])]
     const told = open.map(({ fix: _fix, ...finding }) => finding)
     const about = {

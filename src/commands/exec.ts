@@ -38,7 +38,7 @@ export async function exec(file: string | undefined, options: ExecOptions): Prom
     timeLimit = new TimeLimit(request.timeoutMs)
     const cell = { ...request, timeLimit }
     const shown = { bar, json: options.json === true, images: options.images ?? '.' }
-    process.exitCode = (await runInTerminal(bridge, bridge.openSession(), cell, shown)) ? 0 : 1
+    process.exitCode = (await runInTerminal(bridge, bridge.sessions.open(), cell, shown)) ? 0 : 1
   }, ask)
 }
 

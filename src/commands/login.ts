@@ -1,10 +1,11 @@
 // `sandbridge login SERVER` and `logout`: sign in to a remote server in the browser; the tokens serve every bridge of this user.
 import { createInterface } from 'node:readline/promises'
-import { type Bridge, CLIENT_INFO } from '../bridge.ts'
+import type { Bridge } from '../bridge.ts'
 import type { RemoteServer } from '../config/server-definition.ts'
 import { BridgeError } from '../errors.ts'
 import { openBrowser } from '../process/open-browser.ts'
 import { login as signIn } from '../upstream/auth/login.ts'
+import { CLIENT_INFO } from '../version.ts'
 import { withBridge } from './open-bridge.ts'
 import { print, printJson, visible } from './print.ts'
 
@@ -20,7 +21,7 @@ export async function login(server: string, options: LoginOptions): Promise<void
     const { wasNeeded } = await signIn({
       name: server,
       server: await remoteServer(bridge, server),
-      store: bridge.tokenStore,
+      store: bridge.servers.tokenStore,
       clientMetadataUrl: bridge.settings.clientMetadataUrl,
       clientInfo: CLIENT_INFO,
       signal: cancelled.signal,
@@ -40,7 +41,7 @@ export async function login(server: string, options: LoginOptions): Promise<void
 
 export async function logout(server: string): Promise<void> {
   await withBridge(async (bridge) => {
-    await bridge.tokenStore.update((await remoteServer(bridge, server)).url, (grants) => {
+    await bridge.servers.tokenStore.update((await remoteServer(bridge, server)).url, (grants) => {
       grants.byIssuer = {}
       delete grants.latest
       delete grants.missingScope
@@ -51,7 +52,7 @@ export async function logout(server: string): Promise<void> {
 
 async function remoteServer(bridge: Bridge, name: string): Promise<RemoteServer> {
   const definition = bridge.discovered.servers.find((server) => server.name === name)
-  const transport = definition && (await bridge.resolveTransport(definition))
+  const transport = definition && (await bridge.servers.resolveTransport(definition))
   if (transport && transport.type !== 'stdio' && !transport.oauth) return transport
   if (transport?.type !== 'stdio' && transport?.oauth) {
     throw new BridgeError('CONFIG_INVALID', `Server '${name}' signs in with the client secret of its definition`, {

@@ -23,9 +23,9 @@ interface ToolPermission {
 export async function listPermissions(options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
     const tools = toolPermissions(bridge)
-    const unmatched = bridge.unmatchedRules()
+    const unmatched = bridge.rules.unmatched()
     if (options.json) return printJson({ preset: bridge.settings.permissions, tools, unmatched })
-    if (bridge.permissions === undefined) return printEmpty(ALL_ALLOWED)
+    if (bridge.rules.shared === undefined) return printEmpty(ALL_ALLOWED)
     printTable(
       tools.map(({ server, tool, standing, because }): Cell[] => [
         `${server}__${tool}`,
@@ -41,7 +41,8 @@ export async function listPermissions(options: { json?: boolean }): Promise<void
   })
 }
 
-function toolPermissions({ catalog, permissions, settings }: Bridge): ToolPermission[] {
+function toolPermissions({ catalog, rules: inForce, settings }: Bridge): ToolPermission[] {
+  const permissions = inForce.shared
   return catalog.servers().flatMap(({ name }) =>
     catalog.details(name).tools.map((tool) => {
       const subject = permissions?.subject(tool)
@@ -78,7 +79,7 @@ export async function checkPermission(
   }
   await withBridge(async (bridge) => {
     const tool = await namedTool(bridge, name)
-    const { permissions } = bridge
+    const permissions = bridge.rules.shared
     const decision = permissions && validate(permissions.policy, { ...permissions.subject(tool), args })
     const verdict = decision?.verdict ?? 'allow'
     const because = decision ? reasonOf(decision, bridge.settings.permissions) : ALL_ALLOWED
@@ -95,7 +96,7 @@ export async function checkPermission(
 /** What the answer "yes, this tool always" does, for tools that ask. @throws BridgeError for a tool that is not known, or that is denied */
 export async function allowTools(names: readonly string[], options: { json?: boolean }): Promise<void> {
   await withBridge(async (bridge) => {
-    const { permissions } = bridge
+    const permissions = bridge.rules.shared
     const tools = await Promise.all(names.map((name) => namedTool(bridge, name)))
     for (const tool of permissions ? tools : []) {
       if (permissions?.standing(tool) !== 'denied') continue

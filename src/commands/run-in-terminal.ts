@@ -1,7 +1,8 @@
 // One cell as a person at a terminal sees it: its output as it is printed, then its value, its images as files, and on a terminal that can, in place.
-import type { Bridge, RunCellRequest } from '../bridge.ts'
+import type { Bridge } from '../bridge.ts'
+import type { RunCellRequest } from '../bridge/cells.ts'
 import type { MediaBlock } from '../render/bundle.ts'
-import { renderResult } from '../render/render-result.ts'
+import { renderResult, withParts } from '../render/render-result.ts'
 import type { Session } from '../session/session.ts'
 import { safeForTerminal } from '../text/terminal-text.ts'
 import { inlineImage } from './inline-image.ts'
@@ -32,12 +33,15 @@ export async function runInTerminal(
   const asker = new TerminalAsker(bar, request.timeLimit)
   // Whoever answers elsewhere answers too late: the session ends with this command.
   const whole = { ...request, ...listeners, asker, forPerson: true, keepsQuestions: false }
-  const result = await bridge.runCell(session, whole).finally(() => {
+  const result = await bridge.cells.run(session, whole).finally(() => {
     stop()
     bar.clear()
   })
   const rest = live ? { ...result, stdout: '', stderr: '' } : result
-  const { content, isError } = renderResult(rest, { mode: json ? 'json' : 'compact', outputTokens: Infinity })
+  const { content, isError } = renderResult(withParts(rest), {
+    mode: json ? 'json' : 'compact',
+    outputTokens: Infinity,
+  })
   const [block] = content
   const text = block?.type === 'text' ? block.text : ''
   if (live && text !== '(no output)') print(text)

@@ -124,7 +124,7 @@ async function run(
   const timeoutMs = seconds * 1000
   const request = { code: codeFor(workflow, args), timeoutMs, timeLimit: new TimeLimit(timeoutMs), upstreams }
   const shown = { bar: new ProgressBar(process.stderr), json: json === true, images }
-  return runInTerminal(bridge, bridge.openSession(), request, shown)
+  return runInTerminal(bridge, bridge.sessions.open(), request, shown)
 }
 
 function showPlan({ workflow, version }: Workflow, args: Record<string, unknown>, { json }: RunOptions): void {

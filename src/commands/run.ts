@@ -35,7 +35,7 @@ export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<v
     const bridge = await Bridge.open(settings, log, { servePage: pageOnDemand })
     offerPage(bridge)
     await page?.serve(bridge)
-    return { bridge, sessions: oneSession(bridge.openSession()) }
+    return { bridge, sessions: oneSession(bridge.sessions.open()) }
   }
   if (page) conversation = open()
   const runs = new OpenRuns()

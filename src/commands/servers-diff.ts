@@ -20,13 +20,13 @@ export async function printDiff(bridge: Bridge, options: { json?: boolean; accep
   for (const definition of bridge.discovered.servers) {
     const tools = bridge.catalog.details(definition.name).tools.map((tool) => tool.definition)
     const key = definitionKey(definition)
-    const first = await bridge.firstListings.first(key)
+    const first = await bridge.servers.firstListings.first(key)
     changes.push(...changesOf(definition.name, first, tools))
     for (const tool of tools) {
       const found = suspiciousWords(JSON.stringify(shown(tool)), tool.hidesWords === true)
       warnings.push(...found.map((what) => `${definition.name}.${tool.name}: ${what}`))
     }
-    if (options.accept) await bridge.firstListings.accept(key, tools)
+    if (options.accept) await bridge.servers.firstListings.accept(key, tools)
   }
   if (options.json) return printJson({ changes, warnings, accepted: options.accept === true })
   for (const warning of warnings) printStyled('yellow', `Look at ${warning}`)

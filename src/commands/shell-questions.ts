@@ -18,14 +18,14 @@ export async function isUnfinished(bridge: Bridge, session: Session, code: strin
     timeoutMs: TIMEOUT_MS,
     aside: true,
   } as const
-  const { stdout } = await bridge.runCell(session, { ...request, onPreparing })
+  const { stdout } = await bridge.cells.run(session, { ...request, onPreparing })
   bar.clear()
   return stdout.trim() === 'True'
 }
 
 /** @param code up to where the words are wanted */
 export function completionsAfter(bridge: Bridge, session: Session, code: string): Promise<Completions> {
-  return completionsIn((asked) => bridge.runCell(session, { code: asked, timeoutMs: TIMEOUT_MS, aside: true }), code)
+  return completionsIn((asked) => bridge.cells.run(session, { code: asked, timeoutMs: TIMEOUT_MS, aside: true }), code)
 }
 
 /** A text as Python writes it; JSON does it the same way. */

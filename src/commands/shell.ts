@@ -49,7 +49,7 @@ interface Terminal {
 }
 
 async function readAndRun(bridge: Bridge, terminal: Terminal): Promise<void> {
-  const session = bridge.openSession()
+  const session = bridge.sessions.open()
   const historyFile = path.join(bridge.settings.stateDir, '.sandbridge', 'shell-history')
   const lines: string[] = []
   const input = new ShellInput(await readHistory(historyFile), (line) =>

@@ -42,7 +42,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
   const { catalog, upstreams, scope, session, onUpstreamProgress, permissions } = context
   const serverName = allowedServer(server, catalog, scope)
   return withUser(serverName, context, cancellation, async function callFoundTool() {
-    if (permissions) await permissions.ready(serverName, cancellation.signal)
+    if (permissions) await permissions.ready(serverName, cancellation)
     const found = catalog.knownTool(serverName, tool) ?? (await catalog.findTool(serverName, tool, cancellation.signal))
     permissions?.refuseDenied(found)
     if (found.method) {
@@ -55,7 +55,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       const { signal } = cancellation
       bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))
     }
-    const admitted = permissions ? await permissions.admit(found, bound, cancellation.signal) : { args: bound }
+    const admitted = permissions ? await permissions.admit(found, bound, cancellation) : { args: bound }
     const call = { kind: 'tool', server: serverName, name: found.name, ...admitted } as const
     const result = await observed(context, call, ({ meta, onProgress: tell }) => {
       const options: CallOptions = { signal: cancellation, ...(meta && { meta }) }

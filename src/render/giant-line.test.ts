@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../text/estimate-tokens.ts'
-import { renderResult } from './render-result.ts'
+import { renderResult, withParts } from './render-result.ts'
 
 const rendered = (stdout: string) => {
   const result = {
@@ -15,7 +15,7 @@ const rendered = (stdout: string) => {
     durationMs: 1,
     timeoutMs: 1,
   }
-  const [block] = renderResult(result, { mode: 'compact', outputTokens: 4_000, structured: 'never' }).content
+  const [block] = renderResult(withParts(result), { mode: 'compact', outputTokens: 4_000, structured: 'never' }).content
   return block?.type === 'text' ? block.text : ''
 }
 

@@ -28,10 +28,15 @@ export function partsOf(result: CellResult, notes: string[]): Part[] {
     // The traceback of an interrupted cell is shown too: it says where the time went.
     error && { kind: 'error', text: plainText(errorText(error)) },
     value && { kind: 'value', text: textOf(value) ?? '', ...jsonIn(value) },
-    ...notes.map((note): Part => ({ kind: 'note', text: plainText(note) })),
   ]
-  return withoutRepeats(shown.filter((part): part is Part => !!part && part.text.trim() !== ''))
+  return [...withoutRepeats(shown.filter((part): part is Part => !!part && isShown(part))), ...noteParts(notes)]
 }
+
+export function noteParts(notes: readonly string[]): Part[] {
+  return notes.map((note): Part => ({ kind: 'note', text: plainText(note) })).filter(isShown)
+}
+
+const isShown = ({ text }: Part): boolean => text.trim() !== ''
 
 /** The parts as one text: what a person would expect in a terminal, with the bridge's own words in brackets. */
 export function joinParts(parts: Part[]): string {

@@ -2,19 +2,21 @@ import { decode as decodeToon } from '@toon-format/toon'
 import { describe, expect, it } from 'vitest'
 import type { CellResult } from '../cell/cell-result.ts'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { type RenderedResult, renderResult, wholeText } from './render-result.ts'
+import { joinParts } from './parts.ts'
+import { type RenderedResult, renderResult, type ShownResult, withParts } from './render-result.ts'
 
-const result = (extra: Partial<CellResult> = {}): CellResult => ({
-  status: 'ok',
-  stdout: '',
-  stderr: '',
-  displays: [],
-  notes: [],
-  stateLost: false,
-  durationMs: 5,
-  timeoutMs: 30_000,
-  ...extra,
-})
+const result = (extra: Partial<CellResult> = {}): ShownResult =>
+  withParts({
+    status: 'ok',
+    stdout: '',
+    stderr: '',
+    displays: [],
+    notes: [],
+    stateLost: false,
+    durationMs: 5,
+    timeoutMs: 30_000,
+    ...extra,
+  })
 
 const render = (
   extra: Partial<CellResult> = {},
@@ -92,8 +94,9 @@ describe('a form that loses nothing', () => {
   })
 
   it('marks no result with an image as an error for a client that turns errors into text', () => {
-    const failed = result({ status: 'error', error: { name: 'E', message: 'm', traceback: 't' } })
-    const withImage = { ...failed, displays: [image] }
+    const error = { name: 'E', message: 'm', traceback: 't' }
+    const failed = result({ status: 'error', error })
+    const withImage = result({ status: 'error', error, displays: [image] })
     expect(renderResult(failed, { ...options, errorsAsJson: true }).isError).toBe(true)
     expect(renderResult(withImage, { ...options, errorsAsJson: true }).isError).toBe(false)
     expect(renderResult(withImage, options).isError).toBe(true)
@@ -153,7 +156,7 @@ describe('the budget', () => {
     const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
     const { text } = render(fields, 'compact', 500)
     const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const whole = Array.from(wholeText(result(fields)))
+    const whole = Array.from(joinParts(result(fields).parts))
     const [head, tail] = text.split(/\n… .* …\n/)
     expect(head).toBe(whole.slice(0, from).join('').trimEnd())
     expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)

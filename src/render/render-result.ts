@@ -5,7 +5,7 @@ import { linksTo, type ResourceLink } from './artifact-links.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../text/cut-middle.ts'
 import { estimateTokens, fitsTokens } from '../text/estimate-tokens.ts'
-import { cutParts, joinParts, type Part, partsOf } from './parts.ts'
+import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
 import { PythonPositions } from './python-positions.ts'
 import { plainText } from '../text/terminal-text.ts'
 
@@ -40,13 +40,13 @@ const MAX_ROUNDS = 8
 const MAX_MESSAGE_CHARS = 500
 const MAX_NAME_CHARS = 100
 
-export function renderResult(result: CellResult, options: RenderOptions): RenderedResult {
+export function renderResult(result: ShownResult, options: RenderOptions): RenderedResult {
   const { outputTokens, structured = 'where-lossless', errorsAsJson = false, note } = options
   const media = mediaOf([...result.displays, ...(result.value ? [result.value] : [])])
   const saved = linksTo(result.artifacts ?? [], outputTokens)
   const budget = outputTokens - saved.tokens
-  const notes = notesOf(result, [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes])
-  const { text, data } = withinBudget(result, partsOf(result, notes), options, budget)
+  const more = [...(note === undefined ? [] : [note]), ...media.notes, ...saved.notes]
+  const { text, data } = withinBudget(result, [...result.parts, ...noteParts(more)], options, budget)
   const bothFit = fitsTokens(text + JSON.stringify(data), budget)
   const beside = [...media.blocks, ...saved.links]
   const isSent = bothFit && (structured === 'always' || (structured === 'where-lossless' && beside.length === 0))
@@ -57,9 +57,13 @@ export function renderResult(result: CellResult, options: RenderOptions): Render
   }
 }
 
-/** All that a cell has to show, uncut, as it is kept for later. */
-export function wholeText(result: CellResult): string {
-  return joinParts(partsOf(result, notesOf(result)))
+/** A result with all that it has to show, uncut: what is kept for later, and what a reader's share is cut from. */
+export interface ShownResult extends CellResult {
+  parts: Part[]
+}
+
+export function withParts(result: CellResult): ShownResult {
+  return { ...result, parts: partsOf(result, [...statusNotes(result), ...result.notes]) }
 }
 
 type Data = Record<string, unknown>
@@ -154,10 +158,6 @@ export function written(data: Data, mode: 'toon' | 'json'): string {
   if (mode === 'json') return json
   const toon = encodeToon(data)
   return toon.length <= json.length ? toon : json
-}
-
-function notesOf(result: CellResult, more: string[] = []): string[] {
-  return [...statusNotes(result), ...result.notes, ...more]
 }
 
 function statusNotes({ status, stateLost, carriedOver, timeoutMs }: CellResult): string[] {

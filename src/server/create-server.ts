@@ -176,7 +176,7 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions } = await getConversation()
-    const listed = await listArtifactResources(bridge.stateOf(parts.user).artifacts, maskerFor(bridge, sessions))
+    const listed = await listArtifactResources(bridge.users.of(parts.user).state.artifacts, maskerFor(bridge, sessions))
     return { resources: [CAPABILITIES_RESOURCE, ...listed] }
   })
 
@@ -187,7 +187,7 @@ export function createServer(parts: ServerParts): Server {
     try {
       return (
         readOutputResource(sessions.readable(), uri) ??
-        (await readArtifactResource(bridge.stateOf(parts.user).artifacts, uri, maskerFor(bridge, sessions)))
+        (await readArtifactResource(bridge.users.of(parts.user).state.artifacts, uri, maskerFor(bridge, sessions)))
       )
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(error), { uri })
@@ -268,7 +268,7 @@ async function runPython(
     run.pauses(timeLimit)
     const { listeners } = run.progress
     const inSession = async function runInSession(session: Session, newHandle?: string): Promise<CallToolResult> {
-      const result = await bridge.runCell(session, {
+      const result = await bridge.cells.run(session, {
         ...request,
         ...listeners,
         timeLimit,

@@ -1,7 +1,7 @@
 // Cells that come to nothing, run in a kernel that waits for its session: the first real one does not pay for what the kernel and we do at a first time.
 import { BridgeError } from '../errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { renderResult } from '../render/render-result.ts'
+import { renderResult, withParts } from '../render/render-result.ts'
 import { CellRun } from './cell-run.ts'
 
 const CELLS = ['0', 'print(0)', "await __import__('asyncio').sleep(0)", '0/0']
@@ -12,7 +12,7 @@ export async function warmUp(kernel: Kernel, timeoutMs = TIMEOUT_MS): Promise<vo
   for (const code of CELLS) {
     const request = { code, timeoutMs, servers: [], onCall: () => Promise.resolve(null) }
     const result = await new CellRun(kernel, request, { cell: 0 }).result()
-    renderResult(result, { mode: 'compact', outputTokens: 1_000 })
+    renderResult(withParts(result), { mode: 'compact', outputTokens: 1_000 })
     if (result.status !== 'ok' && result.status !== 'error') {
       await kernel.dispose()
       throw new BridgeError('KERNEL_DIED', `The sandbox could not run its first cell: ${result.notes.join(' ')}`)

@@ -16,7 +16,7 @@ const session = nameParam.optional()
 export function createBridgeRoutes(bridge: Bridge): Routes {
   const notebook = new Notebook(bridge)
   return new Map([
-    post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.interruptCell(id) })),
+    post('interrupt', z.object({ id: nameParam }), ({ id }) => ({ wasRunning: bridge.cells.interrupt(id) })),
     get('servers', z.object({}), () => serverList(bridge)),
     get('server', server, ({ name }) => serverDetails(bridge, name)),
     post('server/restart', server, async ({ name }) => {

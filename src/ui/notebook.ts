@@ -27,11 +27,11 @@ export class Notebook {
 
   /** The session that no conversation has. */
   get own(): Session {
-    this.#own ??= this.#bridge.openSession()
+    this.#own ??= this.#bridge.sessions.open()
     return this.#own
   }
 
-  /** The cell itself comes as events. @throws BridgeError TOOL_ARGUMENTS_INVALID for a session that is over, and what Bridge.runCell throws */
+  /** The cell itself comes as events. @throws BridgeError TOOL_ARGUMENTS_INVALID for a session that is over, and what Cells.run throws */
   async run(code: string, session?: string): Promise<Outcome> {
     const place = this.#find(session)
     const { cell, status, notes, error } = await this.#run(place, code, { guest: place !== this.#own })
@@ -54,7 +54,7 @@ export class Notebook {
 
   #find(id: string | undefined): Session {
     if (id === undefined) return this.own
-    const session = this.#bridge.findSession(id)
+    const session = this.#bridge.sessions.find(id)
     if (session) return session
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This session has ended', { hint: 'Choose another one.' })
   }
@@ -64,7 +64,7 @@ export class Notebook {
     code: string,
     how: Partial<Pick<CellRequest, 'timeoutMs' | 'aside' | 'guest'>>,
   ): Promise<CellResult> {
-    return this.#bridge.runCell(session, {
+    return this.#bridge.cells.run(session, {
       code,
       timeoutMs: this.#bridge.settings.timeoutMs,
       ...how,

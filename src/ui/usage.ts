@@ -9,14 +9,14 @@ export interface UsageView {
 
 const FRESH_MS = 1_000
 
-export function sharedUsage(bridge: Pick<Bridge, 'usage'>): () => Promise<UsageView[]> {
+export function sharedUsage({ sessions }: Bridge): () => Promise<UsageView[]> {
   let last: Promise<UsageView[]> | undefined
   let askedAt = -Infinity
   return () => {
     const now = performance.now()
     if (last && now - askedAt < FRESH_MS) return last
     askedAt = now
-    last = bridge.usage()
+    last = sessions.usage()
     return last
   }
 }

@@ -41,7 +41,8 @@ export async function readKept(home: string) {
     const { tools, broken } = await bridge.savedTools.list()
     const trusted = await createTrustStore(settings.stateDir).list()
     const tokenOf = async (name: string) =>
-      (await bridge.tokenStore.read(`http://127.0.0.1/${name}`)).byIssuer['http://127.0.0.1']?.tokens?.access_token
+      (await bridge.servers.tokenStore.read(`http://127.0.0.1/${name}`)).byIssuer['http://127.0.0.1']?.tokens
+        ?.access_token
     await bridge.catalog.readAhead()
     return {
       artifacts: artifacts.map(({ name }) => name),

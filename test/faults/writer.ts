@@ -21,7 +21,7 @@ for (let index = 0; index < count; index += 1) {
   await Promise.all([
     bridge.artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
     bridge.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
-    bridge.tokenStore.update(`http://127.0.0.1/${name}`, (grants) => {
+    bridge.servers.tokenStore.update(`http://127.0.0.1/${name}`, (grants) => {
       grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name, token_type: 'bearer' } }
     }),
     trust.trust(path.join(home, name), name),

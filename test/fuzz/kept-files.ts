@@ -45,7 +45,7 @@ async function fill(): Promise<void> {
       await bridge.artifacts.save(name, Buffer.from(`the ${name} artifact`))
       await bridge.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
     }
-    await bridge.tokenStore.update(SERVER_URL, (grants) => {
+    await bridge.servers.tokenStore.update(SERVER_URL, (grants) => {
       grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret', token_type: 'bearer' } }
     })
     bridge.catalog.toolsChanged('known', [{ name: 'one_tool', inputSchema: { type: 'object' } }], 'Instructions')
@@ -85,7 +85,7 @@ export async function keptFiles(): Promise<Family> {
           )
           await bridge.catalog.readAhead()
           assertHolds(bridge.catalog.servers().length === 1, 'no kept file takes a configured server away')
-          await bridge.tokenStore.read(SERVER_URL).catch((error: unknown) => {
+          await bridge.servers.tokenStore.read(SERVER_URL).catch((error: unknown) => {
             assertHolds(BridgeError.isInstance(error), 'a damaged token file is said in words')
           })
         })

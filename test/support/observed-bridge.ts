@@ -42,7 +42,7 @@ export async function openObserved(options: ObservedOptions = {}): Promise<Obser
   const bridge = await Bridge.open(settings, SILENT)
   const events: BridgeEvent[] = []
   if (!options.unobserved) bridge.events.subscribe({ name: 'test', receive: (batch) => void events.push(...batch) })
-  const sessions = oneSession(bridge.openSession())
+  const sessions = oneSession(bridge.sessions.open())
   const server = createServer({ settings, log: SILENT, getConversation: () => Promise.resolve({ bridge, sessions }) })
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
   const client = new Client({ name: 'observer', version: '7' }, { capabilities: options.capabilities ?? {} })

@@ -40,7 +40,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
 
   it('shows the memory and the processor time of a sandbox while somebody looks', async () => {
     const { page, bridge, run, problems } = await openPage()
-    const asked = vi.spyOn(bridge, 'usage')
+    const asked = vi.spyOn(bridge.sessions, 'usage')
     await goTo(page, 'Cost')
     await run('sum(range(3_000_000))')
     expect(asked).not.toHaveBeenCalled()

@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import type { Bridge } from '../../bridge.ts'
 import { messageOf } from '../../errors.ts'
+import type { Session } from '../../session/session.ts'
 import type { Finding } from './finding.ts'
 import { tryFilter } from './try-filter.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
@@ -14,7 +15,7 @@ const MIB = 1 << 20
 
 export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
   // One for all: a start takes longer than what is tried.
-  const session = bridge.openSession()
+  const session = bridge.sessions.open()
   try {
     const tryCell = tryCellIn(session, bridge)
     return [
@@ -29,13 +30,13 @@ export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
     const message = `The sandbox could not be tried: ${messageOf(error)}`
     return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
   } finally {
-    await bridge.closeSession(session)
+    await bridge.sessions.close(session)
   }
 }
 
-function tryCellIn(session: ReturnType<Bridge['openSession']>, bridge: Bridge): TryCell {
+function tryCellIn(session: Session, bridge: Bridge): TryCell {
   return async (code, timeoutMs = TIMEOUT_MS) => {
-    const { status, stdout } = await bridge.runCell(session, { code, timeoutMs })
+    const { status, stdout } = await bridge.cells.run(session, { code, timeoutMs })
     const { provider } = await bridge.findProvider(() => {})
     return { status, printed: stdout.trim(), provider: provider.name }
   }
@@ -60,9 +61,9 @@ async function checkNetwork(bridge: Bridge): Promise<Finding[]> {
     '        pass',
     'print(",".join(reached))',
   ].join('\n')
-  const session = bridge.openSession()
+  const session = bridge.sessions.open()
   try {
-    await bridge.runCell(session, { code, timeoutMs: TIMEOUT_MS })
+    await bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS })
     // By what came in, and not by what the cell says.
     const reached = listening.filter((one) => one.connections() > 0).map(({ address }) => address)
     if (reached.length === 0) {
@@ -78,7 +79,7 @@ async function checkNetwork(bridge: Bridge): Promise<Finding[]> {
     const advice = 'Do not run untrusted code here. Set MCP_BRIDGE_RUNTIME to another sandbox, and report this.'
     return [{ check: 'network', level: 'broken', message, advice }]
   } finally {
-    await bridge.closeSession(session)
+    await bridge.sessions.close(session)
     for (const one of listening) one.close()
   }
 }
@@ -97,10 +98,10 @@ async function listenAt(address: string) {
 
 async function checkMemory(bridge: Bridge): Promise<Finding[]> {
   const { memoryBytes } = bridge.settings
-  const session = bridge.openSession()
+  const session = bridge.sessions.open()
   const wanted = memoryBytes + 128 * MIB
   try {
-    const { status } = await bridge.runCell(session, {
+    const { status } = await bridge.cells.run(session, {
       code: `held = []\nfor _ in range(${Math.ceil(wanted / MIB)}):\n    held.append(bytearray(b"x") * ${MIB})\nlen(held)`,
       timeoutMs: TIMEOUT_MS,
     })
@@ -109,6 +110,6 @@ async function checkMemory(bridge: Bridge): Promise<Finding[]> {
     const advice = 'See docs/security.md, "Memory without a cgroup", for what this engine can hold.'
     return [{ check: 'memory', level: 'warning', message: `A cell has taken more than ${limit}.`, advice }]
   } finally {
-    await bridge.closeSession(session)
+    await bridge.sessions.close(session)
   }
 }

@@ -45,7 +45,7 @@ interface ProxyOptions {
 }
 
 /** How a server of a registry becomes one of the user's. */
-interface AddedServersAccess {
+export interface AddedServersAccess {
   /** `podman` or `docker`. */
   engine(): Promise<string>
   /** In a jail, where one can be made. */

@@ -35,7 +35,7 @@ type Serve = (
 ) => Promise<unknown>
 
 const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), { signal })
   const found = await upstreams.listResources(method.server, signal)
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
@@ -46,7 +46,7 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
   const { catalog, upstreams, signal, permissions } = context
   const bound = catalog.bind(method, args, kwargs)
-  const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, signal) : { args: bound }
+  const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
   const uri = String(sent['uri'])
   const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...id } as const
   const result = await observed(context, call, ({ meta }) => upstreams.readResource(method.server, uri, signal, meta))
@@ -55,7 +55,7 @@ const readResource: Serve = async (method, args, kwargs, raw, context) => {
 }
 
 const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, catalog.bind(method, args, kwargs), signal)
+  await permissions?.admit(method, catalog.bind(method, args, kwargs), { signal })
   const found = await upstreams.listPrompts(method.server, signal)
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
@@ -66,7 +66,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(catalog.bind(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
-  const admitted = await permissions?.admit(method, { name, arguments: given }, signal)
+  const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
   const id = admitted?.id === undefined ? {} : { id: admitted.id }
   const call = { kind: 'prompt', server: method.server, name, args: given, ...id } as const
   const result = await observed(context, call, ({ meta }) =>

@@ -1,6 +1,6 @@
 // How a call is shown to the person who is to allow it: every argument, those that decide what happens to whom first, and nothing that shows as
 // something else than it is. No word of the server is among them. Pure.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Call } from '../../policy/policy.ts'
 import { sortedJson } from '../../text/sorted-json.ts'
 import { visibleInline } from '../../text/visible.ts'
@@ -37,7 +37,7 @@ export function shapeOf({ args }: Pick<Call, 'args'>): string {
 
 /** What a call is known by when it comes again: all of its arguments. */
 export function argumentsHash(args: Readonly<Record<string, unknown>>): string {
-  return createHash('sha256').update(sortedJson(args)).digest('hex')
+  return hash('sha256', sortedJson(args))
 }
 
 function collect(value: unknown, path: string, into: { path: string; text: string }[]): void {
@@ -59,7 +59,7 @@ function shownText(text: string): string {
 }
 
 function hashed(text: string): string {
-  return `SHA-256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+  return `SHA-256 ${hash('sha256', text).slice(0, 16)}`
 }
 
 function lastName(path: string): string {

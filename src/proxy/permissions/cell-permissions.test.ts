@@ -75,7 +75,7 @@ it('of clients that never answer, no more than fifty are open, and each ends wit
     },
   }
   const controller = new AbortController()
-  const calls = Array.from({ length: COUNT }, () => outcomeOf(cellOf(never).admit(TOOL, { id: 1 }, controller.signal)))
+  const calls = Array.from({ length: COUNT }, () => outcomeOf(cellOf(never).admit(TOOL, { id: 1 }, controller)))
   const refused: string[] = []
   for (const call of calls) void call.then((outcome) => refused.push(outcome))
   while (refused.length < COUNT - MOST) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -90,13 +90,13 @@ it('of clients that never answer, no more than fifty are open, and each ends wit
     ...never,
     ask: () => Promise.resolve({ action: 'accept', content: { answer: 'yes, this once' } }),
   }
-  expect(await outcomeOf(cellOf(yes).admit(TOOL, { id: 1 }, new AbortController().signal))).toBe('made')
+  expect(await outcomeOf(cellOf(yes).admit(TOOL, { id: 1 }, new AbortController()))).toBe('made')
 })
 
 it('of clients that cannot ask, no more than fifty are kept on disk, and none is left behind', async () => {
   const { questions, cellOf, files } = await open()
   const { signal } = new AbortController()
-  const calls = Array.from({ length: COUNT }, () => outcomeOf(cellOf(undefined).admit(TOOL, { id: 1 }, signal)))
+  const calls = Array.from({ length: COUNT }, () => outcomeOf(cellOf(undefined).admit(TOOL, { id: 1 }, { signal })))
   const outcomes = await Promise.all(calls)
   expect(outcomes.filter((text) => text.includes('too many questions are open'))).toHaveLength(COUNT - MOST)
   expect(outcomes.filter((text) => text.includes('this client cannot ask its user'))).toHaveLength(MOST)
@@ -118,6 +118,6 @@ it.each(['before', 'after', 'never'])('a call that is given up %s the answer com
       return Promise.resolve(answer)
     },
   }
-  const outcome = await outcomeOf(cellOf(asker).admit(TOOL, { id: 1 }, controller.signal))
+  const outcome = await outcomeOf(cellOf(asker).admit(TOOL, { id: 1 }, controller))
   expect(outcome).toMatch(when === 'never' ? /^made$/ : /given up/)
 })

@@ -27,6 +27,11 @@ export interface CellOf {
 
 type Arguments = Record<string, unknown>
 
+/** A call whose signal is made when somebody asks for it: that takes as long as judging the call. */
+interface Cancellable {
+  readonly signal: AbortSignal
+}
+
 /** A call that may be made: with these arguments, and in the events about it by this id. */
 export interface Admitted {
   args: Arguments
@@ -52,8 +57,8 @@ export class CellPermissions {
   }
 
   /** What is known of the server's tools is what rules are held against: unless all is open, it is what the server says now. */
-  async ready(server: string, signal: AbortSignal): Promise<void> {
-    if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, signal)
+  async ready(server: string, call: Cancellable): Promise<void> {
+    if (this.#permissions.policy.preset !== 'open') await this.#permissions.options.refresh(server, call.signal)
   }
 
   /** @throws BridgeError PERMISSION_DENIED for a tool that no call may be made of, so that nothing else is told of it */
@@ -65,7 +70,7 @@ export class CellPermissions {
    * The arguments to send: those that were judged, and shown to the user where they were asked.
    * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was given up while the user was asked
    */
-  async admit(tool: CatalogTool, args: Arguments, signal: AbortSignal): Promise<Admitted> {
+  async admit(tool: CatalogTool, args: Arguments, call: Cancellable): Promise<Admitted> {
     const permissions = this.#permissions
     const subject = permissions.subject(tool)
     const decision = validate(permissions.policy, { ...subject, args })
@@ -73,14 +78,14 @@ export class CellPermissions {
     if (decision.verdict === 'deny') throw this.#refusal(tool, args)
     let sent = args
     if (decision.verdict === 'ask') {
-      const call = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
+      const shown = mutate({ ...subject, args, toolKey: permissions.toolKey(tool, subject) })
       try {
-        await this.#approvals.approve({ tool, call, decision, signal })
+        await this.#approvals.approve({ tool, call: shown, decision, signal: call.signal })
       } catch (error) {
         this.#tellDecision(tool, args, { ...decision, verdict: 'deny' }, id)
         throw error
       }
-      sent = call.args
+      sent = shown.args
     }
     const reached = permissions.count(decision.limits, this.#counts, this.#cell.session)
     if (reached) {

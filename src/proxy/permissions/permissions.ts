@@ -51,8 +51,6 @@ export class Permissions {
   openQuestions = 0
   readonly browser = new Browser()
   readonly #sessions = new WeakMap<object, SessionPermissions>()
-  /** What is asked of a definition for every call. */
-  readonly #servers = new WeakMap<ServerDefinition, Pick<Subject, 'definition' | 'isProjects'>>()
   #byName: { of: readonly ServerDefinition[]; names: Map<string, ServerDefinition> } | undefined
 
   constructor(options: PermissionsOptions) {
@@ -72,7 +70,8 @@ export class Permissions {
       tool: ruledName(tool),
       // What every server can be asked only reads.
       annotations: tool.method || tool instanceof CatalogOffering ? READS : tool.definition.annotations,
-      ...(definition ? this.#ofServer(definition) : { definition: '', isProjects: true }),
+      definition: definition ? definitionKey(definition) : '',
+      isProjects: !definition || definition.isProjects === true,
       ...(this.options.isChanged(tool) && { isChanged: true }),
     }
   }
@@ -116,14 +115,6 @@ export class Permissions {
     const all = this.options.definitions()
     if (this.#byName?.of !== all) this.#byName = { of: all, names: new Map(all.map((one) => [one.name, one])) }
     return this.#byName.names.get(server)
-  }
-
-  #ofServer(definition: ServerDefinition): Pick<Subject, 'definition' | 'isProjects'> {
-    const known = this.#servers.get(definition)
-    if (known) return known
-    const made = { definition: definitionKey(definition), isProjects: definition.isProjects === true }
-    this.#servers.set(definition, made)
-    return made
   }
 }
 

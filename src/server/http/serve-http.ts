@@ -77,9 +77,9 @@ export async function serveHttp(
 ): Promise<HttpService> {
   const { settings, log } = bridge
   const registry = new SessionRegistry({
-    open: () => bridge.openSession(),
+    open: () => bridge.sessions.open(),
     close: (session) =>
-      bridge.closeSession(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
+      bridge.sessions.close(session).catch((error: unknown) => log.warning('Closing a session failed', { error })),
     max: settings.httpSessionCount,
     maxOfUser: settings.userSandboxCount,
   })
@@ -137,7 +137,7 @@ export async function serveHttp(
       isDraining = true
       registry.stop()
       const until = performance.now() + maxMs
-      const isBusy = () => bridge.cellCount > 0 || [...openAnswers].some(({ req }) => req.method === 'POST')
+      const isBusy = () => bridge.cells.count > 0 || [...openAnswers].some(({ req }) => req.method === 'POST')
       while (isBusy() && performance.now() < until) await sleep(DRAIN_POLL_MS)
     },
     close: async (settle) => {

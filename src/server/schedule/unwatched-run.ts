@@ -1,5 +1,6 @@
 // One run of a workflow that nobody watches: what a rule would ask about is refused, unless it was allowed for this version when it was scheduled.
-import type { Bridge, RunOrigin } from '../../bridge.ts'
+import type { Bridge } from '../../bridge.ts'
+import type { RunOrigin } from '../../bridge/cells.ts'
 import { parseArguments } from '../../workflows/parameters.ts'
 import { RunJournal } from '../../workflows/run-journal.ts'
 import type { Schedule } from '../../workflows/schedules.ts'
@@ -27,9 +28,9 @@ export async function runUnwatched(
   if (gone.length > 0) return `Nothing was called. ${gone.join(' ')}`
   const journal = new RunJournal(settings.stateDir, workflow.name)
   await journal.begin(workflow.version, args)
-  const session = bridge.openSession()
+  const session = bridge.sessions.open()
   try {
-    const { status, error, notes } = await bridge.runCell(session, {
+    const { status, error, notes } = await bridge.cells.run(session, {
       code: codeFor(workflow, args),
       timeoutMs: WORKFLOW_TIMEOUT_MS,
       upstreams: journal.watch(bridge.upstreams, catalog),
@@ -42,6 +43,6 @@ export async function runUnwatched(
     }
     return error ? `${error.name}: ${error.message}` : `${status}. ${notes.join(' ')}`.trim()
   } finally {
-    await bridge.closeSession(session)
+    await bridge.sessions.close(session)
   }
 }

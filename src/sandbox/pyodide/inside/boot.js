@@ -30,6 +30,11 @@
     'inspect, io, itertools, json, linecache, math, operator, os, pathlib, random, re, shutil, signal, statistics, string, struct, sys, tempfile, ' +
     'textwrap, time, traceback, types, typing, urllib.parse, uuid, zoneinfo\n'
 
+  // Elsewhere these load when a cell needs them, from compiled files. Here there are none, and compiling one costs a cell tens of milliseconds.
+  const KERNEL =
+    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.program_hints, ' +
+    'sandbridge_kernel.api.complete\n'
+
   // Everything that leads from Python to JavaScript is taken out of the heap before it is written to the snapshot: the finder and its modules, and
   // every proxy of a JavaScript object, wherever it is held. Slow and thorough, once. Pyodide counts on some of them when it restores a snapshot, so
   // they stay alive in one list, which is dropped before the kernel starts.
@@ -114,7 +119,7 @@ del forget
   const enter = "import sys\nif '/usr/lib/sandbridge' not in sys.path: sys.path.append('/usr/lib/sandbridge')\n"
 
   if (building) {
-    pyodide.runPython(`${PRELOAD}${enter}import sandbridge_kernel.pyodide_main\n${TAKE_OUT_PROXIES}`)
+    pyodide.runPython(`${PRELOAD}${enter}${KERNEL}${TAKE_OUT_PROXIES}`)
     const snapshot = pyodide.makeMemorySnapshot()
     return { snapshot }
   }

@@ -1,0 +1,237 @@
+// The cells of all sessions: what each is run with, which servers it reaches and starts, and how it is interrupted.
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Origin } from '../events/event.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import { newId } from '../events/new-id.ts'
+import { RunLog } from '../events/run-log.ts'
+import type { TraceContext } from '../events/trace-context.ts'
+import type { Log } from '../log.ts'
+import type { Maskers } from '../masking/create-maskers.ts'
+import { maskedAsker, maskedListeners } from '../masking/masked-parts.ts'
+import type { CellContext } from '../proxy/methods/method.ts'
+import { namedServers } from '../proxy/named-servers.ts'
+import { CellPermissions } from '../proxy/permissions/cell-permissions.ts'
+import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import { serveCalls } from '../proxy/proxy.ts'
+import { type Scope, scopeFor } from '../proxy/scope.ts'
+import { refuseUntrusted } from '../proxy/trust-hint.ts'
+import type { Asker, Questions } from '../proxy/user/questions.ts'
+import type { ShownResult } from '../render/render-result.ts'
+import type { CellRequest } from '../session/cell-run.ts'
+import type { Session } from '../session/session.ts'
+import { ARTIFACT_LIMITS, type Artifact } from '../state/artifact-store.ts'
+import type { SavedToolContent } from '../state/saved-tool.ts'
+import { Uploads } from '../state/uploads.ts'
+import type { UserState } from '../state/user-state.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+import type { ConfiguredServers } from './configured-servers.ts'
+import { finishResult } from './finish-result.ts'
+import type { Users } from './users.ts'
+
+export interface RunCellRequest extends Pick<
+  CellRequest,
+  | 'code'
+  | 'aside'
+  | 'guest'
+  | 'timeoutMs'
+  | 'timeLimit'
+  | 'signal'
+  | 'onPreparing'
+  | 'onOutput'
+  | 'onProgress'
+  | 'onToolCall'
+  | 'onUpstreamProgress'
+> {
+  /** Names or aliases of the only servers that the cell may reach. */
+  servers?: string[]
+  /** Whom upstreams may ask something while the cell calls them. */
+  asker?: Asker
+  /** Nobody watches the cell: of the calls that rules ask about, those of these tools (`server__tool`) are made, and no others. */
+  allowed?: ReadonlySet<string>
+  /** What serves its calls, where it is not the bridge's own. */
+  upstreams?: Upstreams
+  /** A person at a terminal reads the result: hints say what to do, and not what to ask of the user. */
+  forPerson?: boolean
+  /** False when nobody can answer a question after the cell is over, because its session ends then. */
+  keepsQuestions?: boolean
+  /** The client's run that the cell is part of. */
+  run?: RunOrigin
+}
+
+/** A client's request to run Python, as its cell and the calls of that refer to it. */
+export interface RunOrigin {
+  /** Missing for a cell that is no part of a client's request. */
+  id?: string
+  /** Missing where only the bridge's own log is told. */
+  log?: RunLog | undefined
+  client?: string | undefined
+  user?: string | undefined
+  trace?: TraceContext | undefined
+}
+
+interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> {
+  settings: Settings
+  log: Log
+  events: EventStream
+  catalog: Catalog
+  upstreams: Upstreams
+  questions: Questions
+  /** Missing when nothing is masked. */
+  maskers: Maskers | undefined
+  users: Users
+  rules: RulesInForce
+  configured: ConfiguredServers
+  checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
+}
+
+const STOPPED = 'The user did not allow a call, and stopped the cell.'
+
+export class Cells {
+  readonly #options: CellsOptions
+  /** Of the cells that run or wait, by the ids they have in events. */
+  readonly #interrupts = new Map<string, AbortController>()
+
+  constructor(options: CellsOptions) {
+    this.#options = options
+  }
+
+  /** How many run or wait. */
+  get count(): number {
+    return this.#interrupts.size
+  }
+
+  /** Stop a cell as its client can. @param cell its id in events @returns false when no such cell runs or waits */
+  interrupt(cell: string): boolean {
+    const interrupt = this.#interrupts.get(cell)
+    interrupt?.abort()
+    return interrupt !== undefined
+  }
+
+  /**
+   * Run one cell in a session.
+   * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
+   */
+  async run(
+    session: Session,
+    {
+      servers,
+      asker: client,
+      allowed,
+      forPerson = false,
+      keepsQuestions = true,
+      run,
+      upstreams = this.#options.upstreams,
+      ...request
+    }: RunCellRequest,
+  ): Promise<ShownResult> {
+    const { settings, events, catalog, questions, configured, registries, addedServers } = this.#options
+    await configured.refresh()
+    const { untrusted } = configured.discovered
+    refuseUntrusted(servers, untrusted)
+    const scope = scopeFor(catalog, servers, settings.load)
+    const user = this.#options.users.of(run?.user)
+    const { quota } = user
+    const { artifacts, memories, projects, savedTools, loadableTools } = user.state
+    quota?.checkCells()
+    const permissions = await this.#options.rules.of(user.rules)
+    const masker = this.#options.maskers?.of(session)
+    const asker = client && masker ? maskedAsker(client, masker) : client
+    const savedArtifacts: Artifact[] = []
+    const notes = new Set<string>()
+    const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
+    const id = newId()
+    const log = run?.log ?? new RunLog(this.#options.log, run?.id ?? id)
+    if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
+    const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
+    const over = new AbortController()
+    const interrupt = new AbortController()
+    const stop = () => interrupt.abort(STOPPED)
+    const cell = { session, asker, allowed, origin, events, stop, keepsQuestions }
+    const serve = serveCalls({
+      permissions: permissions && new CellPermissions(permissions, cell),
+      events,
+      origin,
+      quota,
+      registries,
+      addedServers,
+      refreshServers: () => configured.refresh(),
+      catalog,
+      upstreams,
+      questions,
+      artifacts,
+      memories,
+      projects,
+      savedTools,
+      loadableTools,
+      facts: settings,
+      checkSavedTool: (tool) => this.#options.checkSavedTool(tool, user.state),
+      scope,
+      asker,
+      session,
+      notes,
+      savedArtifacts,
+      uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
+      forPerson,
+      onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
+    })
+    const code = masker ? masker.unmaskSource(request.code) : request.code
+    this.#interrupts.set(origin.cell, interrupt)
+    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
+    const ran = await session
+      .run({
+        ...request,
+        code,
+        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
+        ...(masker && maskedListeners(request, masker)),
+        origin,
+        run: run?.id,
+        servers: scope.visible,
+        ...(servers && { named: true as const }),
+        ...(projects && { projects: () => projects.revision() }),
+        onCallFailed: (error) => log.failure('A call failed', error),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
+      })
+      .finally(() => {
+        over.abort()
+        this.#interrupts.delete(origin.cell)
+      })
+    quota?.spendCell(ran.durationMs)
+    if (interrupt.signal.reason === STOPPED) notes.add(STOPPED)
+    return finishResult(ran, {
+      catalog,
+      scope,
+      untrusted: servers ? [] : untrusted,
+      forPerson,
+      notes,
+      artifacts: savedArtifacts,
+      masker,
+      signal: request.signal,
+      outputs: session.outputs,
+    })
+  }
+
+  /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
+  #startNamed(
+    code: string,
+    scope: Scope,
+    cell: { asker: Asker | undefined; session: Session; origin: Origin },
+    signal: AbortSignal,
+  ): void {
+    const { catalog, upstreams, questions } = this.#options
+    const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
+    for (const { name } of namedServers(code, scope.servers)) {
+      if (broken.has(name) || upstreams.state(name) !== 'not-started') continue
+      const start = async () => {
+        // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.
+        await catalog.tools(name, signal)
+        await upstreams.listTools(name, signal)
+      }
+      // What the server asks as soon as it runs goes to the client of this cell.
+      const leave = questions.enter(name, cell, signal)
+      start()
+        .catch(() => {})
+        .finally(leave)
+    }
+  }
+}

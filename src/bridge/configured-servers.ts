@@ -1,0 +1,86 @@
+// The servers of the config files, as they are in use: what a change of a file means for the rest of the bridge, and what its log says of it.
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Definitions } from '../config/definitions.ts'
+import { isSameDefinition } from '../config/merge-definitions.ts'
+import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../config/server-definition.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import { newId } from '../events/new-id.ts'
+import type { Log } from '../log.ts'
+import type { RulesInForce } from '../proxy/permissions/rules-in-force.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+
+interface ConfiguredServersOptions {
+  definitions: Definitions
+  discovered: DiscoveredServers
+  events: EventStream
+  log: Log
+  rules: RulesInForce
+  upstreams: Upstreams
+  catalog: Catalog
+}
+
+export class ConfiguredServers {
+  /** What the config files hold: servers, and what was left out with reasons. */
+  discovered: DiscoveredServers
+  /** Definitions that were read and are not in use yet. */
+  #unused: DiscoveredServers | undefined
+  readonly #options: ConfiguredServersOptions
+
+  constructor(options: ConfiguredServersOptions) {
+    this.#options = options
+    this.discovered = options.discovered
+    this.#tellSkipped(this.discovered.skipped)
+    this.#tellRenamed(this.discovered.found)
+  }
+
+  /** Take over what has changed in the config files since they were last read. @throws BridgeError CONFIG_INVALID while rules have a mistake */
+  async refresh(): Promise<void> {
+    const { definitions, rules, upstreams, catalog, log } = this.#options
+    const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)
+    const isNew = discovered !== undefined && discovered !== this.discovered
+    // Before anything that the new definitions define can be called. While the rules have a mistake, no cell runs.
+    if (isNew || rules.hasChanged()) await rules.refresh((discovered ?? this.discovered).found)
+    this.#unused = undefined
+    if (!isNew) return
+    const told = new Set(this.discovered.skipped.map((entry) => JSON.stringify(entry)))
+    this.#emitChanges(discovered.servers)
+    this.discovered = discovered
+    this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
+    upstreams.redefine(discovered.servers)
+    catalog.redefine(discovered.servers)
+    log.info('The server definitions have changed', { servers: discovered.servers.length })
+  }
+
+  #emitChanges(now: readonly ServerDefinition[]): void {
+    const before = new Map(this.discovered.servers.map((server) => [server.name, server]))
+    const names = new Set(now.map(({ name }) => name))
+    const isOther = (server: ServerDefinition): boolean => {
+      const old = before.get(server.name)
+      return old !== undefined && !isSameDefinition(old, server)
+    }
+    this.#options.events.emit({
+      type: 'config.changed',
+      id: newId(),
+      added: [...names].filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !names.has(name)),
+      changed: now.filter(isOther).map(({ name }) => name),
+    })
+  }
+
+  #tellRenamed(found: DiscoveredServers['found']): void {
+    for (const { definition, name, isDouble } of found) {
+      if (isDouble || name === definition.name) continue
+      const { file } = definition.source
+      this.#options.log.warning('A server was renamed because its name is taken', {
+        file,
+        name: definition.name,
+        renamedTo: name,
+      })
+    }
+  }
+
+  #tellSkipped(skipped: readonly SkippedEntry[]): void {
+    for (const { file, name, reason } of skipped)
+      this.#options.log.warning('A server definition was skipped', { file, name, reason })
+  }
+}

@@ -1,0 +1,130 @@
+// Connects the servers of the user to what is known of them: upstreams reach them, the catalog hears of their tools.
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { Catalog } from '../catalog/catalog.ts'
+import { definitionKey } from '../catalog/disk-cache.ts'
+import { Embeddings } from '../catalog/embeddings.ts'
+import { FirstListings } from '../catalog/first-listings.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { expandTransport } from '../config/expand.ts'
+import { type AskInput, InputAnswers } from '../config/input-answers.ts'
+import type { RemoteServer, ServerDefinition, StdioServer } from '../config/server-definition.ts'
+import type { Settings } from '../config/settings.ts'
+import { startInputs } from '../config/start-inputs.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import type { Log } from '../log.ts'
+import type { Standing } from '../policy/policy.ts'
+import type { Questions } from '../proxy/user/questions.ts'
+import type { JailPlace } from '../registry/quarantine.ts'
+import { usersFolder } from '../state/user-folder.ts'
+import { systemKeychain } from '../upstream/auth/keychain.ts'
+import { createTokenStore, type TokenStore } from '../upstream/auth/token-store.ts'
+import { createVault, type Vault } from '../upstream/auth/vault.ts'
+import { createUpstreams } from '../upstream/create-upstreams.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+import { CLIENT_INFO } from '../version.ts'
+
+interface ConnectOptions {
+  settings: Settings
+  log: Log
+  events: EventStream
+  definitions: ServerDefinition[]
+  /** Asks for inputs of servers; missing means that their user cannot be asked. */
+  ask: AskInput | undefined
+  questions: Questions
+  /** Can a tool be called? */
+  standing: (tool: CatalogTool) => Standing
+  /** The config files that definitions are in. */
+  configFiles: () => string[]
+}
+
+export interface ConnectedServers {
+  upstreams: Upstreams
+  catalog: Catalog
+  /** What servers' tools were when they were first listed. */
+  firstListings: FirstListings
+  /** Sign-ins to remote servers. */
+  tokenStore: TokenStore
+  /** Where servers are jailed, and what they never see. */
+  jailPlace: JailPlace
+  /** A server's transport with its placeholders filled in: the last moment before it is started. @throws BridgeError CONFIG_INVALID */
+  resolveTransport: (definition: ServerDefinition) => Promise<StdioServer | RemoteServer>
+}
+
+export function connectServers(options: ConnectOptions): ConnectedServers {
+  const { settings, log, events, definitions, questions, standing } = options
+  const { stateDir, cacheDir } = settings
+  const inputs = new InputAnswers(options.ask)
+  const tokensFile = path.join(stateDir, '.sandbridge', 'tokens.json')
+  const tokenStore = createTokenStore(tokensFile, vaultOf(settings, log), log)
+  const firstListings = new FirstListings(stateDir, log)
+  const jailPlace: JailPlace = {
+    home: homedir(),
+    stateDir,
+    image: settings.jailImage,
+    // What holds secrets of servers, and what decides over what the bridge starts.
+    hidden: () => [path.join(stateDir, '.sandbridge'), usersFolder(stateDir), cacheDir, ...options.configFiles()],
+  }
+  const resolveTransport = async (definition: ServerDefinition) => {
+    const host = ownHost()
+    return expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
+  }
+  const upstreams = createUpstreams({
+    definitions,
+    log,
+    events,
+    clientInfo: CLIENT_INFO,
+    idleMs: settings.upstreamIdleMs,
+    resolveTransport,
+    tokenStore,
+    clientMetadataUrl: settings.clientMetadataUrl,
+    requests: (callers) => questions.requests(callers),
+    jail: jailPlace,
+    negotiatedTransportsFile: path.join(cacheDir, 'upstreams.json'),
+  })
+  const catalog = new Catalog({
+    definitions,
+    listTools: async (server, signal) => {
+      const tools = await upstreams.listTools(server, signal)
+      const instructions = upstreams.instructions(server)
+      return { tools, ...(instructions && { instructions }) }
+    },
+    listOfferings: async (server, signal) => {
+      // One after the other: some servers lose answers when they are asked two things at once.
+      const resources = await upstreams.listResources(server, signal).catch(() => undefined)
+      const prompts = await upstreams.listPrompts(server, signal).catch(() => undefined)
+      return { ...(resources && { resources }), ...(prompts && { prompts }) }
+    },
+    state: (server) => upstreams.state(server),
+    startInputs: (definition) => startInputs(definition, { ...ownHost(), tokensFile }),
+    cacheDir: path.join(cacheDir, 'catalog'),
+    learnTypes: settings.learnTypes,
+    standing,
+    ...(settings.embeddingsUrl && { embeddings: embeddingsOf(settings, settings.embeddingsUrl, log) }),
+    log,
+  })
+  upstreams.onTools((server, tools, instructions) => {
+    catalog.toolsChanged(server, tools, instructions)
+    const definition = upstreams.definitions.find(({ name }) => name === server)
+    if (definition) void firstListings.listed(definitionKey(definition), tools)
+  })
+  upstreams.onError((server, error) => catalog.serverErred(server, error))
+  upstreams.onOfferings((server) => void catalog.readOfferings(server))
+  return { upstreams, catalog, firstListings, tokenStore, jailPlace, resolveTransport }
+}
+
+/** Where placeholders of definitions get their values. */
+function ownHost(): { env: NodeJS.ProcessEnv; home: string; workspaceFolder: string } {
+  return { env: process.env, home: homedir(), workspaceFolder: process.cwd() }
+}
+
+/** Undefined where no keychain is, or is wanted. */
+function vaultOf(settings: Settings, log: Log): Vault | undefined {
+  const keychain =
+    settings.keychain === 'auto' ? systemKeychain({ platform: process.platform, env: process.env }) : undefined
+  return keychain && createVault(keychain, log)
+}
+
+function embeddingsOf({ embeddingsModel: model, embeddingsKey: apiKey }: Settings, url: string, log: Log): Embeddings {
+  return new Embeddings({ url, ...(model && { model }), ...(apiKey && { apiKey }), log })
+}

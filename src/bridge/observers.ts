@@ -1,0 +1,127 @@
+// The only place where observers of events are attached. Each is loaded when there is something for it.
+import type { Settings } from '../config/settings.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import { LazySubscriber } from '../events/lazy-subscriber.ts'
+import type { LiveMethods } from '../live/live-server.ts'
+import type { Log } from '../log.ts'
+import { readOtelSettings } from '../telemetry/otel-settings.ts'
+import { startTrace } from '../telemetry/start-trace.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
+import { VERSION } from '../version.ts'
+
+interface ObservedParts {
+  /** The bridge's, among those of this user that run. */
+  id: string
+  settings: Settings
+  events: EventStream
+  log: Log
+  upstreams: Upstreams
+  /** What other programs of the user can ask this bridge for. */
+  methods: LiveMethods
+}
+
+/** @returns the one that other programs of the user find and watch the bridge by; undefined where they may not */
+export function attachObservers(parts: ObservedParts): LazySubscriber | undefined {
+  attachMetrics(parts)
+  attachTelemetry(parts)
+  const live = attachLive(parts)
+  attachAudit(parts)
+  return live
+}
+
+function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): void {
+  if (!metrics) return
+  const port = new LazySubscriber({
+    name: 'metrics',
+    guards: false,
+    wakes: [],
+    onError: (error) => log.warning('MCP_BRIDGE_METRICS cannot be listened on', { error }),
+    load: async () => {
+      const { PrometheusPort } = await import('../telemetry/prometheus.ts')
+      const opened = new PrometheusPort()
+      await opened.listen(metrics)
+      return opened
+    },
+  })
+  events.subscribe(port)
+  port.start()
+}
+
+function attachTelemetry({ events, log, upstreams }: ObservedParts): void {
+  const otel = readOtelSettings(process.env, VERSION)
+  if (!otel) return
+  if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
+  events.subscribe(
+    new LazySubscriber({
+      name: 'telemetry',
+      guards: false,
+      wakes: ['session.started', 'run.started', 'cell.started'],
+      onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
+      load: async () => {
+        const { Telemetry } = await import('../telemetry/telemetry.ts')
+        return new Telemetry({
+          otel,
+          version: VERSION,
+          redact: (server, text) => redactFor(upstreams, server, text),
+          warn: (message, fields) => log.warning(message, fields),
+        })
+      },
+    }),
+  )
+}
+
+function attachLive({ id, settings, events, log, methods }: ObservedParts): LazySubscriber | undefined {
+  if (!settings.live) return undefined
+  const live = new LazySubscriber({
+    name: 'live',
+    guards: false,
+    wakes: ['session.started'],
+    onError: (error) => log.info('This bridge cannot be watched', { error }),
+    load: async () => {
+      const { LiveServer } = await import('../live/live-server.ts')
+      const server = new LiveServer({
+        id,
+        stateDir: settings.stateDir,
+        version: VERSION,
+        methods,
+        onError: (error) => log.debug('Watching', { error }),
+      })
+      await server.listen()
+      return server
+    },
+  })
+  events.subscribe(live)
+  return live
+}
+
+function attachAudit({ settings, events, log, upstreams }: ObservedParts): void {
+  if (settings.audit === 'off') return
+  events.subscribe(
+    new LazySubscriber({
+      name: 'audit',
+      guards: settings.auditRequired,
+      wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
+      onError: (error) => log.error('The record cannot be kept', { error }),
+      load: async () => {
+        const { Audit } = await import('../audit/audit.ts')
+        return new Audit({
+          stateDir: settings.stateDir,
+          full: settings.audit === 'full',
+          required: settings.auditRequired,
+          version: VERSION,
+          redact: (server, text) => redactFor(upstreams, server, text),
+          warn: (message, fields) => log.warning(message, fields),
+        })
+      },
+    }),
+  )
+}
+
+/** The secrets of a server whose definition is gone are not known: none of the text is shown. */
+function redactFor(upstreams: Upstreams, server: string, text: string): string {
+  try {
+    return upstreams.redact(server, text)
+  } catch {
+    return '[redacted]'
+  }
+}

@@ -1,0 +1,73 @@
+// The sessions that are open, with what they share: warm kernels, and the room for their output.
+import path from 'node:path'
+import type { Settings } from '../config/settings.ts'
+import type { EventStream } from '../events/event-stream.ts'
+import type { Log } from '../log.ts'
+import type { ProcessUsage } from '../process/process-tree-usage.ts'
+import { KeptTexts } from '../session/kept-text.ts'
+import type { KernelPool } from '../session/kernel-pool.ts'
+import { Session } from '../session/session.ts'
+
+interface OpenSessionsOptions {
+  settings: Settings
+  log: Log
+  events: EventStream
+  pool: KernelPool
+}
+
+export class OpenSessions {
+  readonly #options: OpenSessionsOptions
+  readonly #texts: KeptTexts
+  readonly #open = new Set<Session>()
+
+  constructor(options: OpenSessionsOptions) {
+    const { settings, log } = options
+    this.#options = options
+    const folder = path.join(settings.cacheDir, 'outputs')
+    this.#texts = new KeptTexts({ memoryBytes: settings.outputMemoryBytes, folder, log })
+  }
+
+  open(): Session {
+    const { pool, log, events, settings } = this.#options
+    const { session: mode, checkpoint, memoryBytes, maxTimeoutMs, outputTokenCount } = settings
+    const session = new Session({
+      pool,
+      texts: this.#texts,
+      log,
+      events,
+      idleTimeoutMs: settings.runtimeIdleTimeoutMs,
+      fresh: mode === 'fresh',
+      checkpoint: checkpoint && mode !== 'fresh',
+      json: settings.outputMode === 'toon',
+      compat: settings.compat,
+      limits: { memoryBytes, maxTimeoutSeconds: maxTimeoutMs / 1000, outputTokenCount },
+    })
+    this.#open.add(session)
+    return session
+  }
+
+  /** One that is open, by the id it has in events. */
+  find(id: string): Session | undefined {
+    return [...this.#open].find((session) => session.id === id)
+  }
+
+  /** End a session before the bridge ends. */
+  async close(session: Session): Promise<void> {
+    await session.close()
+    this.#open.delete(session)
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.allSettled([...this.#open].map((session) => session.close('The bridge was shut down')))
+    this.#texts.close()
+  }
+
+  /** What their sandboxes use. A session without a sandbox, or whose usage cannot be known, is left out. */
+  async usage(): Promise<({ session: string } & ProcessUsage)[]> {
+    const all = [...this.#open].map(async ({ id, sandbox }) => {
+      const usage = await sandbox?.usage?.()
+      return usage ? [{ session: id, ...usage }] : []
+    })
+    return (await Promise.all(all)).flat()
+  }
+}

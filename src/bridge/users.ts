@@ -1,0 +1,53 @@
+// What belongs to each user of the bridge: their state, and what they may use up. A user's parts are made at the first need.
+import { UserRules } from '../config/user-rules.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Log } from '../log.ts'
+import { UserQuota } from '../proxy/user/user-quota.ts'
+import { findProblems } from '../session/check-saved-tool.ts'
+import type { KernelPool } from '../session/kernel-pool.ts'
+import { userFolder } from '../state/user-folder.ts'
+import { UserState } from '../state/user-state.ts'
+import { VERSION } from '../version.ts'
+
+/** A quota and rules of their own are for users other than the owner of the bridge. */
+export interface UserParts {
+  state: UserState
+  quota?: UserQuota
+  rules?: UserRules
+}
+
+export class Users {
+  readonly #parts = new Map<string | undefined, UserParts>()
+  readonly #settings: Settings
+  readonly #log: Log
+  readonly #pool: KernelPool
+
+  constructor({ settings, log, pool }: { settings: Settings; log: Log; pool: KernelPool }) {
+    this.#settings = settings
+    this.#log = log
+    this.#pool = pool
+  }
+
+  /** The parts of a user; without a name, of the owner of the bridge. */
+  of(user: string | undefined): UserParts {
+    const known = this.#parts.get(user)
+    if (known) return known
+    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = this.#settings
+    const stateFolder = userFolder(stateDir, user)
+    const state = new UserState({
+      stateFolder,
+      cacheFolder: userFolder(cacheDir, user),
+      hasProjects: projects,
+      environment: [VERSION, runtime, image, packages],
+      findProblems: (store) => (tools) => findProblems(this.#pool, store, tools),
+      log: this.#log,
+    })
+    const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
+    const parts: UserParts =
+      user === undefined
+        ? { state }
+        : { state, quota: new UserQuota({ calls: userCallCount, cellMs }), rules: new UserRules(stateFolder) }
+    this.#parts.set(user, parts)
+    return parts
+  }
+}

@@ -1,0 +1,123 @@
+// Which rules are in force: those of the files, read again after a change, and on top of them those of a user's own folder.
+import type { Catalog } from '../../catalog/catalog.ts'
+import { definitionKey } from '../../catalog/disk-cache.ts'
+import type { FirstListings } from '../../catalog/first-listings.ts'
+import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
+import type { PermissionFiles } from '../../config/permission-files.ts'
+import { rememberRules } from '../../config/remember-rule.ts'
+import type { FoundServer, ServerDefinition } from '../../config/server-definition.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { UserRules } from '../../config/user-rules.ts'
+import { CallLimits } from '../../policy/limits.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Rule } from '../../policy/rule.ts'
+import { type KnownServer, unmatchedRules } from '../../policy/unmatched-rules.ts'
+import { KeptQuestions } from '../../state/kept-questions.ts'
+import type { Upstreams } from '../../upstream/upstream.ts'
+import type { AnswerPage } from './answer-page.ts'
+import { Permissions } from './permissions.ts'
+
+interface RulesInForceOptions {
+  settings: Pick<Settings, 'stateDir' | 'askTimeoutMs' | 'permissions' | 'open'>
+  files: PermissionFiles
+  catalog: Catalog
+  upstreams: Upstreams
+  firstListings: FirstListings
+  /** The servers that are configured now. */
+  definitions: () => readonly ServerDefinition[]
+  /** Where the user can answer questions, served from the first one on; undefined where no page is served. */
+  page: () => Promise<AnswerPage | undefined>
+}
+
+/** A user's own rules on top of the shared ones, made of these. */
+interface Stricter {
+  rules: readonly Rule[]
+  shared: Policy | undefined
+  permissions: Permissions
+}
+
+export class RulesInForce {
+  /** What holds for all users; missing when every call is allowed. */
+  shared: Permissions | undefined
+  readonly #options: RulesInForceOptions
+  readonly #limits = new CallLimits()
+  readonly #stricter = new WeakMap<UserRules, Stricter>()
+
+  constructor(options: RulesInForceOptions, policy: Policy | undefined) {
+    this.#options = options
+    this.#use(policy)
+  }
+
+  /** The shared rules, and those of the user's own folder on top. @throws BridgeError CONFIG_INVALID while those have a mistake */
+  async of(user: UserRules | undefined): Promise<Permissions | undefined> {
+    const rules = await user?.read()
+    if (user === undefined || rules === undefined || rules.length === 0) return this.shared
+    const shared = this.shared?.policy
+    const known = this.#stricter.get(user)
+    if (known?.rules === rules && known.shared === shared) return known.permissions
+    const { Policy } = await import('../../policy/policy.ts')
+    const policy = new Policy([...(shared?.rules ?? []), ...rules], this.#options.settings.permissions)
+    const permissions = known?.permissions ?? this.#newPermissions(policy)
+    permissions.policy = policy
+    this.#stricter.set(user, { rules, shared, permissions })
+    return permissions
+  }
+
+  /** May the files be others than when they were read? */
+  hasChanged(): boolean {
+    return this.#options.files.hasChanged()
+  }
+
+  /** Read the files again. @throws BridgeError CONFIG_INVALID while they have a mistake: the rules stay as they are */
+  async refresh(found: readonly FoundServer[]): Promise<void> {
+    this.#use(await this.#options.files.read(found))
+  }
+
+  /** A sentence for each rule that is for no known tool. */
+  unmatched(): string[] {
+    if (!this.shared) return []
+    const { catalog } = this.#options
+    const known = catalog.servers().map(({ name, toolCount }): KnownServer => ({
+      name,
+      ...(toolCount !== undefined && { tools: catalog.details(name).tools.map((tool) => tool.name) }),
+    }))
+    return unmatchedRules(this.shared.policy.rules, known)
+  }
+
+  async close(): Promise<void> {
+    await this.shared?.options.questions.close()
+  }
+
+  #use(policy: Policy | undefined): void {
+    if (policy === undefined) this.shared = undefined
+    else if (this.shared) this.shared.policy = policy
+    else this.shared = this.#newPermissions(policy)
+  }
+
+  #newPermissions(policy: Policy): Permissions {
+    const { settings, catalog, upstreams, firstListings, definitions, page } = this.#options
+    const { stateDir, askTimeoutMs, open } = settings
+    const keyOf = (server: string): string => {
+      const definition = upstreams.definitions.find(({ name }) => name === server)
+      return definition ? definitionKey(definition) : ''
+    }
+    return new Permissions({
+      policy,
+      definitions,
+      tools: (server) => catalog.details(server).tools,
+      isChanged: ({ method, server, name }: CatalogTool) =>
+        method === undefined && firstListings.isChanged(keyOf(server), name),
+      refresh: async (server, signal) => {
+        if (!catalog.isFresh(server)) await upstreams.listTools(server, signal)
+        await firstListings.settled(keyOf(server))
+      },
+      accept: ({ server, definition }) => firstListings.accept(keyOf(server), [definition]),
+      remember: async (rule) => void (await rememberRules(stateDir, [{ verdict: 'allow', rule }])),
+      askTimeoutMs,
+      questions: new KeptQuestions(stateDir, askTimeoutMs),
+      limits: this.#limits,
+      page,
+      opensBrowser: open,
+    })
+  }
+}
