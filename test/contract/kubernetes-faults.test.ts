@@ -1,5 +1,5 @@
 // What goes wrong in a cluster, provoked in a fake one: each fault is a clear error or goes unnoticed, and never loses what was not lost.
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { removeLeftovers } from '../../src/sandbox/kubernetes/leftovers.ts'
@@ -7,10 +7,15 @@ import { ApiClient } from '../../src/sandbox/kubernetes/api-client.ts'
 import { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
 import { CredentialSource } from '../../src/sandbox/kubernetes/credentials.ts'
 import { describeCluster } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
+import { podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
+import { PodSandbox } from '../../src/sandbox/kubernetes/pod-sandbox.ts'
 import { findCluster } from '../../src/sandbox/kubernetes/kubeconfig.ts'
 import { KubernetesProvider, type KubernetesOptions } from '../../src/sandbox/kubernetes/provider.ts'
-import { KUBERNETES } from '../support/engines.ts'
-import { MEMORY_BYTES, startCells, type CellRunner } from '../support/cell-runner.ts'
+import { USED_VERBS } from '../../src/sandbox/kubernetes/used-verbs.ts'
+import { KUBERNETES, providerOrSkip } from '../support/engines.ts'
+import { attachCells, MEMORY_BYTES, startCells, type CellRunner } from '../support/cell-runner.ts'
+import { collectGarbage } from '../support/collect-garbage.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
 import { until } from '../support/processes.ts'
 
@@ -18,12 +23,51 @@ const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig
 afterAll(() => cluster.stop())
 afterEach(() => cluster.heal())
+// What its pods run in.
+beforeEach(async (ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+})
 
 const provider = (more: Partial<KubernetesOptions> = {}) =>
   new KubernetesProvider({ ...KUBERNETES, image: 'python:test', ...more })
 
 const start = async (more: Partial<KubernetesOptions> = {}) =>
   Kernel.attach(await provider(more).start({ memoryBytes: MEMORY_BYTES }))
+
+const ownCluster = async () => {
+  const access = await findCluster({ env: process.env, home: '/nonexistent' })
+  return new Cluster(new ApiClient(access.server, new CredentialSource(access)), 'fake', access.namespace)
+}
+
+const WORDS = { id: 'x', memoryBytes: MEMORY_BYTES, pidsCount: 128, compiled: undefined }
+const POD = {
+  startedBy: 'a test',
+  image: 'python:test',
+  user: 10_000,
+  group: 65_534,
+  memoryBytes: MEMORY_BYTES,
+  cpus: undefined,
+  projects: false,
+  runtimeClass: undefined,
+  environment: {},
+}
+
+/** A pod that runs another program than the kernel as it usually is. */
+async function ownPod(
+  name: string,
+  pythonArgs: readonly string[],
+  preamble: Buffer = Buffer.alloc(0),
+): Promise<PodSandbox> {
+  const here = await ownCluster()
+  const manifest = podManifest({ ...POD, name, bridge: here.bridge, pythonArgs })
+  return PodSandbox.create({ cluster: here, name, image: POD.image, manifest, preamble, startTimeoutMs: 60_000 })
+}
+
+/** Memory of buffers, which the size of the heap does not show. */
+async function heldBytes(): Promise<number> {
+  await collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
 
 /** A cell that runs until something ends it. */
 async function runningCell(): Promise<{ cells: CellRunner; id: string; running: ReturnType<CellRunner['run']> }> {
@@ -227,32 +271,10 @@ describe('pods', () => {
   })
 
   it('end by themselves when their bridge never connects', async () => {
-    const { args } = await (
-      await import('../../src/sandbox/native-kernel.ts')
-    )
-      .loadNativeKernel()
-      .then((kernel) =>
-        kernel.start({ id: 'x', memoryBytes: MEMORY_BYTES, pidsCount: 128, compiled: undefined, inputSeconds: 1 }),
-      )
-    const { podManifest } = await import('../../src/sandbox/kubernetes/pod-manifest.ts')
+    const { args } = (await loadNativeKernel()).start({ ...WORDS, inputSeconds: 1 })
     const name = 'sandbridge-forgotten'
-    const manifest = podManifest({
-      name,
-      bridge: 'dead',
-      startedBy: 'a test',
-      image: 'python:test',
-      user: 10_000,
-      group: 65_534,
-      memoryBytes: MEMORY_BYTES,
-      cpus: undefined,
-      projects: false,
-      runtimeClass: undefined,
-      environment: {},
-      pythonArgs: args,
-    })
-    const access = await findCluster({ env: process.env, home: '/nonexistent' })
-    const here = new Cluster(new ApiClient(access.server, new CredentialSource(access)), 'fake', access.namespace)
-    await here.create('pods', manifest)
+    const here = await ownCluster()
+    await here.create('pods', podManifest({ ...POD, name, bridge: 'dead', pythonArgs: args }))
     await until(() => cluster.pods.get(name)?.status?.phase === 'Failed')
     // Long enough ago for a living bridge to have removed it.
     expect(await removeLeftovers(here)).toEqual([])
@@ -260,6 +282,33 @@ describe('pods', () => {
     expect(removed).toContain(name)
     expect(cluster.pods.get(name)).toBeUndefined()
   })
+})
+
+it('a file in a pod has a largest size, since the termination log is on the disk of its node', async () => {
+  const { args, preamble } = (await loadNativeKernel()).start({ ...WORDS, fileBytes: 1 << 20 })
+  const cells = await attachCells(await ownPod('sandbridge-files', args, preamble))
+  const { error } = await cells.run("open('/tmp/large', 'wb').write(bytes(2 << 20))")
+  expect(error?.message).toContain('File too large')
+  expect((await cells.run("open('/tmp/small', 'wb').write(bytes(1 << 20))")).value).toBe(String(1 << 20))
+})
+
+it('64 MiB that nobody reads stay in the pod', async () => {
+  const code = 'import sys\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
+  const before = await heldBytes()
+  const sandbox = await ownPod('sandbridge-flood', ['-I', '-c', code])
+  onTestFinished(() => sandbox.dispose())
+  const { stdout } = sandbox
+  // It is as full as it gets, and stays so.
+  for (let held = -1; stdout.readableLength === 0 || stdout.readableLength !== held;) {
+    held = stdout.readableLength
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  // The fake cluster is in this process as well.
+  expect((await heldBytes()) - before).toBeLessThan(16 << 20)
+  let length = 0
+  for await (const chunk of stdout as AsyncIterable<Buffer>) length += chunk.byteLength
+  expect(length).toBe(64 << 20)
+  expect((await sandbox.exited).code).toBe(0)
 })
 
 describe('the network check', () => {
@@ -304,8 +353,8 @@ describe('what doctor asks', () => {
     const before = cluster.requests.length
     const { usable, verdict } = await ask()
     expect([usable, verdict]).toEqual([true, expect.stringContaining('Kubernetes v1.99.0-fake, namespace sandboxes')])
-    expect(cluster.requests.slice(before).filter((request) => !/^(GET|POST .*accessreviews$)/.test(request))).toEqual(
-      [],
+    expect(cluster.requests.slice(before).filter((request) => /^POST/.test(request))).toEqual(
+      USED_VERBS.flatMap(({ verbs }) => verbs).map(() => expect.stringMatching(/selfsubjectaccessreviews$/)),
     )
   })
 

@@ -5,7 +5,7 @@ import { type ExecCredential, runExecPlugin } from './exec-plugin.ts'
 import type { ClusterAccess, Material } from './kubeconfig.ts'
 
 /** Options of a TLS connection. */
-export interface TlsOptions {
+interface TlsOptions {
   ca?: string
   cert?: string
   key?: string
