@@ -13,7 +13,6 @@ import { PermissionFiles } from './config/permission-files.ts'
 import type { DiscoveredServers } from './config/server-definition.ts'
 import type { Settings } from './config/settings.ts'
 import { EventStream } from './events/event-stream.ts'
-import type { LazySubscriber } from './events/lazy-subscriber.ts'
 import { newId } from './events/new-id.ts'
 import type { LiveMethods } from './live/live-server.ts'
 import type { Log } from './log.ts'
@@ -66,7 +65,7 @@ export class Bridge {
   readonly #pool: KernelPool
   readonly #servePage: BridgeOptions['servePage']
   #servedPage: Promise<void> | undefined
-  readonly #live: LazySubscriber | undefined
+  readonly #observers: ReturnType<typeof attachObservers>
   /** What other programs of the user can ask for, such as `sandbridge top`. */
   readonly #liveMethods: LiveMethods = { interrupt: ({ cell }) => this.cells.interrupt(String(cell)) }
 
@@ -134,7 +133,7 @@ export class Bridge {
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
     })
-    this.#live = attachObservers({ id: this.id, settings, events, log, upstreams, methods: this.#liveMethods })
+    this.#observers = attachObservers({ id: this.id, settings, events, log, upstreams, methods: this.#liveMethods })
   }
 
   /** What the config files hold: servers, and what was left out with reasons. */
@@ -155,12 +154,13 @@ export class Bridge {
 
   /** Let other programs of the user find this bridge before it has a session. */
   announce(): void {
-    this.#live?.start()
+    this.#observers.live?.start()
   }
 
   /** Start sandboxes, and load what a first cell and a first call need, ahead of need. Returns at once; failures show when a cell needs them. */
   warmUp(): void {
     this.#pool.warm()
+    for (const observer of this.#observers.ofCells) observer.start()
     if (this.discovered.servers.length === 0) return
     setImmediate(() => {
       loadSdk().then(

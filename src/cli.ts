@@ -194,6 +194,18 @@ program
   .action(async (options: object) => (await import('./commands/run-workflow.ts')).listWorkflows(options))
 
 program
+  .command('save')
+  .description('make a workflow of runs that the record has, in their order')
+  .argument('<run>', 'the beginning of its id, as `sandbridge log` shows it')
+  .argument('<name...>', 'more runs, then the name of the workflow, such as weekly-report')
+  .option('--param <names...>', 'values of their code that become parameters, such as week for `week = 47`')
+  .option('--description <text>', 'what it does, for searches; the docstring when left out')
+  .option('--json', 'print JSON')
+  .action(async (run: string, rest: string[], options: object) =>
+    (await import('./commands/save.ts')).saveRuns([run, ...rest.slice(0, -1)], rest.at(-1)!, options),
+  )
+
+program
   .command('run-workflow')
   .description('run a workflow without a model; its parameters are options, such as --week 47')
   .argument('<name>')

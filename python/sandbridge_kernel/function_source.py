@@ -133,7 +133,7 @@ def _definition(func: FunctionType) -> tuple[_Definition, str]:
 
 def _dedented(node: _Definition, lines: list[str], first: int) -> str:
     """The lines of a definition as they stand at the top of a file. Lines that begin inside a text are part of it, and stay."""
-    inside = {number for start, end in _texts(node) for number in range(start + 1, end + 1)}
+    inside = {number for start, end in text_lines(node) for number in range(start + 1, end + 1)}
     indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip(" \t\f"))]
     kept = []
     for number in range(first, (node.end_lineno or 0) + 1):
@@ -152,13 +152,13 @@ def _dedented(node: _Definition, lines: list[str], first: int) -> str:
     return source
 
 
-def _texts(node: Any) -> Iterator[tuple[int, int]]:
+def text_lines(node: Any) -> Iterator[tuple[int, int]]:
     """First and last line of every text in some code. What is inside an f-string has no lines of its own before Python 3.12."""
     if isinstance(node, _TEXTS):
         yield node.lineno, node.end_lineno or node.lineno
     else:
         for child in ast.iter_child_nodes(node):
-            yield from _texts(child)
+            yield from text_lines(child)
 
 
 def _signature(node: _Definition) -> str:

@@ -1,9 +1,10 @@
 // The record of what models did: an observer that writes a line for every run, call, question, answer, denial, sign-in and change of the configuration.
-import { hash } from 'node:crypto'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import type { Subscriber } from '../events/event-stream.ts'
+import { sha256 } from './describe-value.ts'
 import { recordFolder } from './other-files.ts'
+import { textOf } from './record-entry.ts'
 import { callFields, denialFields, type FieldOptions, otherFields, runFields } from './record-fields.ts'
 import { RECORD_LIMITS, RecordFile, type RecordLimits } from './record-file.ts'
 
@@ -20,6 +21,9 @@ export interface AuditOptions extends FieldOptions {
 const WRITE_EVERY_MS = 100
 /** So many lines do not wait for that: there is room for ten times as many. */
 const WRITE_AT_LINES = 1_000
+
+/** Lines that wait for a slow disk hold no more of answers than this: the lines that come then are without. */
+const MAX_WAITING_REPLY_CHARS = 32 << 20
 
 interface OpenCell {
   started: EventOf<'cell.started'>
@@ -41,6 +45,8 @@ export class Audit implements Subscriber {
   #timer: NodeJS.Timeout | undefined
   #isFailing = false
   #isWriting = false
+  /** Of the answers in lines that are not written yet. */
+  #replyChars = 0
 
   constructor(options: AuditOptions) {
     this.#options = options
@@ -76,13 +82,13 @@ export class Audit implements Subscriber {
         this.#runs.set(event.id, event)
         break
       case 'cell.started':
-        this.#cells.set(event.id, { started: event, codeHash: hash('sha256', event.code) })
+        this.#cells.set(event.id, { started: event, codeHash: sha256(event.code) })
         break
       case 'cell.ended':
         this.#cellEnded(event)
         break
       case 'run.ended':
-        this.#record.add(runFields(event, this.#runs.get(event.id), this.#endedCells.get(event.id)))
+        this.#record.add(runFields(event, this.#runs.get(event.id), this.#endedCells.get(event.id), this.#options))
         this.#runs.delete(event.id)
         this.#endedCells.delete(event.id)
         break
@@ -115,7 +121,7 @@ export class Audit implements Subscriber {
     this.#cells.delete(ended.id)
     if (!cell) return
     // The line of a run is written when its client has its answer; a cell from a terminal has no run.
-    if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }))
+    if (ended.parent === undefined) this.#record.add(runFields(ended, undefined, { ...cell, ended }, this.#options))
     else this.#endedCells.set(ended.parent, { ...cell, ended })
   }
 
@@ -124,13 +130,18 @@ export class Audit implements Subscriber {
     const decision = this.#decisions.get(ended.id)
     this.#calls.delete(ended.id)
     this.#decisions.delete(ended.id)
-    if (started) this.#record.add(callFields(started, ended, decision, this.#options))
+    if (!started) return
+    const replay = this.#options.replay && this.#replyChars < MAX_WAITING_REPLY_CHARS
+    const fields = callFields(started, ended, decision, { ...this.#options, replay })
+    this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
+    this.#record.add(fields)
   }
 
   async #flush(): Promise<void> {
     this.#isWriting = true
     try {
       await this.#record.flush()
+      this.#replyChars = 0
       this.#isFailing = false
     } catch (error) {
       this.#fail(error)

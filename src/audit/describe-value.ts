@@ -29,9 +29,13 @@ function shapeAt(value: unknown, depth: number): string {
   return `{${[...shown, ...(keys.length > MAX_KEYS ? ['…'] : [])].join(', ')}}`
 }
 
+export function sha256(text: string): string {
+  return hash('sha256', text)
+}
+
 /** SHA-256 of the value as JSON with sorted keys, so that the order in which arguments are written does not count. */
 export function hashOf(value: unknown): string {
-  return hash('sha256', sortedJson(value))
+  return sha256(sortedJson(value))
 }
 
 /** About how many bytes the value takes as JSON. */

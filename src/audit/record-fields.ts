@@ -1,6 +1,7 @@
 // What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
+import { keepWhole, MAX_WHOLE_CHARS } from './keep-whole.ts'
 import { redactArguments } from './redact-arguments.ts'
 
 export type Fields = Record<string, unknown>
@@ -8,6 +9,8 @@ export type Fields = Record<string, unknown>
 export interface FieldOptions {
   /** Record arguments, error messages and questions, and not only their shape. */
   full: boolean
+  /** Record code and answers as well, so that a workflow can be made of a run. */
+  replay: boolean
   /** Takes a server's secrets out of a text. */
   redact: (server: string, text: string) => string
 }
@@ -34,6 +37,7 @@ export function runFields(
   event: EventOf<'run.ended'> | EventOf<'cell.ended'>,
   run: EventOf<'run.started'> | undefined,
   cell: { started: EventOf<'cell.started'>; codeHash: string; ended: EventOf<'cell.ended'> } | undefined,
+  options: FieldOptions,
 ): Fields {
   const failed = event.type === 'run.ended' ? event.error?.code : undefined
   return {
@@ -51,6 +55,7 @@ export function runFields(
     'sandbridge.cell.number': cell?.started.number,
     'sandbridge.cell.status': cell?.ended.status,
     'sandbridge.code.sha256': cell?.codeHash,
+    'sandbridge.code': cell && options.replay ? codeOf(cell.started, options) : undefined,
     'sandbridge.provider': cell?.started.provider,
     'error.type': failed ?? cell?.ended.raised?.name,
     'sandbridge.duration': seconds(event.durationMs),
@@ -66,7 +71,7 @@ export function callFields(
   started: EventOf<'call.started'>,
   ended: EventOf<'call.ended'> | undefined,
   decision: EventOf<'call.decided'> | undefined,
-  { full, redact }: FieldOptions,
+  { full, replay, redact }: FieldOptions,
 ): Fields {
   const { at, id, parent, run, session, client, user } = ended ?? started
   const { kind, server, name, args } = started
@@ -88,7 +93,8 @@ export function callFields(
     'mcp.resource.uri': kind === 'resource' ? redact(server, name) : undefined,
     'sandbridge.arguments.shape': shapeOf(args),
     'sandbridge.arguments.sha256': hashOf(args),
-    'gen_ai.tool.call.arguments': full ? redactArguments(args, (text) => redact(server, text)) : undefined,
+    'gen_ai.tool.call.arguments': full ? argumentsOf(started, replay, redact) : undefined,
+    'gen_ai.tool.call.result': replay ? keepWhole(ended?.result, (text) => redact(server, text)) : undefined,
     'sandbridge.decision': decision?.decision,
     'sandbridge.rule': decision?.rule,
     'sandbridge.rule.source': decision?.source,
@@ -152,6 +158,21 @@ export function otherFields(event: BridgeEvent, { full }: FieldOptions): Fields 
     default:
       return undefined
   }
+}
+
+function argumentsOf(
+  { server, args }: EventOf<'call.started'>,
+  replay: boolean,
+  redact: FieldOptions['redact'],
+): string {
+  const redactor = (text: string): string => redact(server, text)
+  return (replay ? keepWhole(args, redactor) : undefined) ?? redactArguments(args, redactor)
+}
+
+/** Undefined when it is too long. */
+function codeOf({ code, servers }: EventOf<'cell.started'>, { redact }: FieldOptions): string | undefined {
+  if (code.length > MAX_WHOLE_CHARS) return undefined
+  return servers.reduce((text, server) => redact(server, text), code)
 }
 
 function seconds(ms: number): number {

@@ -20,13 +20,19 @@ interface ObservedParts {
   methods: LiveMethods
 }
 
-/** @returns the one that other programs of the user find and watch the bridge by; undefined where they may not */
-export function attachObservers(parts: ObservedParts): LazySubscriber | undefined {
+interface Observers {
+  /** By which other programs of the user find and watch the bridge; undefined where they may not. */
+  live: LazySubscriber | undefined
+  /** Those that a first cell would wait for while they load. */
+  ofCells: readonly LazySubscriber[]
+}
+
+export function attachObservers(parts: ObservedParts): Observers {
   attachMetrics(parts)
-  attachTelemetry(parts)
-  const live = attachLive(parts)
-  attachAudit(parts)
-  return live
+  const observers = [telemetry(parts), audit(parts)].filter((one) => one !== undefined)
+  const live = liveServer(parts)
+  for (const observer of live ? [...observers, live] : observers) parts.events.subscribe(observer)
+  return { live, ofCells: observers }
 }
 
 function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): void {
@@ -47,32 +53,30 @@ function attachMetrics({ settings: { metrics }, events, log }: ObservedParts): v
   port.start()
 }
 
-function attachTelemetry({ events, log, upstreams }: ObservedParts): void {
+function telemetry({ events, log, upstreams }: ObservedParts): LazySubscriber | undefined {
   const otel = readOtelSettings(process.env, VERSION)
-  if (!otel) return
+  if (!otel) return undefined
   if (otel.tracesUrl !== undefined) events.startTrace = (ofClient) => startTrace(otel.sampler, ofClient)
-  events.subscribe(
-    new LazySubscriber({
-      name: 'telemetry',
-      guards: false,
-      wakes: ['session.started', 'run.started', 'cell.started'],
-      onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
-      load: async () => {
-        const { Telemetry } = await import('../telemetry/telemetry.ts')
-        return new Telemetry({
-          otel,
-          version: VERSION,
-          redact: (server, text) => redactFor(upstreams, server, text),
-          warn: (message, fields) => log.warning(message, fields),
-        })
-      },
-    }),
-  )
+  return new LazySubscriber({
+    name: 'telemetry',
+    guards: false,
+    wakes: ['session.started', 'run.started', 'cell.started'],
+    onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
+    load: async () => {
+      const { Telemetry } = await import('../telemetry/telemetry.ts')
+      return new Telemetry({
+        otel,
+        version: VERSION,
+        redact: (server, text) => redactFor(upstreams, server, text),
+        warn: (message, fields) => log.warning(message, fields),
+      })
+    },
+  })
 }
 
-function attachLive({ id, settings, events, log, methods }: ObservedParts): LazySubscriber | undefined {
+function liveServer({ id, settings, log, methods }: ObservedParts): LazySubscriber | undefined {
   if (!settings.live) return undefined
-  const live = new LazySubscriber({
+  return new LazySubscriber({
     name: 'live',
     guards: false,
     wakes: ['session.started'],
@@ -90,31 +94,28 @@ function attachLive({ id, settings, events, log, methods }: ObservedParts): Lazy
       return server
     },
   })
-  events.subscribe(live)
-  return live
 }
 
-function attachAudit({ settings, events, log, upstreams }: ObservedParts): void {
-  if (settings.audit === 'off') return
-  events.subscribe(
-    new LazySubscriber({
-      name: 'audit',
-      guards: settings.auditRequired,
-      wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
-      onError: (error) => log.error('The record cannot be kept', { error }),
-      load: async () => {
-        const { Audit } = await import('../audit/audit.ts')
-        return new Audit({
-          stateDir: settings.stateDir,
-          full: settings.audit === 'full',
-          required: settings.auditRequired,
-          version: VERSION,
-          redact: (server, text) => redactFor(upstreams, server, text),
-          warn: (message, fields) => log.warning(message, fields),
-        })
-      },
-    }),
-  )
+function audit({ settings, log, upstreams }: ObservedParts): LazySubscriber | undefined {
+  if (settings.audit === 'off') return undefined
+  return new LazySubscriber({
+    name: 'audit',
+    guards: settings.auditRequired,
+    wakes: ['run.started', 'cell.started', 'call.decided', 'question.asked', 'sign-in', 'config.changed'],
+    onError: (error) => log.error('The record cannot be kept', { error }),
+    load: async () => {
+      const { Audit } = await import('../audit/audit.ts')
+      return new Audit({
+        stateDir: settings.stateDir,
+        full: settings.audit === 'full' || settings.audit === 'replay',
+        replay: settings.audit === 'replay',
+        required: settings.auditRequired,
+        version: VERSION,
+        redact: (server, text) => redactFor(upstreams, server, text),
+        warn: (message, fields) => log.warning(message, fields),
+      })
+    },
+  })
 }
 
 /** The secrets of a server whose definition is gone are not known: none of the text is shown. */

@@ -28,6 +28,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   'saved export': ['sandbridge saved export tools.json open_issues'],
   'saved import': ['sandbridge saved import tools.json'],
   workflows: ['sandbridge workflows --json'],
+  save: ['sandbridge save 3f09a1b2 weekly-report', 'sandbridge save 3f09a1b2 77b01c9e weekly-report --param week'],
   'run-workflow': ['sandbridge run-workflow weekly-report --week 47', 'sandbridge run-workflow weekly-report --check'],
   schedule: [
     'sandbridge schedule weekly-report "0 8 * * 1" --week auto',

@@ -459,9 +459,9 @@ export const SETTINGS = {
     {
       variable: 'MCP_BRIDGE_AUDIT',
       meaning:
-        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), or the arguments without secrets (`full`).',
+        'What the record of runs and calls holds: nothing (`off`), the shape and hash of arguments (`shape`), the arguments without secrets (`full`), or also the code and the answers of servers, for `sandbridge save` (`replay`).',
     },
-    ['off', 'shape', 'full'],
+    ['off', 'shape', 'full', 'replay'],
     'shape',
   ),
   auditRequired: flag(

@@ -29,7 +29,7 @@ export class LazySubscriber implements Subscriber {
     if (options.guards) this.before = async (call) => (await this.#load()).before?.(call)
   }
 
-  /** Load it now. */
+  /** Load it now, so that what it is loaded for need not wait. */
   start(): void {
     this.#load().catch(this.#options.onError)
   }

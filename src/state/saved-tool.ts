@@ -18,12 +18,12 @@ const line = z
   .max(500)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'has a control character')
 
+export const WORKFLOW_TITLE = /^[a-z][a-z0-9-]{0,63}$/
+
 /** What makes a function a workflow: how it is called from outside of a cell, and what it called when it was saved. */
 const workflow = z.object({
   /** `weekly-report`, where the function is `weekly_report`. */
-  title: z
-    .string()
-    .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must have lower-case letters, digits and - only, and start with a letter'),
+  title: z.string().regex(WORKFLOW_TITLE, 'must have lower-case letters, digits and - only, and start with a letter'),
   parameters: boundedList(
     z.object({
       name: pythonName,

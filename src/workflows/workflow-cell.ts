@@ -18,15 +18,19 @@ export function asWorkflow(tool: SavedTool): Workflow {
   })
 }
 
-/** Arguments travel as JSON inside of a text: nothing of them is code. */
+/** What gives a value in Python, once `json` is imported as `_json`. It travels inside of a text: nothing of it is code. */
+export function loadedJson(value: unknown): string {
+  const text = JSON.stringify(JSON.stringify(value)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  return `_json.loads(${text})`
+}
+
 export function codeFor(
   { name, version }: SavedToolContent & { version: number },
   args: Record<string, unknown>,
 ): string {
-  const text = JSON.stringify(JSON.stringify(args)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   return [
     `# ${name}, version ${version}`,
     'import json as _json',
-    `await workflows.${name}(**_json.loads(${text}))`,
+    `await workflows.${name}(**${loadedJson(args)})`,
   ].join('\n')
 }

@@ -1,0 +1,126 @@
+// Runs of the record with all that a workflow is made of: their code, and the tools they called with arguments and answers. A record has these
+// with MCP_BRIDGE_AUDIT=replay.
+import path from 'node:path'
+import { BridgeError } from '../errors.ts'
+import { shortId } from '../events/new-id.ts'
+import { isRecord, parseJson } from '../text/json.ts'
+import { hashOf, sha256 } from './describe-value.ts'
+import { recordFiles } from './other-files.ts'
+import { runsOf } from './read-record.ts'
+import { entryOf, type RecordEntry, runOf, textOf } from './record-entry.ts'
+import { linesOf } from './record-lines.ts'
+import { startOf } from './recorded-run.ts'
+
+/** A call that was answered. */
+export interface RecordedCall {
+  server: string
+  tool: string
+  args: Record<string, unknown>
+  result: unknown
+}
+
+export interface RecordedCode {
+  /** What they ran, in the order in which they are named. */
+  cells: string[]
+  /** In the order in which they began. */
+  calls: RecordedCall[]
+  /** Calls whose arguments or answer the record does not have whole. */
+  incompleteCount: number
+}
+
+const MAX_CHARS = 64 << 20
+
+/**
+ * @param ids the beginnings of ids of runs, cells or calls
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
+ */
+export async function recordedCode(folder: string, ids: readonly string[]): Promise<RecordedCode> {
+  const runs: string[] = []
+  for (const id of ids) runs.push(await runNamed(folder, id))
+  const entries = await entriesOf(folder, new Set(runs))
+  const ends = new Map(entries.filter(({ type }) => type === 'run').map((entry) => [runOf(entry.fields), entry]))
+  const calls = entries.filter(({ type }) => type === 'call').toSorted((a, b) => startOf(a) - startOf(b))
+  const whole = calls.flatMap((entry) => callOf(entry) ?? [])
+  return {
+    cells: runs.map((run) => codeOf(run, ends.get(run))),
+    calls: whole,
+    incompleteCount: calls.length - whole.length,
+  }
+}
+
+/** The one run that an id means, as `sandbridge log` shows it. */
+async function runNamed(folder: string, text: string): Promise<string> {
+  const id = text.toLowerCase()
+  if (!/^[0-9a-f]{4,16}$/.test(id)) {
+    throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${text}' is not an id`, {
+      hint: 'Write the 8 digits that `sandbridge log` shows, or at least 4 of them.',
+    })
+  }
+  const [run, another] = await runsOf(folder, id)
+  if (run !== undefined && another === undefined) return run
+  throw run === undefined
+    ? new BridgeError('STATE_NOT_FOUND', `The record has no run, cell or call '${id}'`, {
+        hint: 'A run has its line when it has ended. See `sandbridge log`.',
+      })
+    : new BridgeError('TOOL_ARGUMENTS_INVALID', `Several runs begin with '${id}'`, {
+        hint: 'Write more of its digits: `sandbridge log --json` shows all 16.',
+      })
+}
+
+async function entriesOf(folder: string, runs: ReadonlySet<string>): Promise<RecordEntry[]> {
+  const found: RecordEntry[] = []
+  let chars = 0
+  for (const name of await recordFiles(folder)) {
+    for await (const line of linesOf(path.join(folder, name))) {
+      // Most lines need not be parsed.
+      if (![...runs].some((run) => line.includes(run))) continue
+      const entry = entryOf(line)
+      if (!entry || !runs.has(runOf(entry.fields))) continue
+      chars += line.length
+      if (chars > MAX_CHARS) {
+        throw new BridgeError('STATE_REFUSED', 'These runs called more than a workflow can keep answers of', {
+          hint: 'Name fewer runs, or keep the function with runtime.save_workflow in a cell.',
+        })
+      }
+      found.push(entry)
+    }
+  }
+  return found
+}
+
+function codeOf(run: string, entry: RecordEntry | undefined): string {
+  const name = shortId(run)
+  if (!entry) throw new BridgeError('STATE_NOT_FOUND', `The run ${name} has not ended`, { hint: 'Wait until it has.' })
+  const { fields } = entry
+  const status = textOf(fields, 'sandbridge.cell.status')
+  const hash = textOf(fields, 'sandbridge.code.sha256')
+  const code = textOf(fields, 'sandbridge.code')
+  if (hash === '') throw new BridgeError('STATE_REFUSED', `The run ${name} ran no code`, { hint: '' })
+  if (status !== 'ok') {
+    throw new BridgeError('STATE_REFUSED', `The run ${name} did not end well: ${status}`, {
+      hint: 'A workflow is made of runs that ended with ok.',
+    })
+  }
+  if (code === '') {
+    throw new BridgeError('STATE_NOT_FOUND', `The record has a hash of the code of run ${name}, and not the code`, {
+      hint: 'Code and answers are kept of runs that begin with MCP_BRIDGE_AUDIT=replay. Set it, run the code again, and save that run.',
+    })
+  }
+  if (sha256(code) !== hash) {
+    throw new BridgeError('STATE_REFUSED', `A secret was taken out of the code of run ${name}: it is not what ran`, {
+      hint: 'Keep the function with runtime.save_workflow in a cell.',
+    })
+  }
+  return code
+}
+
+/** Undefined when the record does not have it whole. */
+function callOf({ fields }: RecordEntry): RecordedCall | undefined {
+  const args = parseJson(textOf(fields, 'gen_ai.tool.call.arguments'))
+  const result = parseJson(textOf(fields, 'gen_ai.tool.call.result'))
+  const isWhole = isRecord(args) && hashOf(args) === textOf(fields, 'sandbridge.arguments.sha256')
+  const tool = textOf(fields, 'gen_ai.tool.name')
+  return isWhole && isRecord(result) && tool !== ''
+    ? { server: textOf(fields, 'mcp.server.name'), tool, args, result }
+    : undefined
+}

@@ -1,0 +1,47 @@
+// `sandbridge save`: what a model did becomes a workflow, without the model. Its code and the answers it got are from the record.
+import { recordFolder } from '../audit/other-files.ts'
+import { recordedCode } from '../audit/recorded-code.ts'
+import { TimeLimit } from '../cell/time-limit.ts'
+import { count } from '../text/count.ts'
+import { FixtureFile } from '../workflows/fixture.ts'
+import { saveFromRecord } from '../workflows/save-from-record.ts'
+import { asWorkflow, functionName } from '../workflows/workflow-cell.ts'
+import { withBridge } from './open-bridge.ts'
+import { print, printJson } from './print.ts'
+
+interface SaveOptions {
+  param?: string[]
+  description?: string
+  json?: boolean
+}
+
+const TIMEOUT_MS = 120_000
+
+/** @param runs beginnings of ids, in the order in which their code is put together */
+export async function saveRuns(runs: readonly string[], title: string, options: SaveOptions): Promise<void> {
+  const { param: parameters = [], description, json } = options
+  await withBridge(async (bridge) => {
+    const { stateDir } = bridge.settings
+    const recorded = await recordedCode(recordFolder(stateDir), runs)
+    const session = bridge.sessions.open()
+    const saved = await saveFromRecord(
+      recorded,
+      { title, parameters, ...(description !== undefined && { description }) },
+      {
+        run: (code) => bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
+        find: (name) => bridge.savedTools.find(name),
+        fixtures: new FixtureFile(stateDir, functionName(title)),
+      },
+    )
+    if (json) return printJson(saved)
+    const { version, signature, workflow } = asWorkflow(saved.workflow)
+    print(`Saved '${title}', version ${version}: ${functionName(title)}${signature}`)
+    for (const { server, tool } of workflow.uses) print(`  calls ${server}.${tool}`)
+    if (saved.candidates.length > 0) print(`  could be parameters, with --param NAME: ${saved.candidates.join(', ')}`)
+    print(
+      saved.withoutReplies === undefined
+        ? `  ${count(saved.replyCount, 'reply', 'replies')} recorded: sandbridge run-workflow ${title} --check`
+        : `  no recorded replies: ${saved.withoutReplies}. Its first run records them.`,
+    )
+  })
+}

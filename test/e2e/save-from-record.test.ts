@@ -1,0 +1,149 @@
+// This file verifies that what a model did in cells becomes a workflow with one command, from the record alone, and runs again without a model.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type TestBridge } from '../support/bridge-process.ts'
+import { runProgram } from '../support/run-program.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+
+let home: string
+let ledger: string
+const lines = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : [])
+const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd: home })
+const start = (level = 'replay'): Promise<TestBridge> => startBridge({ home, env: { MCP_BRIDGE_AUDIT: level } })
+
+/** The ids of the runs so far, oldest first, as a person reads them. */
+async function runs(): Promise<string[]> {
+  const { stdout } = await sandbridge('log', '--json')
+  const entries = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>)
+  return entries.filter(({ type }) => type === 'run').map((run) => run['sandbridge.run.id']!.slice(0, 8))
+}
+
+beforeEach(() => {
+  home = makeHome()
+  ledger = path.join(home, 'ledger')
+  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
+})
+
+it('makes one function of several cells, with parameters, replies to check it by, and a SKILL.md', async () => {
+  const bridge = await start()
+  await bridge.run('import json\nweek = 47\ntitle = "Report"')
+  await bridge.run('text = f"""{title}\n  {week}"""\nawait mcp_ledger.add_line(text=text.replace("\\n", ""))\n')
+  await bridge.run('json.dumps([week, await mcp_ledger.lines()])')
+  await bridge.client.close()
+  const ids = await runs()
+  rmSync(ledger)
+
+  const saved = await sandbridge(
+    'save',
+    ...ids,
+    'weekly-report',
+    '--param',
+    'week',
+    '--description',
+    'It\'s a "report".',
+  )
+  expect(saved.code, saved.stderr).toBe(0)
+  expect(saved.stdout).toBe(
+    "Saved 'weekly-report', version 1: weekly_report(week: int=47)\n" +
+      '  calls ledger.add_line\n' +
+      '  calls ledger.lines\n' +
+      "  could be parameters, with --param NAME: title = 'Report'\n" +
+      '  2 replies recorded: sandbridge run-workflow weekly-report --check\n',
+  )
+  expect(lines()).toEqual([])
+
+  // Against what was answered then: nothing is called.
+  const checked = await sandbridge('run-workflow', 'weekly-report', '--check')
+  expect(checked, checked.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('[47, ') as string })
+  expect(lines()).toEqual([])
+  // And now for real.
+  const ran = await sandbridge('run-workflow', 'weekly-report', '--week', '48')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(lines()).toEqual(['Report  48'])
+
+  const folder = path.join(home, 'MCPs/.sandbridge/tools/weekly_report/1')
+  expect(readFileSync(path.join(folder, 'SKILL.md'), 'utf8')).toMatch(
+    /^---\nname: weekly-report\ndescription: "It's a \\"report\\"\."\n---\n/,
+  )
+})
+
+it('keeps a function that a cell defined and called as it is, with the arguments of then', async () => {
+  const bridge = await start()
+  await bridge.run(`
+async def report(week: int, title: str = "Report") -> str:
+    """Writes a line."""
+    return await mcp_ledger.add_line(text=f"{title} {week}")
+
+await report(47, title="Q")`)
+  await bridge.client.close()
+  const saved = await sandbridge('save', ...(await runs()), 'weekly-report', '--json')
+  expect(JSON.parse(saved.stdout), saved.stderr).toMatchObject({
+    replyCount: 1,
+    workflow: {
+      description: 'Writes a line.',
+      workflow: {
+        title: 'weekly-report',
+        parameters: [
+          { name: 'week', type: 'int', required: true },
+          { name: 'title', default: 'Report' },
+        ],
+        uses: [{ server: 'ledger', tool: 'add_line', destructive: true }],
+      },
+    },
+  })
+  const checked = await sandbridge('run-workflow', 'weekly-report', '--check')
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('added Q 47') as string })
+  expect(lines()).toEqual(['Q 47'])
+})
+
+it('says which setting keeps the code, and refuses what cannot be a workflow, with the reason', async () => {
+  const plain = await start('full')
+  await plain.run('1')
+  await plain.client.close()
+  const [bare] = await runs()
+  const refused = await sandbridge('save', bare!, 'one')
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('MCP_BRIDGE_AUDIT=replay')
+
+  const bridge = await start()
+  await bridge.run('rows = [1, 2]')
+  await bridge.run('len(rows)')
+  await bridge.run('1 / 0')
+  await bridge.client.close()
+  const [, , second, failed] = await runs()
+  const save = async (...args: string[]) => (await sandbridge('save', ...args)).stderr
+  expect(await save(second!, 'count-rows')).toContain('rows (not defined)')
+  expect(await save(second!, 'count-rows')).toContain('Name the runs that define it as well')
+  expect(await save(failed!, 'broken')).toContain('did not end well: error')
+  expect(await save('zzzz', 'x')).toContain("'zzzz' is not an id")
+  expect(await save('0123456789abcdef', 'x')).toContain('The record has no run')
+  expect(await save(second!, '../up')).toContain('lower-case letters')
+  expect(await save(second!, 'x', '--param', 'missing')).toContain('missing cannot be a parameter')
+  expect((await sandbridge('workflows', '--json')).stdout).toBe('[]\n')
+})
+
+it('keeps no secret of a server in the record, and no replies where a call lost its arguments', async () => {
+  const secret = 'tr0ub4dor-and-3-more'
+  const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger, LEDGER_TOKEN: secret } }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
+  const bridge = await start()
+  await bridge.run('said = "".join(reversed("erom-3-dna-rod4bu0rt"))\nawait mcp_ledger.add_line(text=said)')
+  await bridge.run(`await mcp_ledger.add_line(text="${secret}")`)
+  await bridge.client.close()
+  const folder = path.join(home, 'MCPs/.sandbridge/audit')
+  const { stdout } = await sandbridge('log', '--json')
+  expect(stdout).toContain('gen_ai.tool.call.result')
+  expect(stdout).not.toContain(secret)
+  const [first, second] = await runs()
+  const saved = await sandbridge('save', first!, 'say')
+  expect(saved.stdout, saved.stderr).toContain('no recorded replies: the record lacks the answers or arguments')
+  expect((await sandbridge('save', second!, 'say')).stderr).toContain('A secret was taken out of the code')
+  expect(existsSync(folder)).toBe(true)
+})
