@@ -39,6 +39,8 @@ export interface KubernetesOptions {
 
 /** What is tried first has to be small, and Python with threads fits in it. */
 const CHECK_MEMORY_BYTES = 128 << 20
+/** A pod that waits for a node keeps nobody else from starting, and a bridge leaves an API server to others, too. */
+const STARTS_AT_ONCE = 16
 /** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
 const INPUT_S = 120
 
@@ -48,6 +50,7 @@ interface Prepared {
 
 export class KubernetesProvider implements Provider {
   readonly name = 'kubernetes'
+  readonly startsAtOnce = STARTS_AT_ONCE
   readonly #options: KubernetesOptions
   readonly #listeners = new Set<(message: string) => void>()
   #prepared: Promise<Prepared> | undefined
