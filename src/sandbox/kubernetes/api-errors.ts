@@ -63,7 +63,7 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
     const text = `${cluster} does not accept the bridge's credentials (401).`
     return { code: 'SANDBOX_ENGINE_MISSING', message: text, hint: 'Sign in again, so that `kubectl get pods` works.' }
   }
-  if (status === 403 && / cannot /.test(message)) {
+  if (isMissingRight(error)) {
     const text = `${cluster} does not let the bridge ${verb} ${resource} in namespace ${namespace}: ${message}`
     const hint = `Grant the verb '${verb}' on '${resource}': docs/kubernetes.md has the whole role.`
     return { code: 'SANDBOX_ENGINE_MISSING', message: text, hint }
@@ -87,6 +87,11 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
 
 const SEE_DOCS = 'docs/kubernetes.md describes the pods that the bridge makes.'
 
+/** Pod Security and webhooks refuse with the same status. */
+function isMissingRight({ status, message }: ApiError): boolean {
+  return status === 403 && /User ".*" cannot \w+ resource/.test(message)
+}
+
 function isQuota({ status, message }: ApiError): boolean {
-  return status === 403 && /exceeded quota|failed quota/.test(message)
+  return status === 403 && message.includes('exceeded quota')
 }

@@ -59,6 +59,7 @@ export function podManifest(options: PodOptions) {
     },
     spec: {
       restartPolicy: 'Never',
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
       activeDeadlineSeconds: DEADLINE_S,
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
