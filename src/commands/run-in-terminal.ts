@@ -48,16 +48,16 @@ export async function runInTerminal(
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images)
   if (json) print(saved.length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), files: saved }))
-  else showMedia(media, saved)
+  else await showMedia(media, saved)
   return !isError
 }
 
-function showMedia(media: readonly MediaBlock[], saved: readonly string[]): void {
-  media.forEach((block, index) => {
-    const inline = process.stdout.isTTY && block.type === 'image' ? inlineImage(block, process.env) : undefined
+async function showMedia(media: readonly MediaBlock[], saved: readonly string[]): Promise<void> {
+  for (const [index, block] of media.entries()) {
+    const inline = process.stdout.isTTY && block.type === 'image' ? await inlineImage(block, process.env) : undefined
     if (inline) process.stdout.write(inline)
     process.stderr.write(visible(`Saved ${saved[index]}\n`))
-  })
+  }
 }
 
 /** A terminal is written nothing that steers it; a pipe gets what the cell prints. */

@@ -27,6 +27,7 @@ import { rehearse } from './rehearse.ts'
 import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
+import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
 
 const CAPABILITIES_RESOURCE = {
   uri: 'resource://mcp-server-code-execution-mode/capabilities',
@@ -44,7 +45,12 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     {
-      capabilities: { tools: {}, resources: {}, logging: {}, ...(exposed && { prompts: {} }) },
+      capabilities: {
+        tools: {},
+        resources: {},
+        logging: {},
+        ...(exposed && { prompts: {}, extensions: SKILLS_EXTENSION }),
+      },
       instructions: SERVER_INSTRUCTIONS,
       inputRequired: { maxRounds: MAX_ROUNDS },
     },
@@ -87,6 +93,7 @@ export function createServer(parts: ServerParts): Server {
   })
 
   if (exposed) {
+    serveSkills(server, exposed)
     server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
     server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
       const text = await (await exposed()).prompt(name, args)
@@ -143,7 +150,8 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions } = await getConversation()
     const listed = await listArtifactResources(bridge.users.of(parts.user).state.artifacts, maskerFor(bridge, sessions))
-    return { resources: [CAPABILITIES_RESOURCE, ...listed] }
+    const skills = exposed ? (await (await exposed()).skills()).map(skillResource) : []
+    return { resources: [CAPABILITIES_RESOURCE, ...skills, ...listed] }
   })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
@@ -162,6 +170,8 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/read', async (request) => {
     const { uri } = request.params
+    const skill = exposed && uri.startsWith('skill://') ? await (await exposed()).skill(uri) : undefined
+    if (skill) return skillContents(skill)
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {
