@@ -1,33 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../errors.ts'
-import { Catalog, type CatalogOptions } from './catalog.ts'
-import { FILES, TOOLS, definition, codeOf } from '../../test/support/catalog-tools.ts'
-
-let cacheDir: string
-
-let asked: string[]
-
-beforeEach(() => {
-  cacheDir = mkdtempSync(join(tmpdir(), 'catalog-'))
-  asked = []
-})
-
-afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
-
-function catalog(options: Partial<CatalogOptions> = {}): Catalog {
-  return new Catalog({
-    definitions: [definition('GitHub'), definition('files', { description: 'My files' })],
-    listTools: (server) => {
-      asked.push(server)
-      return Promise.resolve({ tools: TOOLS[server] ?? [] })
-    },
-    cacheDir,
-    ...options,
-  })
-}
+import type { CatalogOptions } from './catalog.ts'
+import { asked, catalog, codeOf, definition, FILES } from '../../test/support/catalog-tools.ts'
 
 describe('search', () => {
   it('covers servers that were never seen, and remembers them', async () => {

@@ -1,33 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { UpstreamTool } from '../upstream/upstream.ts'
-import { Catalog, type CatalogOptions } from './catalog.ts'
-import { GITHUB, FILES, TOOLS, definition, codeOf } from '../../test/support/catalog-tools.ts'
-
-let cacheDir: string
-
-let asked: string[]
-
-beforeEach(() => {
-  cacheDir = mkdtempSync(join(tmpdir(), 'catalog-'))
-  asked = []
-})
-
-afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
-
-function catalog(options: Partial<CatalogOptions> = {}): Catalog {
-  return new Catalog({
-    definitions: [definition('GitHub'), definition('files', { description: 'My files' })],
-    listTools: (server) => {
-      asked.push(server)
-      return Promise.resolve({ tools: TOOLS[server] ?? [] })
-    },
-    cacheDir,
-    ...options,
-  })
-}
+import type { CatalogOptions } from './catalog.ts'
+import { asked, catalog, codeOf, definition, FILES, GITHUB } from '../../test/support/catalog-tools.ts'
 
 describe('servers', () => {
   it('servers are known without being asked', () => {
@@ -290,7 +264,7 @@ describe('resources and prompts', () => {
 
   it('resources and prompts are kept on disk, and replaced when they change', async () => {
     await withOfferings().search('issue')
-    asked = []
+    asked.length = 0
     const next = withOfferings()
     expect((await next.search('triage'))[0]?.kind).toBe('prompt')
     expect(asked).toEqual([])

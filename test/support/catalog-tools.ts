@@ -1,4 +1,9 @@
-// Two servers with a few tools, for tests of the catalog.
+// A catalog of two servers with a few tools, for tests.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { Catalog, type CatalogOptions } from '../../src/catalog/catalog.ts'
 import type { ServerDefinition } from '../../src/config/server-definition.ts'
 import { BridgeError } from '../../src/errors.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
@@ -39,4 +44,27 @@ export async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
   )
   if (!BridgeError.isInstance(error)) throw new Error('a BridgeError was expected', { cause: error })
   return error
+}
+
+/** The servers that were asked for their tools in the running test. */
+export const asked: string[] = []
+let cacheDir = ''
+
+beforeEach(() => {
+  cacheDir = mkdtempSync(path.join(tmpdir(), 'catalog-'))
+  asked.length = 0
+})
+afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
+
+/** A catalog of both servers; those of one test share what is on disk. */
+export function catalog(options: Partial<CatalogOptions> = {}): Catalog {
+  return new Catalog({
+    definitions: [definition('GitHub'), definition('files', { description: 'My files' })],
+    listTools: (server) => {
+      asked.push(server)
+      return Promise.resolve({ tools: TOOLS[server] ?? [] })
+    },
+    cacheDir,
+    ...options,
+  })
 }
