@@ -12,6 +12,8 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
+  fileBytes     largest file that may be written; missing where the folders set the limit
+  inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
 """
 
 import _signal as signal  # its Python half is enumerations, a fifth of what this process would take
@@ -50,9 +52,14 @@ def main() -> None:
     except OSError:
         pass  # a sandbox without one: stay where the image starts
     memory_enforced = set_limits(memory, int(config["pids"]))
+    if "fileBytes" in config:
+        lower(resource.RLIMIT_FSIZE, int(config["fileBytes"]))
     kernel = os.fork()
     if kernel == 0:
-        run_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])), bell)
+        signal.alarm(int(config.get("inputSeconds", 0)))
+        sources, compiled = read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"]))
+        signal.alarm(0)
+        run_kernel(sources, compiled, bell)
     else:
         if bell > 2:
             os.close(bell)

@@ -20,6 +20,7 @@ export const ERROR_CODES = {
   },
   SANDBOX_START_FAILED: { actor: 'operator', retryable: true, hint: 'Run `sandbridge doctor` to see what is wrong.' },
   SANDBOX_START_TIMEOUT: { actor: 'operator', retryable: true, hint: 'The machine may be overloaded. Retry later.' },
+  SANDBOX_BUSY: { actor: 'operator', retryable: true, hint: 'Retry when another sandbox has ended.' },
   SANDBOX_IMAGE_MISSING: { actor: 'user', retryable: false, hint: 'Build it with `sandbridge image build slim`.' },
   KERNEL_DIED: {
     actor: 'model',

@@ -6,7 +6,7 @@ const env = { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '64', MCP_BRIDGE
 it('a setting of containers does nothing elsewhere', () => {
   expect(settingsWithoutEffect(env, 'docker')).toEqual([])
   expect(settingsWithoutEffect({ ...env, MCP_BRIDGE_CPUS: '2' }, 'bubblewrap')).toEqual([
-    'MCP_BRIDGE_CPUS has no effect with bubblewrap: only podman and docker support it.',
+    'MCP_BRIDGE_CPUS has no effect with bubblewrap: only podman, docker and kubernetes support it.',
   ])
   expect(settingsWithoutEffect(env, 'pyodide')).toHaveLength(2)
 })

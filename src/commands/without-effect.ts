@@ -5,11 +5,15 @@ const CONTAINERS: readonly ProviderName[] = ['podman', 'docker']
 
 /** By variable: the providers that heed it. Every provider heeds the others. */
 const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
-  MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap'],
-  MCP_BRIDGE_CPUS: CONTAINERS,
-  MCP_BRIDGE_CONTAINER_USER: CONTAINERS,
-  MCP_BRIDGE_OCI_RUNTIME: CONTAINERS,
-  MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap'],
+  MCP_BRIDGE_IMAGE: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
+  MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_CONTAINER_USER: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
+  MCP_BRIDGE_KUBERNETES_CONTEXT: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_NAMESPACE: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_NETWORK: ['kubernetes'],
+  MCP_BRIDGE_KUBERNETES_START: ['kubernetes'],
 }
 
 /** A sentence for each. */

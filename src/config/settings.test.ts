@@ -61,6 +61,8 @@ describe('readSettings', () => {
       jail: 'configured',
       mask: [],
       keychain: 'auto',
+      kubernetesNetwork: 'checked',
+      kubernetesStartMs: 60_000,
       clientMetadataUrl: undefined,
       allowSelfServer: false,
       poolCount: 1,

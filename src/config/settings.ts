@@ -161,12 +161,12 @@ function isPlainHttpAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#]/.test(text)
 }
 
-const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide'] as const
+const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
 const runtimeByName = choice(
   { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
   RUNTIMES,
   'auto',
-  { bwrap: 'bubblewrap' },
+  { bwrap: 'bubblewrap', k8s: 'kubernetes' },
 )
 
 /** By name, or by the path of the program, whose name says which. */
@@ -335,8 +335,34 @@ export const SETTINGS = {
     { default: 128, min: 16, max: 65_536 },
   ),
   ociRuntime: pattern(
-    { variable: 'MCP_BRIDGE_OCI_RUNTIME', meaning: 'Another OCI runtime for the container engine, such as `runsc`.' },
+    {
+      variable: 'MCP_BRIDGE_OCI_RUNTIME',
+      meaning: 'Another OCI runtime for the container engine, such as `runsc`; in a cluster, a RuntimeClass.',
+    },
     { allowed: 'the name or path of a runtime', matches: /^[\w/][\w./-]*$/, default: undefined },
+  ),
+  kubernetesContext: pattern(
+    { variable: 'MCP_BRIDGE_KUBERNETES_CONTEXT', meaning: 'The context of your kubeconfig files that pods run in.' },
+    { allowed: 'a name without spaces', matches: /^\S+$/, default: undefined },
+  ),
+  kubernetesNamespace: pattern(
+    { variable: 'MCP_BRIDGE_KUBERNETES_NAMESPACE', meaning: 'The namespace of pods, where it is not the context’s.' },
+    { allowed: 'the name of a namespace', matches: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, default: undefined },
+  ),
+  kubernetesNetwork: choice(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_NETWORK',
+      meaning: '`checked`: refuse a cluster whose pods reach a network. `unchecked`: do not try.',
+    },
+    ['checked', 'unchecked'],
+    'checked',
+  ),
+  kubernetesStartMs: seconds(
+    {
+      variable: 'MCP_BRIDGE_KUBERNETES_START',
+      meaning: 'How long a pod may take to run, with pulling its image and waiting for a node.',
+    },
+    { default: 60, min: 5, max: 1800 },
   ),
   outputTokenCount: wholeNumber(
     { variable: 'MCP_BRIDGE_OUTPUT_TOKENS', meaning: 'The approximate token limit of a cell’s result.' },

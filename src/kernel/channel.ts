@@ -84,6 +84,10 @@ export class Channel {
           reject(new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${detail}`))
           return
         }
+        if (exit.reason === 'no-room') {
+          reject(new BridgeError('SANDBOX_BUSY', `No sandbox can start now: ${detail}`))
+          return
+        }
         const ended = `The sandbox ended before it was ready (${describeExit(exit)})`
         reject(new BridgeError('SANDBOX_START_FAILED', detail ? `${ended}: ${detail}` : ended))
       })
@@ -200,6 +204,8 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'stack-overflow') return 'its stack overflowed, through deep nesting or recursion'
   if (exit.reason === 'disposed') return 'the bridge stopped it'
   if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
+  if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
+  if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
   if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
   // The embedded sandbox ends itself when Python has left, with whatever code.
   if (exit.reason === 'exited' && exit.code === 137) return 'Python exited'

@@ -44,7 +44,11 @@ export class Kernel {
    * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` hears of lines that are no frames.
    * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
    */
-  static async attach(sandbox: Sandbox, readyTimeoutMs = READY_TIMEOUT_MS, log?: Log): Promise<Kernel> {
+  static async attach(
+    sandbox: Sandbox,
+    readyTimeoutMs = sandbox.startTimeoutMs ?? READY_TIMEOUT_MS,
+    log?: Log,
+  ): Promise<Kernel> {
     const channel = new Channel(sandbox, log)
     try {
       const ready = await channel.ready(readyTimeoutMs)

@@ -27,11 +27,18 @@ export interface CommandResult {
  * @param options.timeoutMs after it, the command is killed (none: 30 s)
  * @param options.input what it reads on stdin (none: nothing)
  * @param options.extraInput what it reads on descriptor 3, which it has only then
+ * @param options.env its whole environment (none: the bridge's)
  */
 export function runCommand(
   command: string,
   args: readonly string[],
-  options: { timeoutMs?: number; onLine?: (line: string) => void; input?: Buffer; extraInput?: Buffer } = {},
+  options: {
+    timeoutMs?: number
+    onLine?: (line: string) => void
+    input?: Buffer
+    extraInput?: Buffer
+    env?: NodeJS.ProcessEnv
+  } = {},
 ): Promise<CommandResult> {
   const timeoutMs = options.timeoutMs ?? 30_000
   return new Promise((resolve) => {
@@ -39,7 +46,11 @@ export function runCommand(
     let stderr = ''
     let timedOut = false
     const extra = options.extraInput ? ['pipe' as const] : []
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...extra], windowsHide: true })
+    const child = spawn(command, args, {
+      stdio: ['pipe', 'pipe', 'pipe', ...extra],
+      windowsHide: true,
+      ...(options.env && { env: options.env }),
+    })
     running.add(child)
     if (options.extraInput) (child.stdio[3] as Writable).on('error', () => {}).end(options.extraInput)
     // A command that ends without reading it says why by itself.

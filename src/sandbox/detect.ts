@@ -31,8 +31,10 @@ export type PassedOver = Pick<Candidate, 'name' | 'verdict'>
 
 type Probe = () => Promise<Candidate>
 
-/** In the order in which `auto` tries them. */
-const PROBES: Record<ProviderName, Probe> = {
+type LocalName = Exclude<ProviderName, 'kubernetes'>
+
+/** In the order in which `auto` tries them. A cluster is taken only where it is asked for. */
+const PROBES: Record<LocalName, Probe> = {
   podman: () => probeContainerEngine('podman'),
   docker: () => probeContainerEngine('docker'),
   bubblewrap: async () => {
@@ -50,7 +52,7 @@ const PROBES: Record<ProviderName, Probe> = {
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'>
 
 /** The probes for an image: without it, a container engine is of no use. */
-function probesFor(settings: Wanted, asksRegistry: boolean): Record<ProviderName, Probe> {
+function probesFor(settings: Wanted, asksRegistry: boolean): Record<LocalName, Probe> {
   const { image } = settings
   if (image !== undefined && isImagePath(image)) {
     const verdict = 'MCP_BRIDGE_IMAGE is a folder or an archive, which only bubblewrap can use'
@@ -82,8 +84,18 @@ async function imageInBubblewrap({ image, runtime, cacheDir }: Wanted): Promise<
 }
 
 /** Every provider with its verdict, in the order of `auto`. Starts nothing that stays. */
-export function probeProviders(settings: Wanted): Promise<Candidate[]> {
-  return Promise.all(Object.values(probesFor(settings, true)).map((probe) => probe()))
+export function probeProviders(settings: Wanted & Partial<Settings>): Promise<Candidate[]> {
+  const probes = Object.values(probesFor(settings, true))
+  return Promise.all(
+    [...probes, ...(settings.runtime === 'kubernetes' ? [() => probeCluster(settings)] : [])].map((probe) => probe()),
+  )
+}
+
+/** Asks without creating anything. */
+async function probeCluster(settings: Partial<Settings>): Promise<Candidate> {
+  const { describeCluster } = await import('./kubernetes/describe-cluster.ts')
+  const { kubernetesContext: context, kubernetesNamespace: namespace } = settings
+  return { name: 'kubernetes', ...(await describeCluster({ context, namespace })) }
 }
 
 /**
@@ -166,6 +178,7 @@ async function createProvider(
     const { PyodideProvider } = await import('./pyodide/provider.ts')
     return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide'), packages })
   }
+  if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
     return new BubblewrapProvider({
@@ -185,6 +198,24 @@ async function createProvider(
   const { ContainerProvider } = await import('./container/provider.ts')
   const { image = DEFAULT_IMAGE, containerUser: user, pidsCount, cpus, ociRuntime, cacheDir } = settings
   return new ContainerProvider(name, { image, user, pidsCount, cpus, ociRuntime, mount, projects, packages, cacheDir })
+}
+
+async function createKubernetes(settings: Settings, mount: MountedFolder | undefined): Promise<Provider> {
+  const { image = DEFAULT_IMAGE, packages, projects, pidsCount, cpus } = settings
+  const { KubernetesProvider, refuseForPods } = await import('./kubernetes/provider.ts')
+  refuseForPods({ mount, packages, image })
+  return new KubernetesProvider({
+    image,
+    user: settings.containerUser,
+    pidsCount,
+    cpus,
+    runtimeClass: settings.ociRuntime,
+    projects,
+    context: settings.kubernetesContext,
+    namespace: settings.kubernetesNamespace,
+    checksNetwork: settings.kubernetesNetwork === 'checked',
+    startTimeoutMs: settings.kubernetesStartMs,
+  })
 }
 
 const IMAGE_WORDS = {

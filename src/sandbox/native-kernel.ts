@@ -26,6 +26,10 @@ interface SandboxWords {
   compiled: Buffer | undefined
   /** The descriptor that `StdioProcess` rings, where it has one. */
   bell?: number
+  /** The largest file that may be written in it, where folders alone do not set a limit. */
+  fileBytes?: number
+  /** It ends itself when nothing has come on stdin for so long, where nothing else would end it. */
+  inputSeconds?: number
 }
 
 export interface NativeKernel {
@@ -57,10 +61,11 @@ async function load(): Promise<NativeKernel> {
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const [init, compile] = await Promise.all([firstProcess(), readFile(path.join(KERNEL_FOLDER, COMPILE_FILE), 'utf8')])
-  const start = ({ id, memoryBytes, pidsCount, bell, compiled = Buffer.alloc(0) }: SandboxWords) => {
+  const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
-    const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${bell === undefined ? '' : ` bell=${bell}`}`
+    const more = Object.entries(optional).map(([key, value]) => ` ${key}=${value}`)
+    const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${more.join('')}`
     return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }
   return { sources, compileArgs: ['-I', '-B', '-c', compile], start }

@@ -3,11 +3,22 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessUsage } from '../process/process-tree-usage.ts'
 
-export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap'
+export type ProviderName = 'pyodide' | 'podman' | 'docker' | 'bubblewrap' | 'kubernetes'
 
 /** How a sandbox ended. `reason` says why when the provider can know it; `detail` is for the log, and for errors of a sandbox that did not come up. */
 export interface SandboxExit {
-  reason: 'exited' | 'disposed' | 'out-of-memory' | 'stack-overflow' | 'killed' | 'failed-to-start' | 'engine-gone'
+  reason:
+    | 'exited'
+    | 'disposed'
+    | 'out-of-memory'
+    | 'stack-overflow'
+    | 'killed'
+    | 'failed-to-start'
+    | 'engine-gone'
+    // Of a cluster: it took the sandbox off its node, or ended it because of its age; it has no node for another one.
+    | 'evicted'
+    | 'expired'
+    | 'no-room'
   /** Exit code of the sandbox's process, or null when a signal ended it. */
   code: number | null
   /** What ended the sandbox's process; with the reason `exited`, what ended the kernel in it. */
@@ -26,6 +37,8 @@ export interface Sandbox {
   readonly stdout: Readable
   /** Resolves once, when the sandbox has ended for whatever reason. Never rejects. */
   readonly exited: Promise<SandboxExit>
+  /** How long its kernel may take to be ready, where that is longer than usual: a node may have to pull the image first. */
+  readonly startTimeoutMs?: number
   /** Raise KeyboardInterrupt in the running cell: byte 0x03 out of band of the frames. Never throws. */
   interrupt(): void
   /** What it uses now; undefined where that cannot be known cheaply. Never rejects. */
@@ -43,6 +56,8 @@ export interface SandboxLimits {
 /** Makes sandboxes of one kind. `start` resolves as soon as the process is spawned; readiness is the kernel's first frame. */
 export interface Provider {
   readonly name: ProviderName
+  /** How many may start at once, where that is not up to this machine. */
+  readonly startsAtOnce?: number
   /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>

@@ -134,6 +134,7 @@ export class KernelPool {
   async #start(options?: QueueOptions): Promise<Kernel> {
     const { limits, log } = this.#options
     const provider = await this.#prepared()
+    if (provider.startsAtOnce !== undefined) this.#queue.allow(provider.startsAtOnce)
     return this.#queue.run(async () => {
       if (this.#closed) throw shuttingDown()
       const startedAt = performance.now()

@@ -30,6 +30,18 @@ describe('StartQueue', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  it('begins more at once when that is allowed later', async () => {
+    const queue = new StartQueue(1)
+    const { begun, start, end } = startsOf(queue)
+    const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
+    queue.allow(3)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(begun).toEqual(['a', 'b', 'c'])
+    expect(queue.isBusy).toBe(true)
+    for (const name of ['a', 'b', 'c', 'd']) await end(name)
+    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
   it('tells those that wait their place, and again when it changes', async () => {
     const { start, end } = startsOf(new StartQueue(1))
     const heard: string[] = []

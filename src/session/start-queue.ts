@@ -19,13 +19,21 @@ export interface QueueOptions {
 const WEIGHT = 0.3
 
 export class StartQueue {
-  readonly #parallel: number
+  #parallel: number
   #running = 0
   #waiting: Waiting[] = []
   #averageMs: number | undefined
 
   constructor(parallel = Math.max(2, availableParallelism())) {
     this.#parallel = parallel
+  }
+
+  /** Begin so many at once from now on: what starts elsewhere does not slow this machine down. */
+  allow(parallel: number): void {
+    if (parallel === this.#parallel) return
+    this.#parallel = parallel
+    // Each takes the place of one that is about to count itself as running.
+    for (const { begin } of this.#waiting.splice(0, Math.max(0, parallel - this.#running))) begin()
   }
 
   get isBusy(): boolean {

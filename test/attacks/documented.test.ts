@@ -8,7 +8,7 @@ const FOLDER = path.join(PACKAGE_ROOT, 'docs')
 const PAGE = readFileSync(path.join(FOLDER, 'security.md'), 'utf8')
 
 /** Sections whose list items describe, and promise nothing. */
-const DESCRIPTIONS = /^#+ (podman, docker|bubblewrap|pyodide|What is not promised)\n/
+const DESCRIPTIONS = /^#+ (podman, docker|bubblewrap|kubernetes|pyodide|What is not promised)\n/
 
 /** List items that begin with a promise in bold, and name its tests in their last lines. */
 const PROMISES = PAGE.split(/^(?=#+ )/m)

@@ -55,6 +55,7 @@ export function testProvider(
 
     promise('tells how much memory and processor time it uses', async (ctx) => {
       if (process.platform !== 'linux') ctx.skip('only known on Linux')
+      if (name === 'kubernetes') ctx.skip('a cluster does not tell what a pod uses')
       const cells = await startCells(provider)
       const { sandbox } = cells.kernel
       const before = await sandbox.usage?.()
@@ -382,7 +383,8 @@ sorted(module for module in modules if module not in sys.modules)`)
         bridge.stdout.once('data', (text: Buffer) => resolve(text.toString().trim())),
       )
       const started = descendants(bridge.pid!).map(({ pid }) => pid)
-      expect(started.length).toBeGreaterThan(0)
+      // A pod is no process of the bridge's.
+      if (name !== 'kubernetes') expect(started.length).toBeGreaterThan(0)
       bridge.kill('SIGKILL')
       await until(async () => {
         const alive = new Set(runningProcesses().map(({ pid }) => pid))

@@ -7,16 +7,19 @@ import { onTestFinished, type TestContext } from 'vitest'
 import { messageOf } from '../../src/errors.ts'
 import { BubblewrapProvider } from '../../src/sandbox/bubblewrap/provider.ts'
 import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
+import { KubernetesProvider } from '../../src/sandbox/kubernetes/provider.ts'
 import { PyodideProvider } from '../../src/sandbox/pyodide/provider.ts'
 import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider.ts'
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
-export const PROVIDER_NAMES: ProviderName[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
+/** Those that run on this machine. */
+export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
+export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
 /** A provider as tests name it: with an image, bubblewrap is one of its own. */
 export type TestedProvider = ProviderName | 'bubblewrap-image'
-const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image']
+const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'kubernetes']
 
 const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
   .split(',')
@@ -41,6 +44,9 @@ export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): R
   return { MCP_BRIDGE_RUNTIME: name, ...(isEngine && { MCP_BRIDGE_IMAGE: image }) }
 }
 
+/** Settings of a provider of pods in tests. */
+export const KUBERNETES = { user: '65534:65534', pidsCount: 128, checksNetwork: false, startTimeoutMs: 60_000 }
+
 const withImage = new WeakSet<Provider>()
 
 export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider {
@@ -51,6 +57,8 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
     withImage.add(provider)
     return provider
   }
+  // The cluster of KUBECONFIG. A fake one has the Python of this machine in all images.
+  if (name === 'kubernetes') return new KubernetesProvider({ ...KUBERNETES, image })
   return new ContainerProvider(name, { image, user: '65534:65534', pidsCount: 128 })
 }
 

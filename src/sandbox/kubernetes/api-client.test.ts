@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
+import { ApiClient } from './api-client.ts'
+import { CredentialSource } from './credentials.ts'
+import type { ClusterAccess } from './kubeconfig.ts'
+
+let pair: Pair
+let person: Pair
+beforeAll(async () => {
+  ;[pair, person] = await Promise.all([makeCertificate(), makeCertificate('ann')])
+})
+
+type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
+
+async function serving(answer: Answer, more: Partial<ClusterAccess> = {}, patienceMs = 5_000) {
+  let count = 0
+  const server = createServer({ ...pair, requestCert: true, rejectUnauthorized: false }, (request, response) =>
+    answer(request, response, (count += 1)),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const access: ClusterAccess = {
+    name: 'test',
+    server: new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/base`),
+    namespace: 'default',
+    tlsServerName: undefined,
+    skipTlsVerify: false,
+    ca: { text: pair.cert },
+    cert: undefined,
+    key: undefined,
+    token: { text: 'secret' },
+    exec: undefined,
+    ...more,
+  }
+  const client = new ApiClient(access.server, new CredentialSource(access), patienceMs)
+  const get = () => client.request({ method: 'GET', path: '/x', query: { a: 'b c' } })
+  return { client, get, requests: () => count }
+}
+
+const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
+  response.writeHead(status, headers).end(JSON.stringify(body))
+
+it('asks below the path of the server, with a token', async () => {
+  const { get } = await serving(({ url, headers }, response) => json(response, 200, [url, headers.authorization]))
+  expect(await get()).toEqual(['/base/x?a=b+c', 'Bearer secret'])
+})
+
+it('shows a client certificate', async () => {
+  const { get } = await serving(
+    ({ socket }, response) => json(response, 200, (socket as TLSSocket).getPeerCertificate().subject?.CN),
+    { cert: { text: person.cert }, key: { text: person.key }, token: undefined },
+  )
+  expect(await get()).toBe('ann')
+})
+
+it('trusts only the authority of the cluster, unless it is told not to look', async () => {
+  const strange = { ca: { text: person.cert } }
+  const { get } = await serving((_request, response) => json(response, 200, 'x'), strange, 0)
+  await expect(get()).rejects.toMatchObject({ name: 'ApiUnreachable' })
+  const loose = await serving((_request, response) => json(response, 200, 'x'), { ...strange, skipTlsVerify: true })
+  expect(await loose.get()).toBe('x')
+})
+
+it('asks again after 429 and 503, and after a connection that broke', async () => {
+  const { get, requests } = await serving((_request, response, count) => {
+    if (count === 1) json(response, 429, {}, { 'Retry-After': '0' })
+    else if (count === 2) json(response, 503, {})
+    else if (count === 3) response.destroy()
+    else json(response, 200, 'x')
+  })
+  expect(await get()).toBe('x')
+  expect(requests()).toBe(4)
+})
+
+it('does not ask again after what cannot change, and only once with new credentials', async () => {
+  const missing = await serving((_request, response) =>
+    json(response, 404, { message: 'no such pod', reason: 'NotFound' }),
+  )
+  await expect(missing.get()).rejects.toMatchObject({ status: 404, message: 'no such pod', reason: 'NotFound' })
+  expect(missing.requests()).toBe(1)
+  const refused = await serving((_request, response) => json(response, 401, {}))
+  await expect(refused.get()).rejects.toMatchObject({ status: 401 })
+  expect(refused.requests()).toBe(2)
+})
+
+it('gives up when its patience is over', async () => {
+  const { get } = await serving((_request, response) => json(response, 429, {}, { 'Retry-After': '3600' }), {}, 0)
+  await expect(get()).rejects.toMatchObject({ status: 429 })
+})
+
+it('an answer that is not JSON, and one that never ends, are errors', async () => {
+  const { get } = await serving((_request, response) => response.end('<html>'), {}, 0)
+  await expect(get()).rejects.toThrow(/not JSON/)
+  const endless = await serving(
+    (_request, response) => {
+      const more = () => response.write(' '.repeat(1 << 20), () => !response.destroyed && more())
+      more()
+    },
+    {},
+    0,
+  )
+  await expect(endless.get()).rejects.toThrow(/too long/)
+})
+
+it('reads the events of a watch, and ends one that is silent', async () => {
+  const { client } = await serving((_request, response) => {
+    response.write('{"type":"ADDED"}\n{"ty')
+    setTimeout(() => response.write('pe":"MODIFIED"}\n'), 20)
+  })
+  const events: unknown[] = []
+  const watching = client.watch({ method: 'GET', path: '/pods' }, (event) => events.push(event), {
+    signal: new AbortController().signal,
+    silentMs: 300,
+  })
+  await expect(watching).rejects.toMatchObject({ name: 'ApiUnreachable' })
+  expect(events).toEqual([{ type: 'ADDED' }, { type: 'MODIFIED' }])
+})

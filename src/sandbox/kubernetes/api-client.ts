@@ -1,0 +1,177 @@
+// Requests to the API server of one cluster: JSON over HTTPS with the credentials of the moment. Asks again where that is safe and the server is
+// overloaded or briefly gone. Node's own client rather than fetch, which cannot be given a certificate authority.
+import { Agent, request as httpsRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../errors.ts'
+import { parseJson } from '../../text/json.ts'
+import { ApiError, ApiUnreachable } from './api-errors.ts'
+import type { Credentials, CredentialSource } from './credentials.ts'
+import { eachJsonLine } from './json-lines.ts'
+
+export interface ApiRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  query?: Record<string, string>
+  body?: unknown
+}
+
+/** How long one answer may take. */
+const ANSWER_MS = 15_000
+/** How long a request is tried for, all in all, when the server is overloaded or gone. */
+const PATIENCE_MS = 12_000
+const FIRST_PAUSE_MS = 200
+const MAX_PAUSE_MS = 4_000
+const MAX_ANSWER_BYTES = 16 << 20
+/** An idle connection of a watch is kept alive by the kernel; without that, a lost one would be noticed after hours. */
+const KEEP_ALIVE_MS = 15_000
+
+export class ApiClient {
+  readonly #server: URL
+  readonly #credentials: CredentialSource
+  readonly #patienceMs: number
+  #agent: { key: string; agent: Agent } | undefined
+
+  constructor(server: URL, credentials: CredentialSource, patienceMs = PATIENCE_MS) {
+    this.#server = server
+    this.#credentials = credentials
+    this.#patienceMs = patienceMs
+  }
+
+  /** @throws ApiError, ApiUnreachable, BridgeError for credentials that cannot be had */
+  async request(request: ApiRequest): Promise<unknown> {
+    const startedAt = performance.now()
+    for (let pauseMs = FIRST_PAUSE_MS, refused = false; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        return await this.#once(request)
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401 && !refused) {
+          // They may have been rotated since they were read.
+          refused = true
+          this.#credentials.forget()
+          continue
+        }
+        const waitMs = Math.min(retryAfter(error) ?? pauseMs, MAX_PAUSE_MS) * (0.75 + Math.random() / 2)
+        if (!mayRetry(error) || performance.now() - startedAt + waitMs > this.#patienceMs) throw error
+        await sleep(waitMs)
+      }
+    }
+  }
+
+  /**
+   * The events of a watch, until the server ends it.
+   * @param silentMs a watch that says nothing for so long, not even a bookmark, is ended
+   * @throws ApiError, ApiUnreachable
+   */
+  async watch(
+    request: ApiRequest,
+    onEvent: (event: unknown) => void,
+    { signal, silentMs }: { signal: AbortSignal; silentMs: number },
+  ): Promise<void> {
+    const response = await this.#open(request, silentMs, signal)
+    if (response.statusCode !== 200) throw await failure(response)
+    await eachJsonLine(response, onEvent)
+  }
+
+  /** Where a WebSocket for a path connects to, and with what. Everything in it is a secret. */
+  async socketOptions({ path, query }: Pick<ApiRequest, 'path' | 'query'>) {
+    const { tls, token } = await this.#credentials.get()
+    const url = new URL(`${this.#base()}${path}?${new URLSearchParams(query).toString()}`)
+    url.protocol = 'wss:'
+    return { url, options: { ...tls, ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }) } }
+  }
+
+  /** The cluster has refused the credentials on a WebSocket. */
+  forgetCredentials(): void {
+    this.#credentials.forget()
+  }
+
+  async #once(request: ApiRequest): Promise<unknown> {
+    const response = await this.#open(request, ANSWER_MS)
+    const { statusCode = 0 } = response
+    if (statusCode < 200 || statusCode > 299) throw await failure(response)
+    const body = await readBody(response)
+    const value = parseJson(body)
+    if (value === undefined) throw new ApiUnreachable('it answers with something that is not JSON')
+    return value
+  }
+
+  async #open({ method, path, query, body }: ApiRequest, silentMs: number, signal?: AbortSignal) {
+    const { tls, token } = await this.#credentials.get()
+    const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const search = query ? `?${new URLSearchParams(query).toString()}` : ''
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = httpsRequest(
+        `${this.#base()}${path}${search}`,
+        {
+          method,
+          agent: this.#agentFor(tls),
+          headers: {
+            Accept: 'application/json',
+            'User-Agent': 'sandbridge',
+            ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+            ...(content && { 'Content-Type': 'application/json', 'Content-Length': content.byteLength }),
+          },
+          ...(signal && { signal }),
+          timeout: silentMs,
+        },
+        resolve,
+      )
+      outgoing.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
+      outgoing.on('timeout', () => outgoing.destroy(new ApiUnreachable(`no answer within ${silentMs / 1000} s`)))
+      outgoing.on('error', (error) => reject(unreachable(error)))
+      outgoing.end(content)
+    })
+  }
+
+  #base(): string {
+    return this.#server.href.replace(/\/+$/, '')
+  }
+
+  #agentFor(tls: Credentials['tls']): Agent {
+    const key = JSON.stringify(tls)
+    if (this.#agent?.key !== key) {
+      // What is under way goes on with the connections of the old one.
+      this.#agent = { key, agent: new Agent({ ...tls, keepAlive: true, maxFreeSockets: 4, timeout: 0 }) }
+    }
+    return this.#agent.agent
+  }
+}
+
+function unreachable(error: unknown): Error {
+  return error instanceof ApiUnreachable ? error : new ApiUnreachable(messageOf(error), { cause: error })
+}
+
+async function failure(response: IncomingMessage): Promise<ApiError> {
+  const error = new ApiError(response.statusCode ?? 0, parseJson(await readBody(response).catch(() => '')))
+  const seconds = Number(response.headers['retry-after'])
+  if (Number.isFinite(seconds) && seconds >= 0) retryTimes.set(error, seconds * 1000)
+  return error
+}
+
+const retryTimes = new WeakMap<ApiError, number>()
+
+function retryAfter(error: unknown): number | undefined {
+  return error instanceof ApiError ? retryTimes.get(error) : undefined
+}
+
+/** Everything that is asked for can be asked for twice: whoever creates something has chosen its name. */
+function mayRetry(error: unknown): boolean {
+  if (error instanceof ApiUnreachable) return true
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500)
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength
+      if (bytes > MAX_ANSWER_BYTES) throw new ApiUnreachable('its answer is too long')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw unreachable(error)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,221 @@
+// The stdio of a pod's first process as one WebSocket to `pods/attach`: protocols v5 and v4 of channel.k8s.io, where the first byte of each message
+// says which stream it is of. Bounded in both directions: it reads no faster than its reader, and sends no faster than the cluster takes it.
+import { Readable, Writable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { WebSocket } from 'ws'
+import { messageOf } from '../../errors.ts'
+import { createByteTail } from '../../process/byte-tail.ts'
+import { isRecord, parseJson } from '../../text/json.ts'
+import { oneLine } from '../../text/one-line.ts'
+import type { ApiClient } from './api-client.ts'
+import { ApiError, ApiUnreachable } from './api-errors.ts'
+
+const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+const STDIN = 0
+const STDOUT = 1
+const STDERR = 2
+const STATUS = 3
+/** With the number of a stream behind it: there is no more of it. Only v5 has it. */
+const CLOSE = 255
+
+const HANDSHAKE_MS = 10_000
+const PING_MS = 10_000
+/** So many pings without an answer in a row, and the connection is lost. */
+const MAX_MISSED_PINGS = 3
+/** Of one message that is sent. */
+const MESSAGE_BYTES = 64 << 10
+/** Of one that is received: servers send 32 KiB at most. */
+const MAX_RECEIVED_BYTES = 8 << 20
+const STDERR_TAIL_BYTES = 4096
+
+/** How the channel ended. */
+export interface ChannelEnd {
+  /** `done`: the process has closed it. `broken`: the connection is lost. `closed`: the bridge has closed it. */
+  how: 'done' | 'broken' | 'closed'
+  detail: string
+}
+
+export class AttachChannel {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Resolves once, after everything that was received has been handed to `stdout`. Never rejects. */
+  readonly ended: Promise<ChannelEnd>
+  readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
+  readonly #pingMs: number
+  #end!: (end: ChannelEnd) => void
+  #socket: WebSocket | undefined
+  /** What is to be written once there is a connection. */
+  #whenOpen: (() => void) | undefined
+  #hasEnded = false
+  #status: string | undefined
+  #missedPings = 0
+  #received = false
+
+  constructor(pingMs = PING_MS) {
+    this.#pingMs = pingMs
+    this.ended = new Promise((resolve) => {
+      this.#end = (end) => {
+        if (this.#hasEnded) return
+        this.#hasEnded = true
+        this.stdout.push(null)
+        this.stdin.destroy()
+        resolve(end)
+      }
+    })
+    this.stdin = new Writable({
+      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      final: (done) => this.#closeStdin(done),
+      destroy: (error, done) => {
+        this.#whenOpen = undefined
+        done(error)
+      },
+    })
+    this.stdout = new Readable({ read: () => this.#socket?.resume() })
+    // Writing to a sandbox that is gone is harmless.
+    this.stdin.on('error', () => {})
+    this.stdout.on('error', () => {})
+  }
+
+  /** The last that came on stderr. */
+  get stderr(): string {
+    return this.#stderr.text().trim()
+  }
+
+  /** Whether anything ever came on stdout. */
+  get spoke(): boolean {
+    return this.#received
+  }
+
+  /** The reader is behind: whatever the connection holds is not known. */
+  get isStalled(): boolean {
+    return this.#socket?.isPaused ?? false
+  }
+
+  /** @throws ApiError, ApiUnreachable when no connection comes about: nothing has reached the pod then */
+  async connect(client: ApiClient, path: string, container: string): Promise<void> {
+    const query = { container, stdin: 'true', stdout: 'true', stderr: 'true', tty: 'false' }
+    const { url, options } = await client.socketOptions({ path, query })
+    const socket = new WebSocket(url, PROTOCOLS, {
+      ...options,
+      perMessageDeflate: false,
+      skipUTF8Validation: true,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MAX_RECEIVED_BYTES,
+    })
+    await new Promise<void>((resolve, reject) => {
+      // Only what fails before the connection is open matters: later, `close` follows.
+      socket.on('error', (error) => reject(new ApiUnreachable(messageOf(error), { cause: error })))
+      socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+        void refusal(response).then((error) => {
+          if (error.status === 401) client.forgetCredentials()
+          reject(error)
+          socket.terminate()
+        })
+      })
+      socket.once('open', () => resolve())
+    })
+    if (this.#hasEnded) return socket.terminate()
+    this.#socket = socket
+    socket.on('message', (data: Buffer) => this.#receive(data))
+    socket.on('pong', () => (this.#missedPings = 0))
+    const pinging = setInterval(() => this.#ping(), this.#pingMs).unref()
+    socket.once('close', (code, reason) => {
+      clearInterval(pinging)
+      this.#end(this.#explainClose(code, reason.toString()))
+    })
+    this.#whenOpen?.()
+    this.#whenOpen = undefined
+  }
+
+  /** End it now. What was written and not sent is lost. */
+  close(): void {
+    this.#end({ how: 'closed', detail: '' })
+    const socket = this.#socket
+    if (!socket) return
+    // A reader that is behind would keep the answer to the closing from being read.
+    socket.resume()
+    socket.close(1000)
+    setTimeout(() => socket.terminate(), 1000).unref()
+  }
+
+  /** One message after the other: a frame of many megabytes is not copied as a whole. */
+  #write(chunk: Buffer, done: (error?: Error | null) => void): void {
+    const socket = this.#socket
+    if (!socket) {
+      this.#whenOpen = () => this.#write(chunk, done)
+      return
+    }
+    const send = (from: number): void => {
+      const part = chunk.subarray(from, from + MESSAGE_BYTES)
+      const message = Buffer.allocUnsafe(part.byteLength + 1)
+      message[0] = STDIN
+      part.copy(message, 1)
+      socket.send(message, (error) => {
+        if (error || from + part.byteLength >= chunk.byteLength) done(error)
+        else send(from + part.byteLength)
+      })
+    }
+    send(0)
+  }
+
+  #closeStdin(done: () => void): void {
+    const socket = this.#socket
+    if (!socket) {
+      this.#whenOpen = () => this.#closeStdin(done)
+      return
+    }
+    if (socket.protocol === PROTOCOLS[0]) socket.send(Buffer.from([CLOSE, STDIN]))
+    done()
+  }
+
+  #receive(message: Buffer): void {
+    const body = message.subarray(1)
+    switch (message[0]) {
+      case STDOUT:
+        if (body.byteLength === 0) return
+        this.#received = true
+        if (!this.#hasEnded && !this.stdout.push(body)) this.#socket?.pause()
+        break
+      case STDERR:
+        this.#stderr.push(body)
+        break
+      case STATUS: {
+        const status = parseJson(body.toString('utf8'))
+        if (isRecord(status) && typeof status['status'] === 'string')
+          this.#status = status['status'] === 'Success' ? '' : oneLine(status['message'], 400) || 'failed'
+        break
+      }
+    }
+  }
+
+  #ping(): void {
+    const socket = this.#socket
+    // While the reader is behind, an answer would lie unread as well.
+    if (socket?.readyState !== WebSocket.OPEN || socket.isPaused) return
+    if (this.#missedPings >= MAX_MISSED_PINGS) {
+      const seconds = (MAX_MISSED_PINGS * this.#pingMs) / 1000
+      this.#end({ how: 'broken', detail: `The connection to the pod has not answered for ${seconds} s` })
+      socket.terminate()
+      return
+    }
+    this.#missedPings += 1
+    socket.ping()
+  }
+
+  #explainClose(code: number, reason: string): ChannelEnd {
+    if (this.#status !== undefined) return { how: 'done', detail: this.#status }
+    if (code === 1000) return { how: 'done', detail: reason }
+    return { how: 'broken', detail: `The connection to the pod was closed (${code}${reason && `, ${reason}`})` }
+  }
+}
+
+async function refusal(response: IncomingMessage): Promise<ApiError> {
+  let body = ''
+  response.setEncoding('utf8')
+  response.on('error', () => {})
+  for await (const text of response as AsyncIterable<string>) {
+    body += text
+    if (body.length > 65_536) break
+  }
+  return new ApiError(response.statusCode ?? 0, parseJson(body))
+}

@@ -1,0 +1,75 @@
+// One namespace of one cluster, as one bridge uses it: its pods, the watch over them, and errors in the words of the bridge.
+import { randomBytes } from 'node:crypto'
+import type { BridgeError } from '../../errors.ts'
+import { isRecord } from '../../text/json.ts'
+import type { ApiClient } from './api-client.ts'
+import { ApiError, type Asked, clusterError } from './api-errors.ts'
+import { BRIDGE_LABEL } from './pod-manifest.ts'
+import { type PodState, readPod } from './pod-state.ts'
+import { PodWatcher } from './pod-watcher.ts'
+
+type Resource = 'pods' | 'networkpolicies'
+
+const GROUPS: Record<Resource, string> = { pods: '/api/v1', networkpolicies: '/apis/networking.k8s.io/v1' }
+
+export class Cluster {
+  /** Tells the pods of this bridge from those of others. */
+  readonly bridge = randomBytes(6).toString('hex')
+  readonly client: ApiClient
+  readonly watcher: PodWatcher
+  readonly namespace: string
+  readonly #name: string
+
+  /** @param name how messages name it */
+  constructor(client: ApiClient, name: string, namespace: string) {
+    this.client = client
+    this.namespace = namespace
+    this.#name = name
+    this.watcher = new PodWatcher(client, this.path('pods'), `${BRIDGE_LABEL}=${this.bridge}`)
+  }
+
+  path(resource: Resource, name?: string): string {
+    const all = `${GROUPS[resource]}/namespaces/${this.namespace}/${resource}`
+    return name === undefined ? all : `${all}/${name}`
+  }
+
+  /** Create an object whose name nobody else uses: that it is there already means that an earlier try has worked. */
+  async create(resource: Resource, body: object): Promise<'created' | 'exists'> {
+    try {
+      await this.client.request({ method: 'POST', path: this.path(resource), body })
+      return 'created'
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists') return 'exists'
+      throw error
+    }
+  }
+
+  /** `gone` when there is none. @throws ApiError, ApiUnreachable */
+  async getPod(name: string): Promise<PodState | 'gone'> {
+    try {
+      return readPod(await this.client.request({ method: 'GET', path: this.path('pods', name) })) ?? 'gone'
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return 'gone'
+      throw error
+    }
+  }
+
+  async listPods(labelSelector: string): Promise<unknown[]> {
+    const list = await this.client.request({ method: 'GET', path: this.path('pods'), query: { labelSelector } })
+    return isRecord(list) && Array.isArray(list['items']) ? (list['items'] as unknown[]) : []
+  }
+
+  /** @param graceSeconds 0 does not wait for the node to confirm that it has ended */
+  async deletePod(name: string, graceSeconds: 0 | 1): Promise<void> {
+    try {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: graceSeconds }
+      await this.client.request({ method: 'DELETE', path: this.path('pods', name), body })
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error
+    }
+  }
+
+  explain(error: unknown, asked: Omit<Asked, 'namespace'>): BridgeError {
+    return clusterError(error, this.#name, { ...asked, namespace: this.namespace })
+  }
+}

@@ -1,0 +1,114 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { CredentialSource } from './credentials.ts'
+import { runExecPlugin } from './exec-plugin.ts'
+import type { ClusterAccess, ExecPlugin } from './kubeconfig.ts'
+
+const ACCESS: ClusterAccess = {
+  name: 'test',
+  server: new URL('https://cluster.example'),
+  namespace: 'default',
+  tlsServerName: undefined,
+  skipTlsVerify: false,
+  ca: { text: 'CA' },
+  cert: undefined,
+  key: undefined,
+  token: undefined,
+  exec: undefined,
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'credentials-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** A program that signs in: prints what `body` says, and counts its runs in a file. */
+async function plugin(body: string, more: Partial<ExecPlugin> = {}) {
+  const folder = await makeFolder()
+  const command = path.join(folder, 'sign-in')
+  const runs = path.join(folder, 'runs')
+  await writeFile(command, `#!/bin/sh\necho run >> ${runs}\n${body}\n`)
+  await chmod(command, 0o755)
+  const exec: ExecPlugin = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command,
+    args: [],
+    env: {},
+    installHint: undefined,
+    provideClusterInfo: false,
+    ...more,
+  }
+  const count = async () => (await readFile(runs, 'utf8')).split('\n').length - 1
+  return { exec, count }
+}
+
+const credential = (status: object) =>
+  `echo '${JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })}'`
+
+it('reads a rotated token again', async () => {
+  const file = path.join(await makeFolder(), 'token')
+  await writeFile(file, 'old\n')
+  let now = 0
+  const source = new CredentialSource({ ...ACCESS, token: { file } }, () => now)
+  expect((await source.get()).token).toBe('old')
+  await writeFile(file, 'new\n')
+  expect((await source.get()).token).toBe('old')
+  now += 10_000
+  expect((await source.get()).token).toBe('new')
+})
+
+it('reads a token again at once when the cluster has refused it', async () => {
+  const file = path.join(await makeFolder(), 'token')
+  await writeFile(file, 'old')
+  const source = new CredentialSource({ ...ACCESS, token: { file } }, () => 0)
+  await source.get()
+  await writeFile(file, 'new')
+  source.forget()
+  expect((await source.get()).token).toBe('new')
+})
+
+it('runs an exec plugin once until its credential expires', async () => {
+  const { exec, count } = await plugin(credential({ token: 'abc', expirationTimestamp: '2026-01-01T01:00:00Z' }))
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  const source = new CredentialSource({ ...ACCESS, exec }, () => now)
+  expect((await source.get()).token).toBe('abc')
+  now += 58 * 60_000
+  await source.get()
+  expect(await count()).toBe(1)
+  now += 2 * 60_000
+  await source.get()
+  expect(await count()).toBe(2)
+})
+
+it('gives a plugin what it asks for: environment, arguments and the cluster', async () => {
+  const body = `printf '%s' "{\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$1-$EXTRA\\",\\"clientCertificateData\\":\\"C\\",\\"clientKeyData\\":$(printf '%s' "$KUBERNETES_EXEC_INFO" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')}}"`
+  const { exec } = await plugin(body, { args: ['first'], env: { EXTRA: 'more' }, provideClusterInfo: true })
+  const { token, key } = await runExecPlugin(exec, ACCESS, 'CA')
+  expect(token).toBe('first-more')
+  expect(JSON.parse(key!)).toMatchObject({
+    apiVersion: exec.apiVersion,
+    spec: { interactive: false, cluster: { server: 'https://cluster.example' } },
+  })
+})
+
+it.each([
+  ['fails', 'echo "sign in first" >&2; exit 3', /failed: sign in first\./],
+  ['prints something else', 'echo SECRET', /printed no ExecCredential/],
+  ['prints a certificate alone', credential({ clientCertificateData: 'SECRET' }), /without its key/],
+])('says so when a plugin %s', async (_what, body, message) => {
+  const { exec } = await plugin(body)
+  const error: unknown = await runExecPlugin(exec, ACCESS, undefined).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'SANDBOX_ENGINE_MISSING', message: expect.stringMatching(message) })
+  expect(String(error)).not.toContain('SECRET')
+})
+
+it('ends a plugin that takes too long, and names one that is missing', async () => {
+  const { exec } = await plugin('exec sleep 600')
+  await expect(runExecPlugin(exec, ACCESS, undefined, 200)).rejects.toThrow(/no answer within 0.2 s/)
+  await expect(
+    runExecPlugin({ ...exec, command: '/nonexistent/x', installHint: 'Get it.' }, ACCESS, undefined),
+  ).rejects.toMatchObject({ message: expect.stringContaining('is not installed'), hint: 'Get it.' })
+})

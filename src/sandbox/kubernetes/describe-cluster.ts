@@ -1,0 +1,74 @@
+// Whether a cluster can be used, in a sentence: asks it, and creates nothing.
+import { homedir } from 'node:os'
+import { BridgeError, messageOf } from '../../errors.ts'
+import { isRecord } from '../../text/json.ts'
+import { ApiClient } from './api-client.ts'
+import type { Asked } from './api-errors.ts'
+import { Cluster } from './cluster.ts'
+import { CredentialSource } from './credentials.ts'
+import { type ClusterAccess, findCluster } from './kubeconfig.ts'
+import { USED_VERBS } from './used-verbs.ts'
+
+/** Somebody waits in a terminal. */
+const PATIENCE_MS = 3_000
+
+/** @param chosen as the settings have it */
+export async function describeCluster(chosen: {
+  context: string | undefined
+  namespace: string | undefined
+}): Promise<{ usable: boolean; verdict: string }> {
+  try {
+    const access = await findCluster({ env: process.env, home: homedir(), ...chosen })
+    const cluster = new Cluster(
+      new ApiClient(access.server, new CredentialSource(access), PATIENCE_MS),
+      access.name,
+      access.namespace,
+    )
+    const version = await askVersion(cluster)
+    const missing = await missingVerbs(cluster)
+    const where = `${access.name}, ${nameOf(access)}, Kubernetes ${version}, namespace ${access.namespace}`
+    if (missing.length === 0) return { usable: true, verdict: where }
+    return { usable: false, verdict: `${where}; this user may not ${missing.join(', ')}: see docs/kubernetes.md` }
+  } catch (error) {
+    const hint = BridgeError.isInstance(error) ? ` ${error.hint}` : ''
+    return { usable: false, verdict: `${messageOf(error)}${hint}` }
+  }
+}
+
+function nameOf({ server }: ClusterAccess): string {
+  return server.host
+}
+
+async function askVersion(cluster: Cluster): Promise<string> {
+  try {
+    const version = await cluster.client.request({ method: 'GET', path: '/version' })
+    return isRecord(version) && typeof version['gitVersion'] === 'string'
+      ? version['gitVersion']
+      : 'of an unknown version'
+  } catch (error) {
+    throw cluster.explain(error, { verb: 'get', resource: 'version' })
+  }
+}
+
+/** Those that the cluster says are not allowed. Everybody may ask for themselves. */
+async function missingVerbs(cluster: Cluster): Promise<string[]> {
+  const asked = USED_VERBS.flatMap(({ group, resource, verbs }) => verbs.map((verb) => ({ group, resource, verb })))
+  const allowed = await Promise.all(asked.map((one) => isAllowed(cluster, one)))
+  return asked.filter((_, index) => !allowed[index]).map(({ verb, resource }) => `${verb} ${resource}`)
+}
+
+async function isAllowed(
+  { client, namespace }: Cluster,
+  { group, resource: name, verb }: { group: string; resource: string; verb: Asked['verb'] },
+): Promise<boolean> {
+  const [resource, subresource] = name.split('/')
+  const resourceAttributes = { namespace, verb, group, resource, ...(subresource !== undefined && { subresource }) }
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  }
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  const review = await client.request({ method: 'POST', path, body })
+  return isRecord(review) && isRecord(review['status']) && review['status']['allowed'] === true
+}

@@ -1,0 +1,62 @@
+// Why a pod ended or did not start, out of what the cluster says of it.
+import { explainEnd } from '../native-kernel.ts'
+import type { SandboxExit } from '../provider.ts'
+import type { Explained } from '../stdio-process.ts'
+import type { PodState } from './pod-state.ts'
+
+/** The kubelet goes on trying after these; whoever waits for a cell is told at once. */
+const START_FAILURES = new Map([
+  ['ErrImagePull', 'its image cannot be pulled'],
+  ['ImagePullBackOff', 'its image cannot be pulled'],
+  ['ErrImageNeverPull', 'its image is not on the node'],
+  ['InvalidImageName', 'the name of its image is not valid'],
+  ['CreateContainerConfigError', 'the node cannot make its container'],
+  ['CreateContainerError', 'the node cannot make its container'],
+  ['RunContainerError', 'the node cannot start its container'],
+])
+
+/** Why it will not start; undefined while it still may. */
+export function startFailure({ waiting }: PodState, image: string): string | undefined {
+  const what = waiting && START_FAILURES.get(waiting.reason)
+  return what === undefined
+    ? undefined
+    : `The pod of image ${image} does not start: ${what}. ${waiting!.message}`.trim()
+}
+
+/** What a pod waits for, for the message that it has waited too long. */
+export function describeWait({ unschedulable, waiting, phase }: PodState): string {
+  if (unschedulable !== '') return `no node has room: ${unschedulable}`
+  if (waiting) return `${waiting.reason} ${waiting.message}`.trim()
+  return phase === 'Pending' ? 'it has been scheduled and its container has not started' : `its phase is ${phase}`
+}
+
+export interface LastSeen {
+  /** Undefined when the pod is gone, or the cluster cannot be asked. */
+  pod: PodState | undefined
+  stderr: string
+  spoke: boolean
+  image: string
+}
+
+/** What the end of a pod means; undefined where the cluster does not say that it has ended. */
+export function explainPodEnd({
+  pod,
+  stderr,
+  spoke,
+  image,
+}: LastSeen): (Explained & Pick<SandboxExit, 'code'>) | undefined {
+  if (!pod) return undefined
+  const { terminated, reason, message } = pod
+  const code = terminated?.code ?? null
+  const detail = [message, terminated?.message, stderr].filter((text) => text !== undefined && text !== '').join('\n')
+  if (reason === 'Evicted' || reason === 'Preempting') return { reason: 'evicted', detail, code }
+  if (reason === 'DeadlineExceeded') return { reason: 'expired', detail, code }
+  if (terminated?.reason === 'OOMKilled') return { reason: 'out-of-memory', detail, code }
+  if (pod.isDeleting) return { reason: 'killed', detail, code }
+  if (!terminated) return pod.phase === 'Failed' ? { reason: 'killed', detail, code } : undefined
+  const explained = explainEnd({ code: terminated.code, signal: null, stderr: detail, spoke })
+  if (spoke || explained.reason === 'out-of-memory' || explained.reason === 'failed-to-start')
+    return { ...explained, code }
+  const words = [127, 128, 126].includes(terminated.code) ? 'has no working python3' : 'did not start Python'
+  return { reason: 'failed-to-start', detail: `Image ${image} ${words}. ${detail}`.trim(), code }
+}

@@ -1,0 +1,131 @@
+// The objects that the bridge creates in a cluster: pods that meet the Pod Security level `restricted`, and the network policy that cuts them off.
+// Every hardening field is here and nowhere else. Pure.
+
+/** Labels by which the bridge finds its pods, and the policy all of them. */
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'sandbridge' }
+export const BRIDGE_LABEL = 'sandbridge/bridge'
+export const CONTAINER = 'kernel'
+export const POLICY_NAME = 'sandbridge-no-network'
+
+const MIB = 1 << 20
+/** What cells can write to: memory, which counts as the pod's. /dev/shm has 64 MiB from the container runtime. */
+const WRITABLE = { tmp: '/tmp', workspace: '/workspace' }
+const SIZES: Readonly<Record<string, string>> = { tmp: '64Mi', workspace: '128Mi', projects: '64Mi' }
+/** A file that is written in the pod is not larger than its largest folder: the termination log lies on the disk of the node. */
+export const FILE_BYTES = 128 * MIB
+/** Ends a pod that everybody has forgotten. */
+const DEADLINE_S = 24 * 60 * 60
+/** How long a pod outlives a node that is not heard from: the bridge is told so much sooner than after the usual five minutes. */
+const LOST_NODE_S = 20
+const LOST_NODE = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+/** Everything that goes through the channel is in the node's container log as well. */
+const DISK = { requests: '64Mi', limits: '1Gi' }
+/** Where no number of CPUs is set. */
+const CPU = { requests: '100m', limits: '1' }
+
+export interface PodOptions {
+  name: string
+  /** Of the bridge that makes it. */
+  bridge: string
+  /** Who that is, for people: machine and process. */
+  startedBy: string
+  image: string
+  user: number
+  group: number
+  memoryBytes: number
+  cpus: number | undefined
+  projects: boolean
+  runtimeClass: string | undefined
+  environment: Readonly<Record<string, string>>
+  /** Arguments of python3. */
+  pythonArgs: readonly string[]
+}
+
+export function podManifest(options: PodOptions) {
+  const { name, memoryBytes, cpus, runtimeClass } = options
+  const cpu =
+    cpus === undefined ? CPU : { requests: `${Math.ceil(cpus * 1000)}m`, limits: `${Math.ceil(cpus * 1000)}m` }
+  const folders = { ...WRITABLE, ...(options.projects && { projects: '/projects' }) }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      labels: { ...MANAGED_BY, [BRIDGE_LABEL]: options.bridge },
+      annotations: {
+        'sandbridge/started-by': options.startedBy,
+        'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+      },
+    },
+    spec: {
+      restartPolicy: 'Never',
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      activeDeadlineSeconds: DEADLINE_S,
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostname: 'sandbox',
+      // No name can be looked up, and no server for it is known inside.
+      dnsPolicy: 'None',
+      dnsConfig: { nameservers: ['127.0.0.1'] },
+      ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: options.user,
+        runAsGroup: options.group,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      tolerations: LOST_NODE.map((key) => ({
+        key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: LOST_NODE_S,
+      })),
+      containers: [
+        {
+          name: CONTAINER,
+          image: options.image,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['python3'],
+          args: options.pythonArgs.map(unexpanded),
+          workingDir: '/',
+          env: Object.entries(options.environment).map(([key, value]) => ({ name: key, value: unexpanded(value) })),
+          stdin: true,
+          // The end of the bridge's connection is the end of the input: the sandbox ends itself then.
+          stdinOnce: true,
+          tty: false,
+          resources: {
+            requests: { memory: String(memoryBytes), cpu: cpu.requests, 'ephemeral-storage': DISK.requests },
+            limits: { memory: String(memoryBytes), cpu: cpu.limits, 'ephemeral-storage': DISK.limits },
+          },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            privileged: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: Object.entries(folders).map(([volume, mountPath]) => ({ name: volume, mountPath })),
+        },
+      ],
+      volumes: Object.keys(folders).map((volume) => ({
+        name: volume,
+        emptyDir: { medium: 'Memory', sizeLimit: SIZES[volume] },
+      })),
+    },
+  }
+}
+
+/** `$(NAME)` would be replaced by the kubelet. */
+function unexpanded(text: string): string {
+  return text.replaceAll('$', '$$$$')
+}
+
+/** Nothing in and nothing out, for all pods of all bridges in the namespace. Attaching needs no network of the pod. */
+export function networkPolicyManifest() {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: POLICY_NAME, labels: MANAGED_BY },
+    spec: { podSelector: { matchLabels: MANAGED_BY }, policyTypes: ['Ingress', 'Egress'] },
+  }
+}

@@ -1,0 +1,257 @@
+// A sandbox that is a pod: created, waited for, attached to, and deleted. Its streams exist from the beginning and are connected once the pod runs,
+// so that whoever holds it can end it at any time.
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../errors.ts'
+import { withTimeout } from '../../process/wait.ts'
+import { writeBatched } from '../../process/write-batched.ts'
+import type { Sandbox, SandboxExit } from '../provider.ts'
+import { ApiError, ApiUnreachable } from './api-errors.ts'
+import { AttachChannel } from './attach-channel.ts'
+import type { Cluster } from './cluster.ts'
+import { describeWait, explainPodEnd, startFailure } from './pod-end.ts'
+import { CONTAINER } from './pod-manifest.ts'
+import type { PodState } from './pod-state.ts'
+
+const INTERRUPT = Buffer.from([0x03])
+/** A watch may be late or lost: a pod that starts is also asked for. */
+const ASK_MS = 3_000
+/** A pod that runs may not be ready to be attached to. */
+const ATTACH_FOR_MS = 8_000
+const ATTACH_AGAIN_MS = 300
+/** A node says a moment later how a container has ended. */
+const LAST_WORDS_MS = 5_000
+const LAST_WORDS_AGAIN_MS = 1_000
+/** A container that has ended still has to be read to its end. */
+const READ_ON_MS = 5_000
+const DRAIN_MS = 1_000
+const GONE_MS = 8_000
+const GONE_AGAIN_MS = 500
+
+/** Why there is no running pod. */
+class NotStarted extends Error {
+  readonly reason: SandboxExit['reason']
+  constructor(reason: SandboxExit['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+export interface PodSandboxOptions {
+  cluster: Cluster
+  name: string
+  image: string
+  manifest: object
+  /** Written to stdin before anything else. */
+  preamble: Buffer
+  startTimeoutMs: number
+  /** Between two pings of the channel; replaced in tests. */
+  pingMs?: number | undefined
+}
+
+export class PodSandbox implements Sandbox {
+  readonly id: string
+  readonly provider = 'kubernetes'
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly exited: Promise<SandboxExit>
+  readonly startTimeoutMs: number
+  readonly #options: PodSandboxOptions
+  readonly #channel: AttachChannel
+  readonly #follow: { created: () => void; stop: () => void }
+  /** As the cluster has shown it last; `gone` once it has shown that there is none. */
+  #pod: PodState | 'gone' | undefined
+  readonly #watchers = new Set<() => void>()
+  #disposing: Promise<void> | undefined
+
+  private constructor(options: PodSandboxOptions) {
+    this.#options = options
+    this.id = options.name
+    // The wait for the pod, and for the kernel in it.
+    this.startTimeoutMs = options.startTimeoutMs + 30_000
+    this.#channel = new AttachChannel(options.pingMs)
+    this.stdin = this.#channel.stdin
+    this.stdout = this.#channel.stdout
+    if (options.preamble.byteLength > 0) this.stdin.write(options.preamble)
+    this.#follow = options.cluster.watcher.follow(this.id, (pod) => this.#see(pod ?? 'gone'))
+    this.exited = new Promise((resolve) => (this.#resolveExit = resolve))
+  }
+
+  #resolveExit!: (exit: SandboxExit) => void
+
+  /** @throws ApiError, ApiUnreachable, BridgeError when the cluster does not take the pod */
+  static async create(options: PodSandboxOptions): Promise<PodSandbox> {
+    const sandbox = new PodSandbox(options)
+    try {
+      await options.cluster.create('pods', options.manifest)
+      sandbox.#follow.created()
+    } catch (error) {
+      sandbox.#follow.stop()
+      // It may have been created all the same.
+      if (error instanceof ApiUnreachable) void options.cluster.deletePod(sandbox.id, 0).catch(() => {})
+      throw error
+    }
+    void sandbox.#live().then((exit) => sandbox.#finish(exit))
+    return sandbox
+  }
+
+  interrupt(): void {
+    if (this.stdin.writable) writeBatched(this.stdin, INTERRUPT)
+  }
+
+  dispose(): Promise<void> {
+    this.#disposing ??= this.#end()
+    return this.#disposing
+  }
+
+  async #end(): Promise<void> {
+    // Nobody reads any more.
+    this.stdout.resume()
+    this.#channel.close()
+    this.#wake()
+    await this.exited
+    await this.#removed
+  }
+
+  /** Resolves when the pod is gone, or the cluster could not be asked for that. */
+  #removed: Promise<void> | undefined
+
+  async #live(): Promise<SandboxExit> {
+    try {
+      await this.#untilRunning()
+      await this.#attach()
+    } catch (error) {
+      const exit: SandboxExit = { reason: 'failed-to-start', code: null, signal: null, detail: messageOf(error) }
+      if (this.#disposing) return { ...exit, reason: 'disposed' }
+      if (error instanceof NotStarted) return { ...exit, reason: error.reason }
+      if (error instanceof ApiUnreachable) return { ...exit, reason: 'engine-gone' }
+      return exit
+    }
+    const lost = this.#untilLost()
+    const end = await Promise.race([this.#channel.ended, lost])
+    await this.#drained()
+    const stderr = this.#channel.stderr
+    if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
+    const explained = await this.#lastWords(stderr)
+    // A pod that lost its connection ends itself: that it did is no reason.
+    if (end.how === 'broken' && (!explained || explained.code === 0))
+      return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
+    if (!explained) return { reason: 'killed', code: null, signal: null, detail: stderr || end.detail }
+    return { signal: null, ...explained }
+  }
+
+  async #finish(exit: SandboxExit): Promise<void> {
+    this.#channel.close()
+    this.#removed = this.#remove()
+    this.#resolveExit(exit)
+    await this.#removed
+    this.#follow.stop()
+  }
+
+  /** @throws NotStarted */
+  async #untilRunning(): Promise<void> {
+    const { image, startTimeoutMs } = this.#options
+    const deadline = performance.now() + startTimeoutMs
+    for (;;) {
+      if (this.#disposing) throw new NotStarted('disposed', '')
+      const pod = this.#pod
+      if (pod === 'gone') throw new NotStarted('failed-to-start', 'The pod was deleted before it ran.')
+      if (pod?.isRunning) return
+      const failure = pod && startFailure(pod, image)
+      if (failure !== undefined) throw new NotStarted('failed-to-start', failure)
+      const end = pod && explainPodEnd({ pod, stderr: '', spoke: false, image })
+      if (end) throw new NotStarted(end.reason === 'exited' ? 'failed-to-start' : end.reason, end.detail)
+      const now = performance.now()
+      if (now >= deadline) {
+        const waited = `The pod did not run within ${Math.round(startTimeoutMs / 1000)} s`
+        const isFull = pod !== undefined && pod.unschedulable !== ''
+        throw new NotStarted(isFull ? 'no-room' : 'failed-to-start', pod ? `${waited}: ${describeWait(pod)}` : waited)
+      }
+      if (!(await this.#changed(Math.min(ASK_MS, deadline - now)))) await withTimeout(this.#ask(), ASK_MS, () => {})
+    }
+  }
+
+  /** @throws ApiError, ApiUnreachable */
+  async #attach(): Promise<void> {
+    const { cluster } = this.#options
+    for (const startedAt = performance.now(); ;) {
+      try {
+        await this.#channel.connect(cluster.client, `${cluster.path('pods', this.id)}/attach`, CONTAINER)
+        return
+      } catch (error) {
+        const isFinal = error instanceof ApiError && error.status === 403
+        if (isFinal) throw cluster.explain(error, { verb: 'create', resource: 'pods/attach' })
+        if (performance.now() - startedAt > ATTACH_FOR_MS || this.#disposing) throw error
+        await sleep(ATTACH_AGAIN_MS)
+      }
+    }
+  }
+
+  /** When the cluster says that the pod has ended and the channel does not: its node may be gone. */
+  async #untilLost(): Promise<{ how: 'broken'; detail: string }> {
+    const isOver = () =>
+      this.#pod === 'gone' ||
+      (this.#pod && (this.#pod.terminated || this.#pod.isDeleting || this.#pod.phase === 'Failed'))
+    while (!isOver()) await this.#changed()
+    do await sleep(READ_ON_MS, undefined, { ref: false })
+    while (this.#channel.isStalled)
+    return { how: 'broken', detail: 'The cluster ended the pod and its channel did not close' }
+  }
+
+  /** What the reader has not taken yet gets a moment. */
+  async #drained(): Promise<void> {
+    const { stdout } = this
+    if (stdout.readableEnded || stdout.destroyed) return
+    await withTimeout(new Promise<void>((resolve) => stdout.once('end', resolve)), DRAIN_MS, () => {})
+  }
+
+  async #lastWords(stderr: string) {
+    const { image } = this.#options
+    const { spoke } = this.#channel
+    for (const startedAt = performance.now(); ;) {
+      const pod = this.#pod === 'gone' ? undefined : this.#pod
+      const explained = explainPodEnd({ pod, stderr, spoke, image })
+      if (explained || !pod || performance.now() - startedAt > LAST_WORDS_MS) return explained
+      if (!(await this.#changed(LAST_WORDS_AGAIN_MS))) await withTimeout(this.#ask(), LAST_WORDS_AGAIN_MS, () => {})
+    }
+  }
+
+  /** Never rejects: a watch may be late or lost, and this too. */
+  async #ask(): Promise<void> {
+    try {
+      this.#see(await this.#options.cluster.getPod(this.id))
+    } catch {
+      // The API server is gone for now.
+    }
+  }
+
+  async #remove(): Promise<void> {
+    const { cluster } = this.#options
+    try {
+      await cluster.deletePod(this.id, 1)
+      for (const startedAt = performance.now(); this.#pod !== 'gone' && performance.now() - startedAt < GONE_MS;) {
+        if (!(await this.#changed(GONE_AGAIN_MS))) await this.#ask()
+      }
+      // A node that is not heard from never confirms it.
+      if (this.#pod !== 'gone') await cluster.deletePod(this.id, 0)
+    } catch {
+      // It ends itself without a connection, and the next bridge removes what is left of it.
+    }
+  }
+
+  #see(pod: PodState | 'gone'): void {
+    this.#pod = pod
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const wake of this.#watchers) wake()
+    this.#watchers.clear()
+  }
+
+  /** Until something about the pod has changed, or the time is over: false then. */
+  async #changed(ms?: number): Promise<boolean> {
+    const changed = new Promise<boolean>((resolve) => this.#watchers.add(() => resolve(true)))
+    return ms === undefined ? changed : withTimeout(changed, ms, () => false)
+  }
+}

@@ -1,0 +1,69 @@
+// What the bridge reads of a pod: where it is in its life and why it ended. Everything else in the object is passed over. Pure.
+import { isRecord } from '../../text/json.ts'
+import { oneLine } from '../../text/one-line.ts'
+
+export interface PodState {
+  name: string
+  phase: string
+  /** Of the pod as a whole, such as `Evicted`. */
+  reason: string
+  message: string
+  /** Somebody has asked for its end. */
+  isDeleting: boolean
+  /** Why no node takes it; empty when one has, or nobody has looked. */
+  unschedulable: string
+  isRunning: boolean
+  /** Why its container does not start yet, such as `ErrImagePull`. */
+  waiting: { reason: string; message: string } | undefined
+  terminated: { code: number; reason: string; message: string } | undefined
+  /** Milliseconds since 1970; NaN where unknown. */
+  createdAt: number
+  finishedAt: number
+}
+
+const MAX_WORDS_CHARS = 400
+
+/** Undefined for what is no pod. */
+export function readPod(value: unknown): PodState | undefined {
+  const pod = record(value)
+  const { name, deletionTimestamp, creationTimestamp } = record(pod['metadata'])
+  if (typeof name !== 'string') return undefined
+  const status = record(pod['status'])
+  const container = record(array(status['containerStatuses'])[0])
+  const state = record(container['state'])
+  const terminated = isRecord(state['terminated']) ? state['terminated'] : undefined
+  const waiting = isRecord(state['waiting']) ? state['waiting'] : undefined
+  const scheduled = array(status['conditions'])
+    .map(record)
+    .find(({ type }) => type === 'PodScheduled')
+  return {
+    name,
+    phase: words(status['phase']),
+    reason: words(status['reason']),
+    message: words(status['message']),
+    isDeleting: typeof deletionTimestamp === 'string',
+    unschedulable:
+      scheduled?.['status'] === 'False' && scheduled['reason'] === 'Unschedulable' ? words(scheduled['message']) : '',
+    isRunning: isRecord(state['running']),
+    waiting: waiting && { reason: words(waiting['reason']), message: words(waiting['message']) },
+    terminated: terminated && {
+      code: typeof terminated['exitCode'] === 'number' ? terminated['exitCode'] : -1,
+      reason: words(terminated['reason']),
+      message: words(terminated['message']),
+    },
+    createdAt: Date.parse(String(creationTimestamp)),
+    finishedAt: Date.parse(String(terminated?.['finishedAt'])),
+  }
+}
+
+function words(value: unknown): string {
+  return oneLine(value, MAX_WORDS_CHARS)
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
+}
+
+function array(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}

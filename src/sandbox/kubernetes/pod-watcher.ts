@@ -1,0 +1,129 @@
+// One watch for all pods of a bridge, told to whoever follows one of them. It lists first, watches from there, and lists again when the server has
+// forgotten what it saw last (410) or the watch has broken.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRecord } from '../../text/json.ts'
+import type { ApiClient } from './api-client.ts'
+import { type PodState, readPod } from './pod-state.ts'
+
+/** Hears the state of a pod whenever it changes; undefined once the pod is gone. */
+export type OnPod = (pod: PodState | undefined) => void
+
+/** The server ends a watch after this, in seconds. */
+const WATCH_S = 240
+/** A server sends a bookmark about once a minute. */
+const SILENT_MS = 100_000
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 8_000
+
+interface Follower {
+  onPod: OnPod
+  /** Whether the pod has been there: until then, that it is not in a list means nothing. */
+  exists: boolean
+}
+
+export class PodWatcher {
+  readonly #client: ApiClient
+  readonly #path: string
+  readonly #labelSelector: string
+  readonly #followers = new Map<string, Follower>()
+  #stop: AbortController | undefined
+
+  constructor(client: ApiClient, path: string, labelSelector: string) {
+    this.#client = client
+    this.#path = path
+    this.#labelSelector = labelSelector
+  }
+
+  /** Follow a pod, from before it is created. */
+  follow(name: string, onPod: OnPod): { created: () => void; stop: () => void } {
+    const follower: Follower = { onPod, exists: false }
+    this.#followers.set(name, follower)
+    this.#start()
+    return {
+      created: () => (follower.exists = true),
+      stop: () => {
+        this.#followers.delete(name)
+        if (this.#followers.size > 0) return
+        this.#stop?.abort()
+        this.#stop = undefined
+      },
+    }
+  }
+
+  #start(): void {
+    if (this.#stop) return
+    this.#stop = new AbortController()
+    void this.#watchUntil(this.#stop.signal)
+  }
+
+  async #watchUntil(signal: AbortSignal): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    while (!signal.aborted) {
+      try {
+        let version: string | undefined = await this.#list(signal)
+        while (version !== undefined && !signal.aborted) {
+          version = await this.#watch(version, signal)
+          pauseMs = FIRST_PAUSE_MS
+        }
+      } catch {
+        // A pod that waits for its start asks for itself; one that runs hears from its channel.
+      }
+      if (signal.aborted) return
+      await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {})
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
+    }
+  }
+
+  /** Returns the version to watch from. */
+  async #list(signal: AbortSignal): Promise<string | undefined> {
+    const before = [...this.#followers].filter(([, { exists }]) => exists)
+    const query = { labelSelector: this.#labelSelector }
+    const list = await this.#client.request({ method: 'GET', path: this.#path, query })
+    if (signal.aborted || !isRecord(list) || !Array.isArray(list['items'])) return undefined
+    const seen = new Set<string>()
+    for (const item of list['items'] as unknown[]) {
+      const pod = readPod(item)
+      if (!pod) continue
+      seen.add(pod.name)
+      this.#tell(pod)
+    }
+    for (const [name, follower] of before) if (!seen.has(name)) follower.onPod(undefined)
+    const { metadata } = list
+    return isRecord(metadata) && typeof metadata['resourceVersion'] === 'string'
+      ? metadata['resourceVersion']
+      : undefined
+  }
+
+  /** Returns the version to go on from when the server ends the watch; undefined when it has to list again. */
+  async #watch(version: string, signal: AbortSignal): Promise<string | undefined> {
+    let latest: string | undefined = version
+    const query = {
+      watch: 'true',
+      labelSelector: this.#labelSelector,
+      resourceVersion: version,
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(WATCH_S),
+    }
+    const onEvent = (event: unknown) => {
+      const { type, object } = isRecord(event) ? event : {}
+      if (type === 'ERROR') latest = undefined
+      if (type === 'ERROR' || !isRecord(object) || signal.aborted) return
+      const { metadata } = object
+      if (latest !== undefined && isRecord(metadata) && typeof metadata['resourceVersion'] === 'string')
+        latest = metadata['resourceVersion']
+      const pod = type === 'BOOKMARK' ? undefined : readPod(object)
+      if (!pod) return
+      if (type === 'DELETED') this.#followers.get(pod.name)?.onPod(undefined)
+      else this.#tell(pod)
+    }
+    await this.#client.watch({ method: 'GET', path: this.#path, query }, onEvent, { signal, silentMs: SILENT_MS })
+    return latest
+  }
+
+  #tell(pod: PodState): void {
+    const follower = this.#followers.get(pod.name)
+    if (!follower) return
+    follower.exists = true
+    follower.onPod(pod)
+  }
+}

@@ -1,0 +1,178 @@
+// Sandboxes as pods of a Kubernetes cluster, through its core API alone: pods, `pods/attach` and one NetworkPolicy. Scheduling, images and quotas
+// are the cluster's business.
+import { randomBytes } from 'node:crypto'
+import { homedir, hostname } from 'node:os'
+import { BridgeError } from '../../errors.ts'
+import { isImagePath } from '../image-name.ts'
+import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
+import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import { ApiClient } from './api-client.ts'
+import { Cluster } from './cluster.ts'
+import { CredentialSource } from './credentials.ts'
+import { findCluster } from './kubeconfig.ts'
+import { removeLeftovers } from './leftovers.ts'
+import { CHECK_PROGRAM, checkNetwork, networkTargets, type Target } from './network-check.ts'
+import { ensureNetworkPolicy } from './network-policy.ts'
+import { FILE_BYTES, podManifest } from './pod-manifest.ts'
+import { PodSandbox } from './pod-sandbox.ts'
+import { podUser } from './pod-user.ts'
+
+/** Settings of all pods of a bridge; what they mean is in docs/configuration.md. */
+export interface KubernetesOptions {
+  image: string
+  /** `user` or `user:group`, in numbers. */
+  user: string
+  pidsCount: number
+  cpus?: number | undefined
+  runtimeClass?: string | undefined
+  projects?: boolean
+  context?: string | undefined
+  namespace?: string | undefined
+  /** Refuse a cluster whose pods have a network. */
+  checksNetwork: boolean
+  startTimeoutMs: number
+  /** What the check tries instead of the usual places; for tests, which reach nothing else. */
+  targets?: readonly Target[]
+  /** Between two pings of a channel; for tests. */
+  pingMs?: number
+}
+
+/** What is tried first has to be small, and Python with threads fits in it. */
+const CHECK_MEMORY_BYTES = 128 << 20
+/** A pod that waits for a node keeps nobody else from starting, and a bridge leaves an API server to others, too. */
+const STARTS_AT_ONCE = 16
+/** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
+const INPUT_S = 120
+
+interface Prepared {
+  cluster: Cluster
+}
+
+export class KubernetesProvider implements Provider {
+  readonly name = 'kubernetes'
+  readonly startsAtOnce = STARTS_AT_ONCE
+  readonly #options: KubernetesOptions
+  readonly #listeners = new Set<(message: string) => void>()
+  #prepared: Promise<Prepared> | undefined
+
+  /** @throws BridgeError CONFIG_INVALID for a user that pods cannot have */
+  constructor(options: KubernetesOptions) {
+    podUser(options.user)
+    this.#options = options
+  }
+
+  /**
+   * Find the cluster, cut its pods off from the network and see that this holds, and remove what dead bridges left behind.
+   * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY, SANDBOX_START_FAILED
+   */
+  async prepare(onProgress?: (message: string) => void): Promise<void> {
+    await this.#prepare(onProgress)
+  }
+
+  /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
+  async start(limits: SandboxLimits): Promise<Sandbox> {
+    checkMemoryLimit(limits)
+    const [{ cluster }, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
+    const name = newPodName()
+    const { memoryBytes } = limits
+    const { pidsCount } = this.#options
+    const words = {
+      id: name,
+      memoryBytes,
+      pidsCount,
+      compiled: undefined,
+      fileBytes: FILE_BYTES,
+      inputSeconds: INPUT_S,
+    }
+    const { args, preamble } = kernel.start(words)
+    return this.#create(cluster, { name, memoryBytes, pythonArgs: args, preamble })
+  }
+
+  async #create(cluster: Cluster, { name, memoryBytes, pythonArgs, preamble }: PodParts): Promise<PodSandbox> {
+    const { image, user, cpus, runtimeClass, projects = false, startTimeoutMs, pingMs } = this.#options
+    const manifest = podManifest({
+      name,
+      bridge: cluster.bridge,
+      startedBy: `${hostname()} process ${process.pid}`,
+      image,
+      ...podUser(user),
+      memoryBytes,
+      cpus,
+      projects,
+      runtimeClass,
+      environment: kernelEnvironment(Math.max(1, Math.ceil(cpus ?? 1))),
+      pythonArgs,
+    })
+    try {
+      return await PodSandbox.create({ cluster, name, image, manifest, preamble, startTimeoutMs, pingMs })
+    } catch (error) {
+      const explained = cluster.explain(error, { verb: 'create', resource: 'pods' })
+      // Who the bridge is may be put right while it runs: look again at the next need.
+      if (explained.code === 'SANDBOX_ENGINE_MISSING') this.#prepared = undefined
+      throw explained
+    }
+  }
+
+  #prepare(onProgress?: (message: string) => void): Promise<Prepared> {
+    if (onProgress) this.#listeners.add(onProgress)
+    this.#prepared ??= this.#openCluster((message) => {
+      for (const listener of this.#listeners) listener(message)
+    }).catch((error: unknown) => {
+      // What was wrong may be put right while the bridge runs: look again at the next need.
+      this.#prepared = undefined
+      throw error
+    })
+    return this.#prepared.finally(() => onProgress && this.#listeners.delete(onProgress))
+  }
+
+  async #openCluster(onProgress: (message: string) => void): Promise<Prepared> {
+    const { context, namespace, checksNetwork, startTimeoutMs, targets } = this.#options
+    const access = await findCluster({ env: process.env, home: homedir(), context, namespace })
+    const client = new ApiClient(access.server, new CredentialSource(access))
+    const cluster = new Cluster(client, access.name, access.namespace)
+    await ensureNetworkPolicy(cluster)
+    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    void removeLeftovers(cluster).catch(() => {})
+    if (checksNetwork) {
+      onProgress('checking that pods of the cluster have no network')
+      const pod = await this.#create(cluster, {
+        name: newPodName(),
+        memoryBytes: CHECK_MEMORY_BYTES,
+        pythonArgs: ['-I', '-B', '-c', CHECK_PROGRAM],
+        preamble: Buffer.alloc(0),
+      })
+      await checkNetwork(pod, targets ?? (await networkTargets(access.server)), startTimeoutMs)
+    }
+    return { cluster }
+  }
+}
+
+interface PodParts {
+  name: string
+  memoryBytes: number
+  pythonArgs: readonly string[]
+  preamble: Buffer
+}
+
+function newPodName(): string {
+  return `sandbridge-${randomBytes(8).toString('hex')}`
+}
+
+/** What cannot be had in a pod. @throws BridgeError CONFIG_INVALID */
+export function refuseForPods(settings: { mount: unknown; packages: readonly string[]; image: string }): void {
+  if (isImagePath(settings.image)) {
+    throw new BridgeError('CONFIG_INVALID', `A cluster cannot use a folder or an archive: ${settings.image}`, {
+      hint: 'Push an image to a registry of the cluster, and set MCP_BRIDGE_IMAGE to its name.',
+    })
+  }
+  if (settings.mount !== undefined) {
+    throw new BridgeError('CONFIG_INVALID', 'A pod cannot have the folder of MCP_BRIDGE_MOUNT', {
+      hint: 'Unset MCP_BRIDGE_MOUNT: the nodes of a cluster do not have the folders of this machine.',
+    })
+  }
+  if (settings.packages.length > 0) {
+    throw new BridgeError('CONFIG_INVALID', 'MCP_BRIDGE_PACKAGES does not work in pods', {
+      hint: 'Build an image with the packages, push it to a registry of the cluster, and set MCP_BRIDGE_IMAGE to it.',
+    })
+  }
+}

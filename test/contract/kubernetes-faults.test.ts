@@ -1,0 +1,368 @@
+// What goes wrong in a cluster, provoked in a fake one: each fault is a clear error or goes unnoticed, and never loses what was not lost.
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describeExit } from '../../src/kernel/channel.ts'
+import { Kernel } from '../../src/kernel/kernel.ts'
+import { removeLeftovers } from '../../src/sandbox/kubernetes/leftovers.ts'
+import { ApiClient } from '../../src/sandbox/kubernetes/api-client.ts'
+import { Cluster } from '../../src/sandbox/kubernetes/cluster.ts'
+import { CredentialSource } from '../../src/sandbox/kubernetes/credentials.ts'
+import { describeCluster } from '../../src/sandbox/kubernetes/describe-cluster.ts'
+import { loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
+import { podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
+import { PodSandbox } from '../../src/sandbox/kubernetes/pod-sandbox.ts'
+import { findCluster } from '../../src/sandbox/kubernetes/kubeconfig.ts'
+import { KubernetesProvider, type KubernetesOptions } from '../../src/sandbox/kubernetes/provider.ts'
+import { USED_VERBS } from '../../src/sandbox/kubernetes/used-verbs.ts'
+import { KUBERNETES, providerOrSkip } from '../support/engines.ts'
+import { attachCells, MEMORY_BYTES, startCells, type CellRunner } from '../support/cell-runner.ts'
+import { collectGarbage } from '../support/collect-garbage.ts'
+import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
+import { until } from '../support/processes.ts'
+
+const cluster = await FakeCluster.start()
+process.env['KUBECONFIG'] = cluster.kubeconfig
+afterAll(() => cluster.stop())
+afterEach(() => cluster.heal())
+// What its pods run in.
+beforeEach(async (ctx) => {
+  await providerOrSkip('bubblewrap', ctx)
+})
+
+const provider = (more: Partial<KubernetesOptions> = {}) =>
+  new KubernetesProvider({ ...KUBERNETES, image: 'python:test', ...more })
+
+const start = async (more: Partial<KubernetesOptions> = {}) =>
+  Kernel.attach(await provider(more).start({ memoryBytes: MEMORY_BYTES }))
+
+const ownCluster = async () => {
+  const access = await findCluster({ env: process.env, home: '/nonexistent' })
+  return new Cluster(new ApiClient(access.server, new CredentialSource(access)), 'fake', access.namespace)
+}
+
+const WORDS = { id: 'x', memoryBytes: MEMORY_BYTES, pidsCount: 128, compiled: undefined }
+const POD = {
+  startedBy: 'a test',
+  image: 'python:test',
+  user: 10_000,
+  group: 65_534,
+  memoryBytes: MEMORY_BYTES,
+  cpus: undefined,
+  projects: false,
+  runtimeClass: undefined,
+  environment: {},
+}
+
+/** A pod that runs another program than the kernel as it usually is. */
+async function ownPod(
+  name: string,
+  pythonArgs: readonly string[],
+  preamble: Buffer = Buffer.alloc(0),
+): Promise<PodSandbox> {
+  const here = await ownCluster()
+  const manifest = podManifest({ ...POD, name, bridge: here.bridge, pythonArgs })
+  return PodSandbox.create({ cluster: here, name, image: POD.image, manifest, preamble, startTimeoutMs: 60_000 })
+}
+
+/** Memory of buffers, which the size of the heap does not show. */
+async function heldBytes(): Promise<number> {
+  await collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
+
+/** A cell that runs until something ends it. */
+async function runningCell(): Promise<{ cells: CellRunner; id: string; running: ReturnType<CellRunner['run']> }> {
+  const cells = await startCells(provider())
+  const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+  await cells.printed('here')
+  return { cells, id: cells.kernel.sandbox.id, running }
+}
+
+describe('what the cluster refuses', () => {
+  it('waits and tries again where the API server says so (429), and after 500s', async () => {
+    cluster.fail({ method: 'POST', path: /pods$/, status: 429, retryAfter: 0, times: 2 })
+    cluster.fail({ method: 'POST', path: /pods$/, status: 500, times: 1 })
+    const cells = await startCells(provider())
+    expect((await cells.run('1 + 1')).value).toBe('2')
+  })
+
+  it('does not make a pod twice when the answer to its creation is lost', async () => {
+    const before = cluster.pods.list().length
+    cluster.loseNextCreation()
+    const cells = await startCells(provider())
+    expect((await cells.run('1 + 1')).value).toBe('2')
+    expect(cluster.pods.list().length).toBe(before + 1)
+  })
+
+  it('a full quota is SANDBOX_BUSY', async () => {
+    cluster.quota = 0
+    await expect(start()).rejects.toMatchObject({
+      code: 'SANDBOX_BUSY',
+      message: expect.stringContaining('no quota left'),
+    })
+  })
+
+  it('no node with room is SANDBOX_BUSY, after the time that a pod may take', async () => {
+    cluster.hold = () => 'unschedulable'
+    await expect(start({ startTimeoutMs: 500 })).rejects.toMatchObject({
+      code: 'SANDBOX_BUSY',
+      message: expect.stringContaining('0/2 nodes are available: 2 Insufficient memory'),
+    })
+    await until(() => cluster.pods.list().every(({ status }) => status?.phase !== 'Pending'))
+  })
+
+  it('an image that cannot be pulled is named at once', async () => {
+    cluster.hold = () => ({ reason: 'ErrImagePull', message: 'manifest for python:test not found' })
+    await expect(start()).rejects.toMatchObject({
+      code: 'SANDBOX_START_FAILED',
+      message: expect.stringMatching(/image python:test does not start: its image cannot be pulled.*manifest/),
+    })
+  })
+
+  it.each([
+    ['create', 'pods'],
+    ['create', 'networkpolicies'],
+    ['get', 'pods/attach'],
+  ])('the missing right to %s %s is named', async (verb, resource) => {
+    cluster.denied.add(`${verb} ${resource}`)
+    const error: unknown = await start().catch((thrown: unknown) => thrown)
+    expect((error as Error).message).toMatch(new RegExp(`cannot ${verb} resource "${resource}"`))
+  })
+
+  it('credentials that the cluster does not accept, and a namespace that is not there', async () => {
+    cluster.token = 'rotated'
+    await expect(start()).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: expect.stringContaining('(401)'),
+    })
+    cluster.token = 'fake-cluster-token'
+    await expect(start({ namespace: 'elsewhere' })).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: 'fake has no namespace elsewhere.',
+    })
+  })
+
+  it('a network policy of the same name that allows something', async () => {
+    cluster.policies.set('sandbridge-no-network', { spec: { podSelector: {}, policyTypes: ['Ingress'] } })
+    await expect(start()).rejects.toThrow(/does not cut pods off from the network/)
+    cluster.policies.clear()
+  })
+
+  it('what pods cannot have', () => {
+    for (const user of ['0', 'root', 'nobody']) expect(() => provider({ user })).toThrow(/cannot run as/)
+  })
+})
+
+describe('what happens to a running pod', () => {
+  it('one that is out of memory', async () => {
+    const { id, running } = await runningCell()
+    cluster.oomKill(id)
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'out-of-memory' } })
+  })
+
+  it('one that is evicted', async () => {
+    const { id, running } = await runningCell()
+    cluster.evict(id)
+    const { exit } = await running
+    expect(exit).toMatchObject({ reason: 'evicted', detail: expect.stringContaining('low on resource: memory') })
+    expect(describeExit(exit!)).toBe('its cluster evicted it from its node')
+  })
+
+  it('one that somebody deletes', async () => {
+    const { id, running } = await runningCell()
+    cluster.delete(id, 1)
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
+  })
+
+  it('one whose node is gone: the cluster says so, the channel does not', async () => {
+    const { id, running, cells } = await runningCell()
+    cluster.loseNode(id)
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'killed' } })
+    await cells.kernel.dispose()
+    // Forced, since the node never confirms the end.
+    expect(cluster.pods.get(id)).toBeUndefined()
+  })
+
+  it('one that no ping reaches any more', async () => {
+    const cells = await startCells(provider({ pingMs: 100 }))
+    const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+    await cells.printed('here')
+    cluster.freeze(cells.kernel.sandbox.id)
+    const { exit } = await running
+    expect(exit).toMatchObject({ reason: 'engine-gone', detail: expect.stringContaining('has not answered') })
+  })
+
+  it('a connection that breaks loses the sandbox, is told so, and leaves nothing', async () => {
+    const { id, running } = await runningCell()
+    cluster.dropAttachments(id)
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'engine-gone' } })
+    await until(() => !cluster.isRunning(id) && cluster.pods.get(id) === undefined)
+  })
+
+  it('the API server going away ends sandboxes, and new ones start when it is back', async () => {
+    const one = provider()
+    const cells = await startCells(one)
+    const id = cells.kernel.sandbox.id
+    const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+    await cells.printed('here')
+    await cluster.goAway()
+    expect(await running).toMatchObject({ status: 'died', exit: { reason: 'engine-gone' } })
+    await until(() => !cluster.isRunning(id))
+    await expect(one.start({ memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+      code: 'SANDBOX_ENGINE_MISSING',
+      message: expect.stringContaining('cannot be reached'),
+    })
+    await cluster.listen()
+    const again = await startCells(one)
+    expect((await again.run('1 + 1')).value).toBe('2')
+  })
+})
+
+describe('the watch', () => {
+  it('goes on after the server has forgotten what it saw (410)', async () => {
+    const { cells, id } = await runningCell()
+    cluster.expireWatches()
+    cluster.evict(id)
+    expect((await cells.kernel.closed).reason).toBe('evicted')
+  })
+
+  it('one that is silent delays a start by seconds, and does not fail it', async () => {
+    cluster.silentWatches = true
+    const cells = await startCells(provider())
+    expect((await cells.run('1 + 1')).value).toBe('2')
+  })
+
+  it('a slow API server delays a start, and does not fail it', async () => {
+    cluster.delayMs = 400
+    const cells = await startCells(provider())
+    expect((await cells.run('1 + 1')).value).toBe('2')
+  })
+})
+
+it('an older cluster, which has only v4 of the channel, works', async () => {
+  cluster.protocols = ['v4.channel.k8s.io']
+  const cells = await startCells(provider())
+  expect((await cells.run('1 + 1')).value).toBe('2')
+  await cells.kernel.dispose()
+  expect(cluster.pods.get(cells.kernel.sandbox.id)).toBeUndefined()
+})
+
+describe('pods', () => {
+  it('have users of their own, are cut off by a policy, and carry no secret', async () => {
+    const cells = await startCells(provider())
+    const pod = cluster.pods.get(cells.kernel.sandbox.id)!
+    const { spec, metadata } = pod
+    expect(spec.securityContext?.runAsUser).toBeGreaterThanOrEqual(10_000)
+    expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false, dnsPolicy: 'None' })
+    const { resources } = spec.containers[0]!
+    expect(resources?.limits?.['memory']).toBe(resources?.requests?.['memory'])
+    const policy = cluster.policies.get('sandbridge-no-network')?.spec as { podSelector: { matchLabels: object } }
+    expect(metadata.labels).toMatchObject(policy.podSelector.matchLabels)
+    expect(JSON.stringify(pod)).not.toContain(cluster.token)
+  })
+
+  it('may be of a number that is set, since some clusters prescribe one', async () => {
+    const cells = await startCells(provider({ user: '1000660000:1000660000', cpus: 0.25, runtimeClass: 'gvisor' }))
+    const { spec } = cluster.pods.get(cells.kernel.sandbox.id)!
+    expect(spec).toMatchObject({
+      runtimeClassName: 'gvisor',
+      securityContext: { runAsUser: 1_000_660_000, runAsGroup: 1_000_660_000 },
+      containers: [{ resources: { limits: { cpu: '250m' }, requests: { cpu: '250m' } } }],
+    })
+  })
+
+  it('end by themselves when their bridge never connects', async () => {
+    const { args } = (await loadNativeKernel()).start({ ...WORDS, inputSeconds: 1 })
+    const name = 'sandbridge-forgotten'
+    const here = await ownCluster()
+    await here.create('pods', podManifest({ ...POD, name, bridge: 'dead', pythonArgs: args }))
+    await until(() => cluster.pods.get(name)?.status?.phase === 'Failed')
+    // Long enough ago for a living bridge to have removed it.
+    expect(await removeLeftovers(here)).toEqual([])
+    const removed = await removeLeftovers(here, Date.now() + 20 * 60_000)
+    expect(removed).toContain(name)
+    expect(cluster.pods.get(name)).toBeUndefined()
+  })
+})
+
+it('a file in a pod has a largest size, since the termination log is on the disk of its node', async () => {
+  const { args, preamble } = (await loadNativeKernel()).start({ ...WORDS, fileBytes: 1 << 20 })
+  const cells = await attachCells(await ownPod('sandbridge-files', args, preamble))
+  const { error } = await cells.run("open('/tmp/large', 'wb').write(bytes(2 << 20))")
+  expect(error?.message).toContain('File too large')
+  expect((await cells.run("open('/tmp/small', 'wb').write(bytes(1 << 20))")).value).toBe(String(1 << 20))
+})
+
+it('64 MiB that nobody reads stay in the pod', async () => {
+  const code = 'import sys\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
+  const before = await heldBytes()
+  const sandbox = await ownPod('sandbridge-flood', ['-I', '-c', code])
+  onTestFinished(() => sandbox.dispose())
+  const { stdout } = sandbox
+  // It is as full as it gets, and stays so.
+  for (let held = -1; stdout.readableLength === 0 || stdout.readableLength !== held;) {
+    held = stdout.readableLength
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  // The fake cluster is in this process as well.
+  expect((await heldBytes()) - before).toBeLessThan(16 << 20)
+  let length = 0
+  for await (const chunk of stdout as AsyncIterable<Buffer>) length += chunk.byteLength
+  expect(length).toBe(64 << 20)
+  expect((await sandbox.exited).code).toBe(0)
+})
+
+describe('the network check', () => {
+  const checked = { checksNetwork: true, targets: [] }
+
+  it('lets a cluster pass whose pods have no network', async () => {
+    const before = cluster.requests.length
+    const cells = await startCells(provider(checked))
+    expect((await cells.run('1 + 1')).value).toBe('2')
+    const created = cluster.requests.slice(before).filter((request) => /^POST .*pods$/.test(request))
+    // The pod that tries, and the sandbox.
+    expect(created).toHaveLength(2)
+  })
+
+  it('refuses one whose pods reach the API server', async () => {
+    const leaky = await FakeCluster.start({ walls: false })
+    process.env['KUBECONFIG'] = leaky.kubeconfig
+    try {
+      const targets = [{ what: 'the API server', host: '127.0.0.1', port: Number(new URL(leaky.address).port) }]
+      await expect(provider({ checksNetwork: true, targets }).prepare()).rejects.toMatchObject({
+        code: 'SANDBOX_ENGINE_MISSING',
+        message: `A pod of this cluster has a network: it reached the API server (127.0.0.1:${targets[0]!.port}).`,
+        hint: expect.stringContaining('MCP_BRIDGE_KUBERNETES_NETWORK=unchecked'),
+      })
+      await until(() => leaky.pods.list().length === 0)
+    } finally {
+      process.env['KUBECONFIG'] = cluster.kubeconfig
+      await leaky.stop()
+    }
+  })
+
+  it('does not take silence for a good answer', async () => {
+    cluster.hold = () => ({ reason: 'ErrImagePull', message: 'no such image' })
+    await expect(provider(checked).prepare()).rejects.toThrow(/did not finish: .*no such image/)
+  })
+})
+
+describe('what doctor asks', () => {
+  const ask = () => describeCluster({ context: undefined, namespace: undefined })
+
+  it('says which cluster it is, and creates nothing', async () => {
+    const before = cluster.requests.length
+    const { usable, verdict } = await ask()
+    expect([usable, verdict]).toEqual([true, expect.stringContaining('Kubernetes v1.99.0-fake, namespace sandboxes')])
+    expect(cluster.requests.slice(before).filter((request) => request.startsWith('POST'))).toEqual(
+      USED_VERBS.flatMap(({ verbs }) => verbs).map(() => expect.stringMatching(/selfsubjectaccessreviews$/)),
+    )
+  })
+
+  it('names the rights that are missing', async () => {
+    cluster.denied.add('create pods/attach').add('watch pods')
+    expect(await ask()).toMatchObject({
+      usable: false,
+      verdict: expect.stringContaining('this user may not watch pods, create pods/attach'),
+    })
+  })
+})

@@ -1,0 +1,437 @@
+// A Kubernetes API server for tests, over TLS on loopback: pods that are processes of this machine, attaching over WebSocket, watches, network
+// policies, and faults that a test switches on. What it does is what was seen of a real cluster; what it cannot show is the network of pods.
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocketServer } from 'ws'
+import { makeCertificate, type Pair } from '../make-certificate.ts'
+import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
+import { type RunningContainer, runContainer } from './node.ts'
+import { PodStore } from './store.ts'
+
+const TOKEN = 'fake-cluster-token'
+const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(\/attach)?$/
+const POLICIES = /^\/apis\/networking\.k8s\.io\/v1\/namespaces\/([^/]+)\/networkpolicies(?:\/([^/]+))?$/
+/** A real kubelet reports the end of a container a moment after its output has ended. */
+const STATUS_AFTER_MS = 150
+
+/** Answers that are given instead of the real ones. */
+export interface Fault {
+  method?: string
+  path?: RegExp
+  status: number
+  body?: object
+  retryAfter?: number
+  /** Missing: from now on. */
+  times?: number
+}
+
+export interface FakeClusterOptions {
+  namespace?: string
+  protocols?: string[]
+  /** False: pods are plain processes, with the network of this machine. */
+  walls?: boolean
+}
+
+export class FakeCluster {
+  readonly pods = new PodStore()
+  readonly policies = new Map<string, { spec?: unknown }>()
+  /** Every request, as `GET /path`. */
+  readonly requests: string[] = []
+  readonly namespace: string
+  readonly kubeconfig: string
+  token = TOKEN
+  /** Pods that may exist at once. */
+  quota = Infinity
+  delayMs = 0
+  /** `verb resource` that RBAC does not allow. */
+  readonly denied = new Set<string>()
+  /** Called for each new pod: what it waits for instead of running; `unschedulable` for want of a node. */
+  hold: ((pod: Manifest) => { reason: string; message: string } | 'unschedulable' | undefined) | undefined
+  /** Watches that are open send nothing. */
+  silentWatches = false
+  protocols: string[]
+  readonly #walls: boolean
+  readonly #folder: string
+  readonly #pair: Pair
+  readonly #faults: Fault[] = []
+  readonly #containers = new Map<string, RunningContainer>()
+  readonly #sockets = new Set<Duplex>()
+  readonly #webSockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => this.protocols.find((protocol) => offered.has(protocol)) ?? false,
+  })
+  readonly #watches = new Set<ServerResponse>()
+  #server: Server | undefined
+  #port = 0
+
+  private constructor(pair: Pair, folder: string, options: FakeClusterOptions) {
+    this.#pair = pair
+    this.#folder = folder
+    this.namespace = options.namespace ?? 'sandboxes'
+    this.protocols = options.protocols ?? ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+    this.#walls = options.walls ?? true
+    this.kubeconfig = path.join(folder, 'config')
+  }
+
+  static async start(options: FakeClusterOptions = {}): Promise<FakeCluster> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'fake-cluster-'))
+    const cluster = new FakeCluster(await makeCertificate('fake-cluster'), folder, options)
+    await cluster.listen()
+    await writeFile(cluster.kubeconfig, JSON.stringify(cluster.config()))
+    return cluster
+  }
+
+  get address(): string {
+    return `https://127.0.0.1:${this.#port}`
+  }
+
+  get certificate(): string {
+    return this.#pair.cert
+  }
+
+  /** What `kubectl config view --raw` would show. */
+  config() {
+    return {
+      'current-context': 'fake',
+      contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'tester', namespace: this.namespace } }],
+      clusters: [
+        {
+          name: 'fake',
+          cluster: {
+            server: this.address,
+            'certificate-authority-data': Buffer.from(this.#pair.cert).toString('base64'),
+          },
+        },
+      ],
+      users: [{ name: 'tester', user: { token: this.token } }],
+    }
+  }
+
+  async listen(): Promise<void> {
+    const server = createServer({ cert: this.#pair.cert, key: this.#pair.key }, (request, response) => {
+      this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error))
+    })
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+    })
+    server.listen(this.#port, '127.0.0.1')
+    await once(server, 'listening')
+    this.#port = (server.address() as AddressInfo).port
+    this.#server = server
+  }
+
+  /** The API server dies: connections break, channels too. The nodes go on. */
+  async goAway(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server?.close(resolve))
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  async stop(): Promise<void> {
+    for (const container of this.#containers.values()) container.kill()
+    await this.goAway()
+    await Promise.all([...this.#containers.values()].map(({ ended }) => ended))
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  /** Creates the next pod, and breaks the connection instead of answering. */
+  loseNextCreation(): void {
+    this.#losesCreation = true
+  }
+
+  /** The node stands still, and the cluster does not know yet. */
+  freeze(name: string): void {
+    this.#containers.get(name)?.freeze()
+  }
+
+  fail(fault: Fault): void {
+    this.#faults.push(fault)
+  }
+
+  heal(): void {
+    this.#faults.length = 0
+    this.denied.clear()
+    this.hold = undefined
+    this.quota = Infinity
+    this.delayMs = 0
+    this.silentWatches = false
+  }
+
+  /** Whether the processes of a pod still run. */
+  isRunning(name: string): boolean {
+    return this.#containers.has(name)
+  }
+
+  pidOf(name: string): number | undefined {
+    return this.#containers.get(name)?.pid
+  }
+
+  /** Ends all watches, and forgets the versions that they could go on from. */
+  expireWatches(): void {
+    this.pods.compact()
+    this.pods.version += 1
+    for (const watch of this.#watches) watch.end()
+  }
+
+  dropAttachments(name: string): void {
+    this.#containers.get(name)?.dropAttachments()
+  }
+
+  /** Its memory limit was reached. */
+  oomKill(name: string): void {
+    this.#endings.set(name, { reason: 'OOMKilled' })
+    this.#containers.get(name)?.kill()
+  }
+
+  /** Its node is low on something. */
+  evict(name: string): void {
+    this.#endings.set(name, { podReason: 'Evicted', message: 'The node was low on resource: memory.' })
+    this.#containers.get(name)?.kill()
+  }
+
+  kill(name: string): void {
+    this.#containers.get(name)?.kill()
+  }
+
+  /** Its node is not heard from any more. The control plane asks for its end, which nobody confirms. */
+  loseNode(name: string): void {
+    this.#containers.get(name)?.freeze()
+    this.pods.change(name, (pod) => (pod.metadata.deletionTimestamp = new Date().toISOString()))
+  }
+
+  delete(name: string, graceSeconds: number): void {
+    const container = this.#containers.get(name)
+    if (graceSeconds === 0 || !container) {
+      container?.kill()
+      this.pods.remove(name)
+      return
+    }
+    this.pods.change(name, (pod) => (pod.metadata.deletionTimestamp ??= new Date().toISOString()))
+    container.kill()
+    void container.ended.then(async () => {
+      await sleep(STATUS_AFTER_MS)
+      this.pods.remove(name)
+    })
+  }
+
+  #losesCreation = false
+  readonly #endings = new Map<string, { reason?: string; podReason?: string; message?: string }>()
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.address)
+    const { method = 'GET' } = request
+    this.requests.push(`${method} ${url.pathname}`)
+    const body = await readJson(request)
+    if (this.delayMs > 0) await sleep(this.delayMs)
+    const refusal = this.#refuse(request, url)
+    if (refusal) return send(response, refusal.status, refusal.body, refusal.headers)
+    if (url.pathname === '/version') return send(response, 200, { gitVersion: 'v1.99.0-fake' })
+    if (url.pathname.endsWith('/selfsubjectaccessreviews')) return this.#review(response, body)
+    const [, policyNamespace, policy] = POLICIES.exec(url.pathname) ?? []
+    if (policyNamespace !== undefined) return this.#answerPolicies(response, method, policy, body)
+    const [, namespace, name] = PODS.exec(url.pathname) ?? []
+    if (namespace === undefined) return send(response, 404, status(404, 'NotFound', 'the server could not find it'))
+    if (method === 'POST') return this.#create(response, body as unknown as Manifest)
+    if (name === undefined && url.searchParams.get('watch') === 'true') return this.#watch(response, url)
+    if (name === undefined) {
+      const items = this.pods.list(url.searchParams.get('labelSelector') ?? '')
+      return send(response, 200, { kind: 'PodList', metadata: { resourceVersion: String(this.pods.version) }, items })
+    }
+    const pod = this.pods.get(name)
+    if (!pod) return send(response, 404, status(404, 'NotFound', `pods "${name}" not found`))
+    if (method === 'DELETE') {
+      const { gracePeriodSeconds: grace = 30 } = body as { gracePeriodSeconds?: number }
+      this.delete(name, grace)
+    }
+    send(response, 200, pod)
+  }
+
+  #refuse(request: IncomingMessage, url: URL) {
+    const fault = this.#faults.find(
+      (one) =>
+        (one.method === undefined || one.method === request.method) &&
+        (one.path === undefined || one.path.test(url.pathname)) &&
+        one.times !== 0,
+    )
+    if (fault) {
+      if (fault.times !== undefined) fault.times -= 1
+      const body = fault.body ?? status(fault.status, 'Fault', `fault ${fault.status}`)
+      const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': String(fault.retryAfter) }
+      return { status: fault.status, body, headers }
+    }
+    if (request.headers.authorization !== `Bearer ${this.token}`)
+      return { status: 401, body: status(401, 'Unauthorized', 'Unauthorized') }
+    const [, group, namespace, resource, subresource] =
+      /^\/(api\/v1|apis\/[^/]+\/v1)\/namespaces\/([^/]+)\/([^/]+)(?:\/[^/]+(\/[^/]+)?)?$/.exec(url.pathname) ?? []
+    if (group === undefined) return undefined
+    const what = `${resource}${subresource ?? ''}`
+    const verb = verbOf(request.method ?? 'GET', url)
+    if (this.denied.has(`${verb} ${what}`)) {
+      const message = `${resource} is forbidden: User "tester" cannot ${verb} resource "${what}" in API group "" in the namespace "${namespace}"`
+      return { status: 403, body: status(403, 'Forbidden', message) }
+    }
+    if (namespace !== this.namespace)
+      return { status: 404, body: status(404, 'NotFound', `namespaces "${namespace}" not found`) }
+    return undefined
+  }
+
+  #review(response: ServerResponse, body: unknown): void {
+    const { verb, resource, subresource } = (
+      body as { spec: { resourceAttributes: { verb: string; resource: string; subresource?: string } } }
+    ).spec.resourceAttributes
+    const what = subresource === undefined ? resource : `${resource}/${subresource}`
+    send(response, 201, { status: { allowed: !this.denied.has(`${verb} ${what}`) } })
+  }
+
+  #answerPolicies(response: ServerResponse, method: string, name: string | undefined, body: unknown): void {
+    if (method === 'POST') {
+      const policy = body as { metadata: { name: string }; spec?: unknown }
+      if (this.policies.has(policy.metadata.name))
+        return send(response, 409, status(409, 'AlreadyExists', `"${policy.metadata.name}" already exists`))
+      this.policies.set(policy.metadata.name, policy)
+      return send(response, 201, policy)
+    }
+    const found = this.policies.get(name ?? '')
+    if (found) send(response, 200, found)
+    else send(response, 404, status(404, 'NotFound', `networkpolicies "${name}" not found`))
+  }
+
+  #create(response: ServerResponse, pod: Manifest): void {
+    const { name } = pod.metadata
+    const forbidden = (why: string) =>
+      send(response, 403, status(403, 'Forbidden', `pods "${name}" is forbidden: ${why}`))
+    const violations = restrictedViolations(pod)
+    if (violations.length > 0) return forbidden(`violates PodSecurity "restricted:latest": ${violations.join(', ')}`)
+    if (this.pods.get(name)) return send(response, 409, status(409, 'AlreadyExists', `pods "${name}" already exists`))
+    const used = this.pods.list().filter(({ status: is }) => is?.phase === 'Pending' || is?.phase === 'Running').length
+    if (used >= this.quota)
+      return forbidden(`exceeded quota: sandboxes, requested: pods=1, used: pods=${used}, limited: pods=${this.quota}`)
+    pod.status = { phase: 'Pending' }
+    this.pods.add(pod)
+    void this.#schedule(pod)
+    if (this.#losesCreation) {
+      this.#losesCreation = false
+      response.destroy()
+    } else send(response, 201, pod)
+  }
+
+  async #schedule(pod: Manifest): Promise<void> {
+    const { name } = pod.metadata
+    const container = pod.spec.containers[0]!
+    const held = this.hold?.(pod)
+    if (held === 'unschedulable') {
+      const message = '0/2 nodes are available: 2 Insufficient memory.'
+      const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }]
+      return this.#setStatus(name, { phase: 'Pending', conditions })
+    }
+    const conditions = [{ type: 'PodScheduled', status: 'True' }]
+    const waiting = held ?? { reason: 'ContainerCreating' }
+    this.#setStatus(name, {
+      phase: 'Pending',
+      conditions,
+      containerStatuses: [{ name: container.name, state: { waiting } }],
+    })
+    if (held) return
+    const running = await runContainer(container, this.#walls)
+    this.#containers.set(name, running)
+    // It was deleted before it began.
+    if (!this.pods.get(name) || this.pods.get(name)!.metadata.deletionTimestamp !== undefined) running.kill()
+    const startedAt = new Date().toISOString()
+    this.#setStatus(name, {
+      phase: 'Running',
+      conditions,
+      containerStatuses: [{ name: container.name, state: { running: { startedAt } } }],
+    })
+    const exitCode = await running.ended
+    this.#containers.delete(name)
+    await sleep(STATUS_AFTER_MS)
+    const ending = this.#endings.get(name)
+    const reason = ending?.reason ?? (exitCode === 0 ? 'Completed' : 'Error')
+    const terminated = { exitCode, reason, finishedAt: new Date().toISOString() }
+    this.#setStatus(name, {
+      phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+      ...(ending?.podReason !== undefined && { reason: ending.podReason, message: ending.message ?? '' }),
+      conditions,
+      containerStatuses: [{ name: container.name, state: { terminated } }],
+    })
+  }
+
+  #setStatus(name: string, to: PodStatus): void {
+    this.pods.change(name, (pod) => (pod.status = to))
+  }
+
+  #watch(response: ServerResponse, url: URL): void {
+    const write = (event: object) => {
+      if (!this.silentWatches) response.write(`${JSON.stringify(event)}\n`)
+    }
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.flushHeaders()
+    const selector = url.searchParams.get('labelSelector') ?? ''
+    const stop = this.pods.watch(Number(url.searchParams.get('resourceVersion')), selector, ({ type, object }) =>
+      write({ type, object }),
+    )
+    if (!stop) {
+      response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired', 'too old resource version') })}\n`)
+      return
+    }
+    this.#watches.add(response)
+    response.on('close', () => {
+      stop()
+      this.#watches.delete(response)
+    })
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = new URL(request.url ?? '/', this.address)
+    this.requests.push(`GET ${url.pathname}`)
+    if (this.delayMs > 0) await sleep(this.delayMs)
+    const [, , name = '', isAttach] = PODS.exec(url.pathname) ?? []
+    const container = this.#containers.get(name)
+    const refusal =
+      this.#refuse(request, url) ??
+      (isAttach && container ? undefined : { status: 404, body: status(404, 'NotFound', 'container not found') })
+    if (refusal || !container) {
+      const body = JSON.stringify(refusal?.body)
+      socket.end(
+        `HTTP/1.1 ${refusal?.status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      )
+      return
+    }
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      webSocket.on('error', () => {})
+      container.attach(webSocket)
+    })
+  }
+}
+
+function verbOf(method: string, url: URL): string {
+  if (method === 'POST') return 'create'
+  if (method === 'DELETE') return 'delete'
+  if (url.searchParams.get('watch') === 'true') return 'watch'
+  return /\/(pods|networkpolicies)$/.test(url.pathname) ? 'list' : 'get'
+}
+
+function status(code: number, reason: string, message: string) {
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }
+}
+
+function send(response: ServerResponse, code: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(code, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+async function readJson(request: IncomingMessage): Promise<object> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString('utf8')
+  return text === '' ? {} : (JSON.parse(text) as object)
+}
