@@ -1,6 +1,7 @@
 // What a server offers beside tools: resources, resource templates and prompts. Lists are read whole, loosely, and within bounds; a server that
 // has not said that it has them (`capabilities`) is not asked, and has none. Results are passed on as the server sent them.
 import { BridgeError } from '../../errors.ts'
+import { isRecord } from '../../text/json.ts'
 import type { Connection } from '../connection/connection.ts'
 import { isRecord } from '../../text/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
