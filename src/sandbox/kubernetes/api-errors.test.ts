@@ -56,5 +56,6 @@ it.each([
 it('keeps the words of a server short and on one line', () => {
   const { text } = explained(new ApiError(400, { message: `first\u001b[31m\nsecond ${'x'.repeat(5000)}` }))
   expect(text.length).toBeLessThan(1000)
-  expect(text).not.toMatch(/[\n\u001b]/)
+  expect(text).not.toContain('\n')
+  expect(text).not.toContain('\u001b')
 })
