@@ -31,6 +31,8 @@ const { metafile } = await build({
   external: ['pyodide'],
   // Its CommonJS form looks for its own files at run time, which a bundle does not have.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  // The package sixel makes this variable without declaring it, which a module may not.
+  define: { UPNG: 'globalThis.UPNG' },
   // Bundled CommonJS modules ask for Node's own modules with require().
   banner: {
     js: "import { createRequire as $createRequire } from 'node:module'\nconst require = $createRequire(import.meta.url)",

@@ -10,7 +10,7 @@ const TABLE = 'scripts/layers.txt'
 /** What a pure file may take from Node, by module: no I/O, no process, no clock. */
 const PURE_NAMES = {
   'node:buffer': true,
-  'node:crypto': ['createHash'],
+  'node:crypto': ['createHash', 'hash'],
   'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'],
   'node:os': ['constants'],
   'node:path': true,

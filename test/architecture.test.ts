@@ -6,6 +6,7 @@ import path from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/server'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Bridge } from '../src/bridge.ts'
+import { Definitions } from '../src/config/definitions.ts'
 import { readSettings } from '../src/config/settings.ts'
 import { createLog } from '../src/log.ts'
 import { createServer } from '../src/server/create-server.ts'
@@ -16,8 +17,11 @@ const ROOT = path.join(import.meta.dirname, '..')
 const CELLS = 20
 const CALLS = 50
 
+const ENTRIES = 30
+
 let perCell: RanFunction[] = []
 let perCall: RanFunction[] = []
+let perEntry: RanFunction[] = []
 
 beforeAll(async () => {
   const home = mkdtempSync(path.join(tmpdir(), 'sb-ways-'))
@@ -37,6 +41,10 @@ beforeAll(async () => {
   const server = createServer({ settings, log, getConversation: () => Promise.resolve({ bridge, sessions }) })
   const run = await connect(server)
   expect(await run('print(await mcp_raw.echo(text="warm"))')).toContain('warm')
+  const definitions = manyEntries(home)
+  perEntry = await ranFunctions(async () => {
+    expect((await definitions.read()).servers).toHaveLength(ENTRIES)
+  })
   perCell = await ranFunctions(async () => {
     for (let cell = 0; cell < CELLS; cell += 1) expect(await run('1 + 1')).toBe('2')
   })
@@ -48,6 +56,16 @@ beforeAll(async () => {
     await rm(home, { recursive: true, force: true })
   }
 }, 120_000)
+
+function manyEntries(home: string): Definitions {
+  const stateDir = path.join(home, 'entries')
+  mkdirSync(stateDir)
+  const entry = (n: number) => [`server-${n}`, { command: 'node', args: ['${HOME}/x.js', String(n)] }]
+  const mcpServers: unknown = Object.fromEntries(Array.from({ length: ENTRIES }, (_, n) => entry(n)))
+  writeFileSync(path.join(stateDir, 'servers.json'), JSON.stringify({ mcpServers }))
+  const settings = readSettings({ MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_STATE_DIR: stateDir }, { home })
+  return new Definitions(settings)
+}
 
 /** @returns what runs code as a client does, and gives the text of the result */
 async function connect(server: ReturnType<typeof createServer>): Promise<(code: string) => Promise<string>> {
@@ -136,4 +154,12 @@ it.each([
   for (const one of ran()) counts.set(named(one), Math.max(one.count, counts.get(named(one)) ?? 0))
   const missed = stepsOf(way).filter((step) => (counts.get(named(step)) ?? 0) < times)
   expect(missed.map(named)).toEqual([])
+})
+
+it('A configuration entry is handled by functions of the nine files that its section names', () => {
+  const files = new Set(perEntry.filter(({ count }) => count >= ENTRIES).map(({ file }) => file))
+  const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+  const section = text.split('### A configuration entry\n')[1]!.split('\n#')[0]!
+  expect([...files].filter((file) => !section.includes(file.replace('config/', '')))).toEqual([])
+  expect(files.size).toBeLessThanOrEqual(9)
 })

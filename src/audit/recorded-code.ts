@@ -12,7 +12,7 @@ import { linesOf } from './record-lines.ts'
 import { startOf } from './recorded-run.ts'
 
 /** A call that was answered. */
-export interface RecordedCall {
+interface RecordedCall {
   server: string
   tool: string
   args: Record<string, unknown>

@@ -63,7 +63,7 @@ async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
 }
 
 describe('servers', () => {
-  it('are known without being asked', () => {
+  it('servers are known without being asked', () => {
     const servers = catalog({ state: () => 'running' }).servers()
     expect(servers).toEqual([
       { name: 'GitHub', alias: 'github', description: '', state: 'running' },
@@ -72,7 +72,7 @@ describe('servers', () => {
     expect(asked).toEqual([])
   })
 
-  it('have a description once they were seen: their instructions, or their tools', async () => {
+  it('servers have a description once they were seen: their instructions, or their tools', async () => {
     const known = catalog()
     await known.tools('GitHub')
     expect(known.servers()[0]).toMatchObject({ description: '2 tools: create_issue, list_issues', toolCount: 2 })
@@ -102,7 +102,7 @@ describe('servers', () => {
 })
 
 describe('tools', () => {
-  it('are asked for once, also by two at a time, and kept on disk', async () => {
+  it('tools are asked for once, also by two at a time, and kept on disk', async () => {
     const first = catalog()
     await Promise.all([first.tools('GitHub'), first.tools('GitHub')])
     await first.tools('GitHub')
@@ -112,7 +112,7 @@ describe('tools', () => {
     expect(asked).toEqual(['GitHub'])
   })
 
-  it('that are a week old are asked for again, and serve when there is no answer', async () => {
+  it('tools that are a week old are asked for again, and serve when there is no answer', async () => {
     await catalog().tools('GitHub')
     const later = { now: () => Date.now() + 8 * 24 * 3600 * 1000 }
     await catalog(later).tools('GitHub')
@@ -124,7 +124,7 @@ describe('tools', () => {
     expect(await broken.tools('GitHub')).toHaveLength(2)
   })
 
-  it('of a broken kind do not cost the others', async () => {
+  it('tools of a broken kind do not cost the others', async () => {
     const tools = [null, 'x', { name: '' }, { name: 3 }, { name: 'good', inputSchema: 'nonsense' }, { name: 'good' }]
     const found = await catalog({
       listTools: () => Promise.resolve({ tools: tools as unknown as UpstreamTool[] }),
@@ -132,21 +132,21 @@ describe('tools', () => {
     expect(found.map((tool) => tool.name)).toEqual(['good'])
   })
 
-  it('are found by name, alias, and either in another spelling', async () => {
+  it('tools are found by name, alias, and either in another spelling', async () => {
     const known = catalog()
     for (const name of ['create-issue', 'create_issue', 'createIssue']) {
       expect((await known.findTool('GitHub', name)).name).toBe('create-issue')
     }
   })
 
-  it('that do not exist are an error that says which may be meant, with a line to paste', async () => {
+  it('tools that do not exist are an error that says which may be meant, with a line to paste', async () => {
     const error = await codeOf(catalog().findTool('GitHub', 'open_issue'))
     expect(error.code).toBe('PROXY_TOOL_UNKNOWN')
     expect(error.hint).toContain('Did you mean create_issue')
     expect(error.hint).toContain('await mcp_github.create_issue(*, title: str, body: str = None)')
   })
 
-  it('that do not exist are also found by what their name may mean', async () => {
+  it('tools that do not exist are also found by what their name may mean', async () => {
     expect((await codeOf(catalog().findTool('GitHub', 'open_ticket'))).data).toMatchObject({
       suggestions: ['create-issue', 'list-issues'],
     })
@@ -169,7 +169,7 @@ describe('tools', () => {
 })
 
 describe('docs', () => {
-  it('in short and in full', async () => {
+  it('shows docs in short and in full', async () => {
     const known = catalog()
     expect(await known.docs('GitHub', { tools: ['create_issue'] })).toEqual([
       {
@@ -330,7 +330,7 @@ describe('search', () => {
 describe('learned types', () => {
   const result = { content: [{ type: 'text', text: '{"number": 12, "title": "very private"}' }] }
 
-  it('are shown as observed, survive a restart, and hold no value', async () => {
+  it('learned types are shown as observed, survive a restart, and hold no value', async () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn('GitHub', 'create-issue', result)
@@ -341,7 +341,7 @@ describe('learned types', () => {
     expect(JSON.stringify(doc)).not.toContain('very private')
   })
 
-  it('are forgotten when the tool changes', async () => {
+  it('learned types are forgotten when the tool changes', async () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn('GitHub', 'create-issue', result)
@@ -396,7 +396,7 @@ describe('a call seen in a source', () => {
     expect(asked).toEqual(['GitHub', 'GitHub'])
   })
 
-  it('that is sent is not refused by an old list', async () => {
+  it('a call seen in a source that is sent is not refused by an old list', async () => {
     await catalog().tools('GitHub')
     const changed = catalog({
       listTools: (server) => {
@@ -423,7 +423,7 @@ describe('resources and prompts', () => {
   const withOfferings = (options: Partial<CatalogOptions> = {}) =>
     catalog({ listOfferings: (server) => Promise.resolve(server === 'GitHub' ? offered : {}), ...options })
 
-  it('are found beside tools, as what they are, and never instead of them', async () => {
+  it('resources and prompts are found beside tools, as what they are, and never instead of them', async () => {
     const known = withOfferings()
     const docs = await known.search('create an issue', { limit: 3 })
     expect(docs.filter(({ kind }) => kind !== undefined)).toHaveLength(1)
@@ -440,7 +440,7 @@ describe('resources and prompts', () => {
     expect(triage[0]?.line).toBe("await mcp_github.get_prompt('triage', number: str)  # prompt: Triage an issue")
   })
 
-  it('stay where they belong', async () => {
+  it('resources and prompts stay where they belong', async () => {
     const known = withOfferings()
     await known.search('issue')
     expect((await known.search('issue', { servers: ['files'] })).map(({ toolAlias }) => toolAlias)).toEqual([
@@ -452,7 +452,7 @@ describe('resources and prompts', () => {
     })
   })
 
-  it('are kept on disk, and replaced when they change', async () => {
+  it('resources and prompts are kept on disk, and replaced when they change', async () => {
     await withOfferings().search('issue')
     asked = []
     const next = withOfferings()
@@ -463,14 +463,14 @@ describe('resources and prompts', () => {
     expect((await next.search('issue guide'))[0]?.kind).toBe('resource')
   })
 
-  it('come after a tool of the same server that says the same', async () => {
+  it('resources and prompts come after a tool of the same server that says the same', async () => {
     const same = { name: 'create-issue', description: 'Create an issue' }
     const known = withOfferings({ listOfferings: () => Promise.resolve({ prompts: [same] }) })
     expect((await known.search('create-issue', { servers: ['GitHub'] }))[0]?.kind).toBeUndefined()
     expect((await known.search('create an issue', { servers: ['GitHub'] }))[0]?.kind).toBeUndefined()
   })
 
-  it('that cannot be read cost nothing', async () => {
+  it('resources and prompts that cannot be read cost nothing', async () => {
     const failing = withOfferings({ listOfferings: () => Promise.reject(new Error('no')) })
     expect(await failing.search('create an issue')).toHaveLength(2)
     expect(failing.servers()[0]?.problem).toBeUndefined()

@@ -1,6 +1,6 @@
 // What is known of one server, in memory and on disk. Reading the disk waits until something is asked.
-import { isSameDefinition } from '../config/merge-definitions.ts'
-import { trustRank, type ServerDefinition } from '../config/server-definition.ts'
+import { isSameDefinition, trustRank } from '../config/merge-definitions.ts'
+import type { ServerDefinition } from '../config/server-definition.ts'
 import { fileRoots } from '../config/file-roots.ts'
 import { allowsTool } from '../config/tool-filter.ts'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'

@@ -7,7 +7,8 @@ import { inputVariable } from '../config/inputs.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { engineName, inJail, jailed } from '../registry/add-server.ts'
 import { AddedServers, toolHashes } from '../registry/added-servers.ts'
-import { type Addition, planAddition } from '../registry/plan-addition.ts'
+import { type UnpackedPackage, unpackMcpb } from '../registry/mcpb-package.ts'
+import { type Addition, additionName, mcpbOf, planAddition } from '../registry/plan-addition.ts'
 import { definitionOf, tryServer } from '../registry/quarantine.ts'
 import type { FoundServer, Registries } from '../registry/registries.ts'
 import { readDocument, serverFromDocument } from '../registry/server-document.ts'
@@ -38,25 +39,51 @@ interface AddOptions {
 export async function add(name: string | undefined, options: AddOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const found = await findServer(name, options.from, await bridge.registries())
-    const planned = planAddition(found, {
-      name: options.name,
-      as: options.as,
-      wanted: options.with ?? [],
-      engine: await engineName(),
-    })
-    const addition = options.jail === false ? planned : await jailed(planned, bridge.settings.jailImage)
-    refuseTaken(addition.name, bridge)
-    showAddition(addition)
-    if (options.dryRun) return
-    if (!(await agreed(options, 'Start it once, to see its tools? [y/N] '))) return print('Nothing was added.')
-    const answers = await askFor(addition)
-    const tools = await started(addition, answers, bridge)
-    showTools(tools)
-    if (!(await agreed(options, `Add it as ${addition.name}? [y/N] `))) return print('Nothing was added.')
+    const own = additionName(found.server, options.name)
+    refuseTaken(own, bridge)
     const store = new AddedServers(bridge.settings.stateDir)
-    await store.save(addition, { answers, tools })
-    print(`Added ${addition.name} to ${store.file}. Running bridges use it from their next cell on.`)
+    const plan = { name: own, as: options.as, wanted: options.with ?? [], engine: await engineName() }
+    await withPackage(found, plan, store, async (unpacked) => {
+      const planned = planAddition(found, { ...plan, unpacked })
+      const addition = options.jail === false ? planned : await jailed(planned, bridge.settings.jailImage)
+      showAddition(addition)
+      if (options.dryRun) return false
+      if (!(await agreed(options, 'Start it once, to see its tools? [y/N] '))) return notAdded()
+      const answers = await askFor(addition)
+      const tools = await started(addition, answers, bridge)
+      showTools(tools)
+      if (!(await agreed(options, `Add it as ${addition.name}? [y/N] `))) return notAdded()
+      await store.save(addition, { answers, tools })
+      print(`Added ${addition.name} to ${store.file}. Running bridges use it from their next cell on.`)
+      return true
+    })
   })
+}
+
+function notAdded(): false {
+  print('Nothing was added.')
+  return false
+}
+
+/** Fetches and unpacks the package first where it has to be, and removes that again unless `work` has kept it. */
+async function withPackage(
+  found: FoundServer,
+  { name, as }: { name: string; as: string | undefined },
+  store: AddedServers,
+  work: (unpacked: UnpackedPackage | undefined) => Promise<boolean>,
+): Promise<void> {
+  const pack = mcpbOf(found, as)
+  if (!pack) return void (await work(undefined))
+  const bar = new ProgressBar(process.stderr)
+  bar.waitFor(`fetching ${visibleInline(pack.identifier)}`)
+  const place = { parent: store.unpackedOf(name), env: process.env }
+  const unpacked = await unpackMcpb(pack, place).finally(() => bar.clear())
+  let isKept = false
+  try {
+    isKept = await work(unpacked)
+  } finally {
+    if (!isKept) await store.discard(unpacked.folder)
+  }
 }
 
 export async function remove(name: string, options: { yes?: boolean }): Promise<void> {
@@ -83,24 +110,27 @@ export async function update(name: string | undefined, options: { yes?: boolean;
       }
       const wanted = Object.keys(before.answers)
       const plan = { name: own, as: before.kind, wanted, engine: await engineName() }
-      const planned = planAddition(found, plan)
-      const isJailed = bridge.discovered.found.some(
-        ({ name: one, definition: { transport } }) => one === own && transport.type === 'stdio' && transport.sandbox,
-      )
-      const addition = isJailed ? inJail(planned) : planned
-      print(`${own}: ${before.version} → ${found.server.version}`)
-      showAddition(addition)
-      if (options.dryRun) continue
-      if (!(await agreed(options, 'Start the new version once, to see its tools? [y/N] '))) continue
-      const answers = await askFor({ ...addition, inputs: addition.inputs.filter(({ id }) => !wanted.includes(id)) })
-      const kept = await store.texts(own)
-      const tools = await started(addition, new Map([...kept, ...answers]), bridge)
-      const changes = toolChanges(before.tools, toolHashes(tools))
-      print(changes.length === 0 ? 'Its tools have not changed.' : 'Its tools have changed (+ new, - gone, ~ other):')
-      for (const line of changes) print(`  ${visibleInline(line)}`)
-      if (!(await agreed(options, `Use version ${found.server.version}? [y/N] `))) continue
-      await store.save(addition, { answers, kept: before.answers, tools })
-      print(`Updated ${own}.`)
+      await withPackage(found, plan, store, async (unpacked) => {
+        const planned = planAddition(found, { ...plan, unpacked })
+        const isJailed = bridge.discovered.found.some(
+          ({ name: one, definition: { transport } }) => one === own && transport.type === 'stdio' && transport.sandbox,
+        )
+        const addition = isJailed ? inJail(planned) : planned
+        print(`${own}: ${before.version} → ${found.server.version}`)
+        showAddition(addition)
+        if (options.dryRun) return false
+        if (!(await agreed(options, 'Start the new version once, to see its tools? [y/N] '))) return false
+        const answers = await askFor({ ...addition, inputs: addition.inputs.filter(({ id }) => !wanted.includes(id)) })
+        const kept = await store.texts(own)
+        const tools = await started(addition, new Map([...kept, ...answers]), bridge)
+        const changes = toolChanges(before.tools, toolHashes(tools))
+        print(changes.length === 0 ? 'Its tools have not changed.' : 'Its tools have changed (+ new, - gone, ~ other):')
+        for (const line of changes) print(`  ${visibleInline(line)}`)
+        if (!(await agreed(options, `Use version ${found.server.version}? [y/N] `))) return false
+        await store.save(addition, { answers, kept: before.answers, tools })
+        print(`Updated ${own}.`)
+        return true
+      })
     }
     if (Object.keys(all).length === 0) print('No server was added from a registry.')
   })
@@ -147,6 +177,7 @@ function showAddition(addition: Addition): void {
   print(`  runs: ${commandLine(definitionOf(addition).transport)}`)
   const { entry } = addition
   const names = Object.keys('command' in entry ? entry.env : entry.headers)
+  if (addition.folder !== undefined) print(`  unpacked to: ${addition.folder}`)
   if ('sandbox' in entry) print('  in a jail: it reaches the internet, and no files but its own')
   if (names.length > 0) print(`  sets: ${names.join(' ')}`)
   for (const { name, description, secret } of inputs)

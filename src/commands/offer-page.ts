@@ -1,6 +1,7 @@
-// Lets the page of another bridge of this user show and use this one. What that takes is loaded when it is asked for.
+// How a bridge of this user comes to a page: that of another bridge shows it, or it serves one of its own. Either is loaded when it is needed.
 import type { Bridge } from '../bridge.ts'
 
+/** Lets the page of another bridge show and use this one. */
 export function offerPage(bridge: Bridge): void {
   let asked: Promise<(params: Record<string, unknown>) => Promise<unknown>> | undefined
   const load = async (): Promise<(params: Record<string, unknown>) => Promise<unknown>> => {
@@ -9,4 +10,10 @@ export function offerPage(bridge: Bridge): void {
     return ({ path, params }) => answerFrom(routes, path, params)
   }
   bridge.offer({ page: async (params) => (await (asked ??= load()))(params) })
+}
+
+/** A page for questions that a client cannot ask its user, who sits at this machine. @throws BridgeError CONFIG_INVALID when no port can be listened on */
+export async function pageOnDemand(bridge: Bridge): Promise<void> {
+  const { servePage } = await import('../ui/serve-page.ts')
+  await servePage(bridge, 0)
 }

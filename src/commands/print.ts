@@ -2,7 +2,6 @@
 // Much of it was written by others: nothing leaves here that steers a terminal, or that shows as something else than it is.
 import { type Style, styled } from './style.ts'
 import { visible, visibleInline } from '../text/visible.ts'
-import { wrapped } from './wrapped.ts'
 
 export { visible, visibleInline } from '../text/visible.ts'
 
@@ -86,4 +85,17 @@ function lineOf(row: readonly Part[], widths: readonly number[]): string {
 
 function inStyle(style: Style | undefined, text: string): string {
   return style === undefined ? text : styled(style, text)
+}
+
+/** Lines of at most `width` characters, broken at spaces; a longer word keeps a line of its own. */
+function wrapped(text: string, width: number): string[] {
+  if (text.length <= width) return [text]
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!
+    if (line === '') lines[lines.length - 1] = word
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
 }

@@ -9,8 +9,7 @@ import { serveHttp } from '../server/http/serve-http.ts'
 import type { TlsFiles } from '../server/http/tls-files.ts'
 import { keptToken, tokenFile } from '../server/http/token.ts'
 import { onShutdown } from '../process/shutdown.ts'
-import { offerPage } from './offer-page.ts'
-import { pageOnDemand } from './page-on-demand.ts'
+import { offerPage, pageOnDemand } from './offer-page.ts'
 
 /** As the command line has them. */
 export interface HttpFlags {

@@ -9,8 +9,8 @@ import { inlineImage } from './inline-image.ts'
 import { print, visible } from './print.ts'
 import type { ProgressBar } from './progress-bar.ts'
 import { saveMedia } from './save-media.ts'
-import { showStartingServers } from './starting-servers.ts'
 import { TerminalAsker } from './terminal-asker.ts'
+import type { Upstreams } from '../upstream/upstream.ts'
 
 export interface TerminalOptions {
   bar: ProgressBar
@@ -48,16 +48,16 @@ export async function runInTerminal(
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images)
   if (json) print(saved.length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), files: saved }))
-  else showMedia(media, saved)
+  else await showMedia(media, saved)
   return !isError
 }
 
-function showMedia(media: readonly MediaBlock[], saved: readonly string[]): void {
-  media.forEach((block, index) => {
-    const inline = process.stdout.isTTY && block.type === 'image' ? inlineImage(block, process.env) : undefined
+async function showMedia(media: readonly MediaBlock[], saved: readonly string[]): Promise<void> {
+  for (const [index, block] of media.entries()) {
+    const inline = process.stdout.isTTY && block.type === 'image' ? await inlineImage(block, process.env) : undefined
     if (inline) process.stdout.write(inline)
     process.stderr.write(visible(`Saved ${saved[index]}\n`))
-  })
+  }
 }
 
 /** A terminal is written nothing that steers it; a pipe gets what the cell prints. */
@@ -65,5 +65,21 @@ function liveOutput(bar: ProgressBar): (stream: 'stdout' | 'stderr', text: strin
   return (stream, part) => {
     const shown = process[stream].isTTY ? safeForTerminal(part) : part
     bar.around(() => process[stream].write(shown), part.endsWith('\n'))
+  }
+}
+
+const LOOK_EVERY_MS = 200
+
+/** Names the servers that the command waits for, while they start. @returns what ends it */
+function showStartingServers(upstreams: Upstreams, bar: ProgressBar): () => void {
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    const names = upstreams.definitions.map(({ name }) => name).filter((name) => upstreams.state(name) === 'starting')
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    bar.waitFor(names.length === 0 ? '' : `starting ${names.join(', ')} (${seconds} s)`)
+  }, LOOK_EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    bar.waitFor('')
   }
 }

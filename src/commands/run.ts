@@ -9,9 +9,8 @@ import { StdioTransport } from '../server/stdio-transport.ts'
 import { oneSession } from '../server/sessions.ts'
 import { OpenRuns } from '../server/open-runs.ts'
 import { onShutdown } from '../process/shutdown.ts'
-import { offerPage } from './offer-page.ts'
+import { offerPage, pageOnDemand } from './offer-page.ts'
 import type { HttpFlags } from './run-http.ts'
-import { pageOnDemand } from './page-on-demand.ts'
 
 export async function run({ http, ui, ...flags }: Partial<HttpFlags>): Promise<void> {
   if (http !== undefined) {

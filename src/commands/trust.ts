@@ -87,7 +87,8 @@ function remoteLines({ url, headers, oauth, signIn }: RemoteServer): string[] {
 /** Whatever of the user's machine is filled in, and where it goes: a name of a header does not tell that it holds a key of another service. */
 function filledIn(verb: string, values: Record<string, string>, kind: string, address?: string): string[] {
   return Object.entries(values).flatMap(([name, text]) => {
-    const found = placeholdersIn(text).map((inner) => shown(`\${${inner}}`))
+    const written = placeholdersIn(text).map((one) => one.written.split(':-')[0]!)
+    const found = [...new Set(written)].map((inner) => shown(`\${${inner}}`))
     const where = address === undefined ? '' : ` to ${shown(address)}`
     return found.length === 0 ? [] : [`  ${verb} ${found.join(' ')} in the ${kind} ${shown(name)}${where}`]
   })

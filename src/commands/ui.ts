@@ -3,10 +3,11 @@ import { createInterface } from 'node:readline'
 import { readSettings } from '../config/settings.ts'
 import { onShutdown } from '../process/shutdown.ts'
 import { servePage } from '../ui/serve-page.ts'
-import { findPage } from './find-page.ts'
 import { openBridge } from './open-bridge.ts'
 import { parsePort } from './page-beside.ts'
 import { print, visible } from './print.ts'
+import { LiveClient } from '../live/live-client.ts'
+import { type LiveBridge, liveBridges } from '../live/live-folder.ts'
 
 interface UiOptions {
   port?: string
@@ -41,4 +42,27 @@ export async function ui({ port, json = false }: UiOptions): Promise<void> {
   if (!process.stdin.isTTY || json) return
   process.stderr.write('The link opens once, within ten minutes. Press Enter for a new one, Ctrl-C to end.\n')
   createInterface({ input: process.stdin }).on('line', () => show(page.newLink()))
+}
+
+interface FoundPage {
+  bridge: LiveBridge
+  link: string
+}
+
+/** A page that a running bridge of this user serves already. @param port of the page that is wanted; missing means any. @returns the page of the bridge that has run longest */
+async function findPage(stateDir: string, port?: number): Promise<FoundPage | undefined> {
+  const asked = await Promise.all((await liveBridges(stateDir)).map(async (bridge) => askForLink(bridge, port)))
+  return asked.find((page) => page !== undefined)
+}
+
+async function askForLink(bridge: LiveBridge, port: number | undefined): Promise<FoundPage | undefined> {
+  try {
+    const client = await LiveClient.attach(bridge)
+    const served = (await client.ask('page.link').finally(() => client.close())) as { link?: unknown; port?: unknown }
+    const isWanted = typeof served.link === 'string' && (port === undefined || served.port === port)
+    return isWanted ? { bridge, link: served.link as string } : undefined
+  } catch {
+    // It serves none, or is on its way out.
+    return undefined
+  }
 }

@@ -4,21 +4,19 @@ import { homedir } from 'node:os'
 import { parseDocument } from './config-document.ts'
 import type { ConfigFileSystem } from './config-file.ts'
 import { listJsonFiles, nodeFileSystem, readFileText } from './config-file.ts'
-import { placeDefinitions, withoutDoubles } from './merge-definitions.ts'
+import { placeDefinitions, trustRank, withoutDoubles } from './merge-definitions.ts'
 import { chosenReaders } from './readers/index.ts'
 import type { ConfigLocation, NamedEntry, HostPaths, Reader } from './readers/reader.ts'
 import { join } from './readers/reader.ts'
 import { launchesBridge, reachesBridge } from './self-server.ts'
-import {
-  type ConfigFileRead,
-  type DiscoveredServers,
-  type ServerDefinition,
-  type ServerSandbox,
-  type SkippedEntry,
-  trustRank,
+import type {
+  ConfigFileRead,
+  DiscoveredServers,
+  ServerDefinition,
+  ServerSandbox,
+  SkippedEntry,
 } from './server-definition.ts'
-import { toServerBody } from './server-entry.ts'
-import { BAD_NAME, isServerName, shownName } from './server-entry.ts'
+import { BAD_NAME, isServerName, shownName, toServerBody } from './server-entry.ts'
 import type { Settings } from './settings.ts'
 import { textHash } from './trust.ts'
 

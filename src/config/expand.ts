@@ -5,6 +5,7 @@ import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { isPlainPlace } from './secrets/secret-arguments.ts'
 import { inputVariable } from './inputs.ts'
+import { fillPlaceholders, type Placeholder } from './placeholders.ts'
 import type {
   ClientCredentials,
   RemoteServer,
@@ -140,12 +141,10 @@ function listOf(secrets: ReadonlySet<string>): { secrets?: string[] } {
 }
 
 function expandText(text: string, context: FillContext, where: string): string {
-  return text.replace(/\$\{([^{}]*)\}/g, (_, inner: string) => (inner === '$' ? '$' : valueOf(inner, context, where)))
+  return fillPlaceholders(text, (placeholder) => valueOf(placeholder, context, where))
 }
 
-function valueOf(inner: string, context: FillContext, where: string): string {
-  const match = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(inner)
-  const [, kind, name = '', standard] = match ?? []
+function valueOf({ kind, name, standard, written }: Placeholder, context: FillContext, where: string): string {
   // As in a shell: with `:-`, an empty variable counts as missing.
   const orDefault = (value: string | undefined): string | undefined =>
     standard !== undefined ? value || standard : value
@@ -161,7 +160,10 @@ function valueOf(inner: string, context: FillContext, where: string): string {
   const folder = kind === undefined ? folders(context).get(name) : undefined
   if (folder !== undefined) return folder
   if (!/^[A-Za-z_][\w.]*$/.test(name)) {
-    throw invalid(`${where} has an unknown placeholder: \${${inner.split(':')[0]}…}.`, 'Write ${$} for a dollar sign.')
+    throw invalid(
+      `${where} has an unknown placeholder: \${${written.split(':')[0]}…}.`,
+      'Write ${$} for a dollar sign.',
+    )
   }
   const set = variable(context, name)
   if (set && !isPlainPlace(set)) context.onValue(set)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { InputAnswers } from './input-answers.ts'
-import { inputsOf, missingInputs } from './inputs.ts'
+import { missingInputs } from './inputs.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
+import { toServerBody } from './server-entry.ts'
 
 const transport = {
   type: 'stdio' as const,
@@ -17,26 +18,32 @@ const definition = (changes: Partial<ServerDefinition> = {}): ServerDefinition =
 })
 const unknown = (id: string): ServerInput => ({ id, type: 'promptString', password: true })
 
+/** What an entry with these inputs in its file is known to need. */
+function inputsOf(inputs: unknown): ServerInput[] {
+  const made = toServerBody({ ...transport, inputs })
+  return 'body' in made ? (made.body.inputs ?? []) : expect.fail(made.reason)
+}
+
 describe('inputs of a file', () => {
-  it('are kept for the servers that need them, in the form that says how to ask', () => {
+  it('inputs of a file are kept for the servers that need them, in the form that says how to ask', () => {
     const list = [
       { id: 'a-key', type: 'promptString', description: 'API key', password: true, default: 7 },
       { id: 'zone', type: 'pickString', options: ['a', { label: 'B', value: 'b' }, 7] },
       { id: 'region', type: 'command', command: 'x.y' },
       { id: 'elsewhere', type: 'promptString' },
     ]
-    expect(inputsOf(list, transport)).toEqual([
+    expect(inputsOf(list)).toEqual([
       { id: 'a-key', type: 'promptString', description: 'API key', password: true },
       { id: 'zone', type: 'pickString', options: ['a', 'b'] },
       { id: 'region', type: 'command' },
     ])
   })
 
-  it('that say nothing that can be understood are plain ones, or none', () => {
-    expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }], transport)).toEqual([
+  it('inputs of a file that say nothing that can be understood are plain ones, or none', () => {
+    expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
       { id: 'zone', type: 'promptString' },
     ])
-    expect(inputsOf({ zone: {} }, transport)).toEqual([])
+    expect(inputsOf({ zone: {} })).toEqual([])
   })
 })
 
@@ -61,7 +68,7 @@ describe('answers', () => {
     return { asked, answers: new InputAnswers(ask) }
   }
 
-  it('are asked for once in a process, one at a time, whoever needs them', async () => {
+  it('answers are asked for once in a process, one at a time, whoever needs them', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     const servers = ['one', 'two', 'three'].map((name) => definition({ name }))
     const found = await Promise.all(servers.map((server) => answers.forServer(server, {})))
@@ -69,20 +76,20 @@ describe('answers', () => {
     for (const answer of found) expect([answer('a-key'), answer('zone')]).toEqual(['typed', 'z'])
   })
 
-  it('are for one file', async () => {
+  it('answers are for one file', async () => {
     const { asked, answers } = person({ 'a-key': 'typed', zone: 'z' })
     await answers.forServer(definition(), {})
     await answers.forServer(definition({ source: { client: 'vscode', file: '/other.json' } }), {})
     expect(asked).toHaveLength(4)
   })
 
-  it('that are not given are not asked for again', async () => {
+  it('answers that are not given are not asked for again', async () => {
     const { asked, answers } = person({ 'a-key': '', zone: 'z' })
     for (let i = 0; i < 2; i += 1) expect((await answers.forServer(definition(), {}))('a-key')).toBeUndefined()
     expect(asked).toHaveLength(2)
   })
 
-  it('are nobody’s where nobody can be asked', async () => {
+  it('answers are nobody’s where nobody can be asked', async () => {
     expect((await new InputAnswers().forServer(definition(), {}))('a-key')).toBeUndefined()
   })
 

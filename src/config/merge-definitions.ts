@@ -1,7 +1,13 @@
 // Many definitions, one name each: the same server found twice is one, and different servers with one name are both kept. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { foldName, serverAlias } from '../text/python-name.ts'
-import { type FoundServer, type ServerDefinition, trustRank } from './server-definition.ts'
+import type { FoundServer, ServerDefinition } from './server-definition.ts'
+
+/** How far a server is trusted, 0 the most: the user's own, then those of projects that the user trusts. Names are given out in this order. */
+export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
+  if (trusted === false) return 2
+  return isProjects ? 1 : 0
+}
 
 /** Those that are no doubles, under the names they have in this bridge. */
 export function withoutDoubles(found: readonly FoundServer[]): ServerDefinition[] {

@@ -32,10 +32,41 @@ export const OWN_SYNTAX: PlaceholderSyntax = { braces: true, env: true, file: tr
 
 const DOLLAR = '${$}'
 
-/** What a text in our syntax has filled in from the user's machine, such as `NAME` and `file:PATH`: without defaults, folders and dollar signs. */
-export function placeholdersIn(text: string): string[] {
-  const inner = [...text.matchAll(/\$\{([^{}]*)\}/g)].map((match) => match[1]!.split(':-')[0]!)
-  return [...new Set(inner)].filter((name) => name !== '$' && !FOLDERS.includes(name))
+const PLACEHOLDER = /\$\{([^{}]*)\}/g
+
+/** One placeholder of a text in our syntax. */
+export interface Placeholder {
+  /** Missing for `${NAME}`, which is a variable or a folder. */
+  kind: 'env' | 'file' | 'input' | undefined
+  name: string
+  /** What follows `:-`. */
+  standard: string | undefined
+  /** As it is written between the braces. */
+  written: string
+}
+
+function parse(written: string): Placeholder {
+  const [, kind, name = '', standard] = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(written) ?? []
+  // The alternatives of the expression.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { kind: kind as Placeholder['kind'], name, standard, written }
+}
+
+/** What a text in our syntax has filled in from the user's machine: without folders and dollar signs. */
+export function placeholdersIn(text: string): Placeholder[] {
+  const all = [...text.matchAll(PLACEHOLDER)].map(([, written = '']) => parse(written))
+  return all.filter(({ kind, name }) => kind !== undefined || (name !== '$' && !FOLDERS.includes(name)))
+}
+
+/** The inputs that the texts of a value refer to. */
+export function inputReferences(value: unknown): Placeholder[] {
+  if (typeof value === 'string') return placeholdersIn(value).filter(({ kind }) => kind === 'input')
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(inputReferences) : []
+}
+
+/** A text in our syntax with each placeholder replaced by its value. */
+export function fillPlaceholders(text: string, valueOf: (placeholder: Placeholder) => string): string {
+  return text.replace(PLACEHOLDER, (_, written: string) => (written === '$' ? '$' : valueOf(parse(written))))
 }
 
 /** A text in a client's syntax, in ours. */
@@ -68,6 +99,8 @@ function withDefault(inner: string, syntax: PlaceholderSyntax): string {
 }
 
 /** Every text of a value in our syntax; keys stay as they are. */
+export function translate(value: object, syntax: PlaceholderSyntax): Record<string, unknown>
+export function translate(value: unknown, syntax: PlaceholderSyntax): unknown
 export function translate(value: unknown, syntax: PlaceholderSyntax): unknown {
   if (typeof value === 'string') return toOwnSyntax(value, syntax)
   if (Array.isArray(value)) return value.map((item) => translate(item, syntax))

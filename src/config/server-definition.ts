@@ -112,12 +112,6 @@ export interface ServerDefinition {
   callTimeoutMs?: number
 }
 
-/** How far a server is trusted, 0 the most: the user's own, then those of projects that the user trusts. Names are given out in this order. */
-export function trustRank({ isProjects, trusted }: Pick<ServerDefinition, 'isProjects' | 'trusted'>): 0 | 1 | 2 {
-  if (trusted === false) return 2
-  return isProjects ? 1 : 0
-}
-
 /** Something in a config file that was left out, and why, in words for its owner. */
 export interface SkippedEntry {
   file: string

@@ -4,8 +4,8 @@ import type * as z from 'zod'
 import { parseLists, type ShapeProblem } from '../policy/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../text/json.ts'
 import { entrySchemas, TRANSPORTS } from './entry-schema.ts'
-import { inputsOf } from './inputs.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
+import { inputReferences } from './placeholders.ts'
+import type { RemoteServer, ServerDefinition, ServerInput, StdioServer } from './server-definition.ts'
 
 /** The fields of an entry under the names we use; a reader maps its client's names to these. Nothing is known about the values. */
 export interface ServerEntry {
@@ -85,6 +85,13 @@ function bodyOf(entry: ServerEntry): ServerBody {
     unjailed: local?.sandbox === false ? (true as const) : undefined,
     ...timeouts,
   })
+}
+
+/** Of a list in VS Code's form, the inputs that a transport refers to. What is not in that form is left out: it only says how to ask. */
+function inputsOf(list: unknown, transport: StdioServer | RemoteServer): ServerInput[] {
+  const ids = new Set(inputReferences(transport).map(({ name }) => name))
+  const inputs = ids.size > 0 ? entrySchemas().inputs.parse(list) : undefined
+  return inputs?.filter((input) => input !== undefined).filter(({ id }) => ids.has(id)) ?? []
 }
 
 /** `sandboxEnabled` is VS Code's word for whether `sandbox` holds. */

@@ -27,21 +27,24 @@ describe('the inputs of a start', () => {
     ['a variable in a placeholder', { API_KEY: 'k' }],
     ['an inherited variable', { GIVEN: 'g' }],
     ['a proxy', { HTTPS_PROXY: 'http://localhost:1' }],
-  ])('change with %s', (_what, env) => {
+  ])('the inputs of a start change with %s', (_what, env) => {
     expect(inputs(env)).not.toBe(inputs())
     expect(inputs(env)).toBe(inputs(env))
   })
 
-  it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])('change when %s comes or is written', (name) => {
-    const before = inputs()
-    const file = path.join(home, name)
-    writeFileSync(file, 'x')
-    const there = inputs()
-    utimesSync(file, 1, 1)
-    expect(new Set([before, there, inputs()]).size).toBe(3)
-  })
+  it.each(['bin/tool', 'conf.json', 'run.js', '.env', 'secret.txt'])(
+    'the inputs of a start change when %s comes or is written',
+    (name) => {
+      const before = inputs()
+      const file = path.join(home, name)
+      writeFileSync(file, 'x')
+      const there = inputs()
+      utimesSync(file, 1, 1)
+      expect(new Set([before, there, inputs()]).size).toBe(3)
+    },
+  )
 
-  it('stay the same whatever else the environment holds, and hold no value', () => {
+  it('the inputs of a start stay the same whatever else the environment holds, and hold no value', () => {
     expect(inputs({ UNRELATED: '1', TERM: 'xterm' })).toBe(inputs())
     expect(inputs({ API_KEY: 'a-secret-value' })).toMatch(/^[0-9a-f]{32}$/)
   })

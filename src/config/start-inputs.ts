@@ -6,6 +6,7 @@ import path from 'node:path'
 import { VERSION } from '../version.ts'
 import { inputVariable } from './inputs.ts'
 import { NETWORK_VARIABLES } from './passed-variables.ts'
+import { placeholdersIn } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 
 export interface StartPlace {
@@ -46,14 +47,13 @@ function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
 
 /** `${NAME}`, `${env:NAME:-default}` and `${input:ID}`. */
 function variablesIn(text: string): string[] {
-  return [...text.matchAll(/\$\{(?:(env|input):)?([^{}:]+)/g)].map(([, kind, name = '']) =>
-    kind === 'input' ? inputVariable(name) : name,
-  )
+  const named = placeholdersIn(text).filter(({ kind }) => kind !== 'file')
+  return named.map(({ kind, name }) => (kind === 'input' ? inputVariable(name) : name))
 }
 
 /** `${file:PATH}`. */
 function filesIn(text: string): string[] {
-  return [...text.matchAll(/\$\{file:([^{}]*?)(?::-[^{}]*)?\}/g)].map(([, file = '']) => file)
+  return placeholdersIn(text).flatMap(({ kind, name }) => (kind === 'file' ? [name] : []))
 }
 
 /** The program, its folder, and every argument that may be a file, also behind a `=`. */

@@ -10,7 +10,7 @@ export interface TrustStore {
   isTrusted(this: void, file: string, text: string): Promise<boolean>
   /** Trust a text of a file, by its hash: of the one that was shown to the user, not of what the file may hold by now. */
   trust(file: string, hash: string): Promise<void>
-  /** Take trust in a file back. @returns whether there was any. */
+  /** Stop trusting a file. @returns whether it was trusted */
   untrust(file: string): Promise<boolean>
   /** The paths of all trusted files. */
   list(): Promise<string[]>

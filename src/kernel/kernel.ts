@@ -2,30 +2,22 @@
 // and believes nothing the other half says beyond what the schema lets through.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { type DoneFrame, PROTOCOL_VERSION, type ReadyFrame, type VisibleServer } from '../protocol/frames.ts'
+import {
+  type DoneFrame,
+  PROTOCOL_VERSION,
+  type ReadyFrame,
+  type RunFrame,
+  type VisibleServer,
+} from '../protocol/frames.ts'
 import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Channel } from './channel.ts'
 
-export interface RunOptions {
+/** A cell, as it is sent. */
+export interface RunOptions extends Omit<RunFrame, 'type' | 'cell' | 'servers'> {
   /** Its number, above that of the cell before. Missing: the next one. 0: it is no cell of the session's, and not counted. */
   cell?: number
-  code: string
   servers: VisibleServer[]
   observer: CellObserver
-  /** Does the call of the cell name its servers? */
-  named?: true
-  /** Why variables of earlier cells are gone, in a sentence. */
-  lost?: string
-  /** Have values come as JSON, too, where they have that form. */
-  json?: true
-  /** Give cells the forms of the system this one re-creates. */
-  compat?: true
-  /** The revision of the files of `/projects`. */
-  projects?: string
-  /** Have the kernel hand over its variables when the cell is over. */
-  checkpoint?: true
-  /** Variables that an earlier kernel handed over, to be there before the cell runs. */
-  restore?: string
 }
 
 const READY_TIMEOUT_MS = 60_000

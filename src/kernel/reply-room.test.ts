@@ -25,7 +25,7 @@ const settle = async () => {
 }
 
 describe('answers that a sandbox does not read', () => {
-  it('keep further calls from being begun, and begin them in order once they are read', async () => {
+  it('answers that a sandbox does not read keep further calls from being begun, and begin them in order once they are read', async () => {
     const { sandbox, run, deafen, read } = await attachDeaf()
     const begun: number[] = []
     const result = run(async (id) => {
@@ -46,7 +46,7 @@ describe('answers that a sandbox does not read', () => {
     await result
   })
 
-  it('hold up no call of a cell that reads', async () => {
+  it('answers that a sandbox does not read hold up no call of a cell that reads', async () => {
     const { sandbox, run } = await attachDeaf()
     let open = 0
     let finish = (): void => {}
@@ -63,7 +63,7 @@ describe('answers that a sandbox does not read', () => {
     await result
   })
 
-  it('are dropped with an error when servers go on sending, and end the kernel when it goes on asking', async () => {
+  it('answers that a sandbox does not read are dropped with an error when servers go on sending, and end the kernel when it goes on asking', async () => {
     const { sandbox, run, deafen } = await attachDeaf()
     const large = 'x'.repeat(30 * MIB)
     const result = run(async (id) => (id <= 8 ? large : 'y'.repeat(1_000)))

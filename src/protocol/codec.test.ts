@@ -43,7 +43,7 @@ describe('golden frames', () => {
     expect(frames).toEqual([{ type: 'cancel', id: 1 }])
   })
 
-  it('are the examples of docs/protocol.md', () => {
+  it('golden frames are the examples of docs/protocol.md', () => {
     const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
     const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(
       (match) => JSON.parse(match[1]!) as { type: string },

@@ -19,7 +19,7 @@ export interface VisibleServer {
   loaded?: false
 }
 
-interface RunFrame {
+export interface RunFrame {
   type: 'run'
   cell: number
   code: string

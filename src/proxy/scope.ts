@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { VisibleServer } from '../protocol/frames.ts'
 import { shortName } from '../text/short-name.ts'
+import { firstOf } from '../text/first-of.ts'
 
 export class Scope {
   readonly servers: VisibleServer[]
@@ -49,20 +50,16 @@ export class Scope {
       return `Run again with servers=[${[...names, known.name].map((one) => JSON.stringify(one)).join(', ')}]: ${ONLY_NAMED}.`
     const others = this.unloaded.map((server) => server.name)
     if (this.#isNamed && others.length === 0)
-      return `It is not in this call's \`servers\`: ${shown(names) || 'none'}. Add it there, or omit \`servers\`.`
-    const available = names.length > 0 ? `Available: ${shown(names)}` : 'No server is available to this cell.'
+      return `It is not in this call's \`servers\`: ${firstOf(names) || 'none'}. Add it there, or omit \`servers\`.`
+    const available = names.length > 0 ? `Available: ${firstOf(names)}` : 'No server is available to this cell.'
     return others.length > 0
-      ? `${available}${names.length > 0 ? '.' : ''} Name in servers=[…] to use: ${shown(others)}`
+      ? `${available}${names.length > 0 ? '.' : ''} Name in servers=[…] to use: ${firstOf(others)}`
       : available
   }
 }
 
 /** Why a server is not there for a cell that did not name it. */
 export const ONLY_NAMED = 'a cell gets only the servers that its call names'
-
-function shown(names: string[]): string {
-  return names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
-}
 
 /**
  * @param requested names or aliases from the `servers` argument; undefined means all, or none when loading is explicit

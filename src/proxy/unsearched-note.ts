@@ -1,7 +1,9 @@
 // What a search did not look into, as a note to the reader of its cell: without it, a tool that was not found seems not to exist. Pure.
 import type { Unsearched } from '../catalog/catalog.ts'
 import { oneLine } from '../text/one-line.ts'
+import { firstOf } from '../text/first-of.ts'
 import { ONLY_NAMED } from './scope.ts'
+import type { Session } from '../session/session.ts'
 
 const MAX_SHOWN = 5
 const MAX_REASON_CHARS = 200
@@ -20,21 +22,38 @@ export function unsearchedNote(unsearched: readonly Unsearched[], unloaded: { na
     if (pending.length > 0) sentences.push(`Not searched: ${withReasons(pending)}. Search again later.`)
   }
   if (unloaded.length > 0) {
-    const names = unloaded.slice(0, MAX_SHOWN).map(({ name }) => name)
-    sentences.push(
-      `Not searched, since ${ONLY_NAMED}: ${withRest(names, unloaded.length)}. See runtime.discovered_servers().`,
+    const names = firstOf(
+      unloaded.map(({ name }) => name),
+      MAX_SHOWN,
     )
+    sentences.push(`Not searched, since ${ONLY_NAMED}: ${names}. See runtime.discovered_servers().`)
   }
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
 function withReasons(servers: readonly Unsearched[]): string {
-  const shown = servers
-    .slice(0, MAX_SHOWN)
-    .map(({ name, reason }) => `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`)
-  return withRest(shown, servers.length)
+  const described = ({ name, reason }: Unsearched) =>
+    `${name} (${oneLine(reason, MAX_REASON_CHARS).replace(/\.$/, '')})`
+  return firstOf(servers.map(described), MAX_SHOWN)
 }
 
-function withRest(shown: string[], count: number): string {
-  return shown.join(', ') + (count > shown.length ? ` and ${count - shown.length} more` : '')
+/** Remembers which broken servers a session was told of: each is named once, and again only after it has worked meanwhile. */
+export class BrokenServers {
+  readonly #told = new WeakMap<Session, Set<string>>()
+
+  /**
+   * Those of `unsearched` that the session has not heard of: broken ones once, others every time.
+   * @param within all servers of the search
+   */
+  news(session: Session, within: readonly string[], unsearched: readonly Unsearched[]): Unsearched[] {
+    const told = this.#told.get(session) ?? new Set()
+    this.#told.set(session, told)
+    const broken = new Set(unsearched.filter((server) => server.isBroken).map((server) => server.name))
+    const news = unsearched.filter((server) => !told.has(server.name) || !server.isBroken)
+    for (const name of within) {
+      if (broken.has(name)) told.add(name)
+      else told.delete(name)
+    }
+    return news
+  }
 }

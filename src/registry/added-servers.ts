@@ -1,7 +1,7 @@
 // The servers that were added from a registry: `added-servers.json` in the state folder, which discovery reads like any file there, and beside each
 // entry what it was made of. Secrets are files of their own, that the entry names.
 import { createHash } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
@@ -9,7 +9,8 @@ import { JsonRecord } from '../storage/json-record.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
 import { replaceFile } from '../storage/replace-file.ts'
 import { didYouMeanText } from '../text/did-you-mean.ts'
-import { type Addition, literal, type NeededInput, withAnswers } from './plan-addition.ts'
+import { literal, type NeededInput } from './needed-inputs.ts'
+import { type Addition, withAnswers } from './plan-addition.ts'
 
 const FILE = 'added-servers.json'
 
@@ -20,6 +21,8 @@ const origin = z.object({
   registry: z.string(),
   kind: z.string(),
   addedAt: z.string(),
+  /** What its MCPB file was unpacked to. */
+  folder: z.string().optional(),
   /** Texts of the entry by the id of the input that they were given for: a plain text, or the file of a secret. */
   answers: z.record(z.string(), z.string()),
   /** Of each tool, a hash of all that it said of itself when it was last looked at. */
@@ -74,7 +77,7 @@ export class AddedServers {
     addition: Addition,
     given: { answers: ReadonlyMap<string, string>; kept?: Record<string, string>; tools: readonly KeptTool[] },
   ): Promise<void> {
-    const { name, found, kind, entry, inputs } = addition
+    const { name, found, kind, entry, inputs, folder } = addition
     const texts = new Map(Object.entries(given.kept ?? {}))
     for (const input of inputs) {
       const answer = given.answers.get(input.id)
@@ -89,6 +92,7 @@ export class AddedServers {
       registry: found.registry,
       kind,
       addedAt: new Date().toISOString(),
+      ...(folder !== undefined && { folder }),
       answers: Object.fromEntries([...texts].filter(([id]) => used.has(id))),
       tools: toolHashes(given.tools),
     }
@@ -99,6 +103,7 @@ export class AddedServers {
       }
       all.added[name] = server
     })
+    await this.#keepOnly(name, folder)
   }
 
   /** What was answered for the inputs of a server, secrets included. */
@@ -120,8 +125,33 @@ export class AddedServers {
     })
     const { jailHome } = await import('../upstream/stdio/jail/open-jail.ts')
     // It may have written its secrets to its own home.
-    for (const folder of [path.join(this.#secrets, fileName(name)), jailHome(name, this.#stateDir)])
+    for (const folder of [
+      path.join(this.#secrets, fileName(name)),
+      jailHome(name, this.#stateDir),
+      this.unpackedOf(name),
+    ])
       await rm(folder, { recursive: true, force: true })
+  }
+
+  /** What MCPB files of this server are unpacked below. Not among what the bridge hides from servers. */
+  unpackedOf(name: string): string {
+    return path.join(this.#stateDir, 'added-servers', fileName(name))
+  }
+
+  /** Removes what a server was unpacked to that is not kept. */
+  async discard(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true })
+    // Another version of it may be in use.
+    await rmdir(path.dirname(folder)).catch(() => {})
+  }
+
+  /** Removes what earlier versions were unpacked to. */
+  async #keepOnly(name: string, folder: string | undefined): Promise<void> {
+    const parent = this.unpackedOf(name)
+    for (const one of await readdir(parent).catch(() => [])) {
+      const other = path.join(parent, one)
+      if (other !== folder) await rm(other, { recursive: true, force: true })
+    }
   }
 
   /** For its owner's eyes only. @returns how the entry refers to it */

@@ -1,29 +1,26 @@
 // Turns a registry's description of a server into an entry of `mcpServers`: one command, pinned to a version, or one address. Pure.
 // The publisher chooses names and values, never programs, options of the package runner or placeholders: what could run or reach something else is refused.
-import { BridgeError } from '../errors.ts'
 import type { FoundServer } from './registries.ts'
+import { mcpbEntry } from './mcpb-manifest.ts'
+import type { UnpackedPackage } from './mcpb-package.ts'
+import { Inputs, literal, type NeededInput } from './needed-inputs.ts'
 import { lookalikeOf } from './popular-packages.ts'
+import { refused, STEERING } from './refused.ts'
 import type { ServerJson } from './server-json.ts'
 
 type Package = ServerJson['packages'][number]
 type Remote = ServerJson['remotes'][number]
 type Argument = Package['packageArguments'][number]
-type KeyValue = Package['environmentVariables'][number]
-type Variable = NonNullable<KeyValue['variables']>[string]
-
-/** Something that the user fills in. */
-export interface NeededInput {
-  /** `${input:ID}` in the texts of the entry. */
-  id: string
-  /** What the publisher calls it. */
-  name: string
-  description?: string | undefined
-  secret: boolean
-  choices?: string[] | undefined
-}
 
 export type AdditionEntry =
-  | { command: string; args: string[]; env: Record<string, string>; description?: string; sandbox?: object }
+  | {
+      command: string
+      args: string[]
+      env: Record<string, string>
+      cwd?: string
+      description?: string
+      sandbox?: object
+    }
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string>; description?: string }
 
 export interface Addition {
@@ -37,31 +34,42 @@ export interface Addition {
   optional: string[]
   /** What the user should know before they say yes, a sentence each. */
   warnings: string[]
+  /** What it was unpacked to, where it is an MCPB file. */
+  folder?: string
 }
 
 interface PlanOptions {
   /** Missing means the last part of the registry's name. */
   name?: string | undefined
-  /** `npm`, `pypi`, `oci` or `remote`; missing means the first that the server lists. */
+  /** `npm`, `pypi`, `oci`, `mcpb` or `remote`; missing means the first that the server lists. */
   as?: string | undefined
   /** Names or ids of optional inputs to ask for, too. */
   wanted?: readonly string[]
   /** `podman` or `docker`. */
   engine: string
+  /** Its MCPB file; without one, it is not taken as such. */
+  unpacked?: UnpackedPackage | undefined
 }
 
 /** @throws BridgeError SERVER_REFUSED that says what is wrong with the description */
 export function planAddition(found: FoundServer, options: PlanOptions): Addition {
   const { server } = found
-  const name = options.name ?? nameOf(server)
+  const name = additionName(server, options.name)
   const inputs = new Inputs(name, options.wanted ?? [])
-  const local = server.packages.find(
-    (one) => ['npm', 'pypi', 'oci'].includes(one.registryType) && (options.as ?? one.registryType) === one.registryType,
-  )
+  const { unpacked } = options
+  const local = unpacked ? mcpbOf(found, options.as) : localPackage(server, options.as)
   const remote = options.as === undefined || options.as === 'remote' ? server.remotes[0] : undefined
-  if (!local && !remote) throw nothingToAdd(server, options.as)
+  if (!local && !remote) {
+    if (!mcpbOf(found, options.as)) throw nothingToAdd(server, options.as)
+    throw refused('it is a file that is unpacked first', `Run \`sandbridge add ${server.name}\` in a terminal.`)
+  }
   const description = server.description === undefined ? {} : { description: server.description }
-  const entry = local ? localEntry(local, inputs, options.engine) : remoteEntry(remote!, inputs)
+  const entry =
+    local && unpacked
+      ? mcpbEntry(unpacked.manifest, inputs, unpacked)
+      : local
+        ? localEntry(local, inputs, options.engine)
+        : remoteEntry(remote!, inputs)
   return {
     name,
     found,
@@ -70,7 +78,30 @@ export function planAddition(found: FoundServer, options: PlanOptions): Addition
     inputs: inputs.needed,
     optional: inputs.optional,
     warnings: warningsOf(found, local),
+    ...(unpacked && { folder: unpacked.folder }),
   }
+}
+
+/** The package that has to be fetched and unpacked before it can be planned; undefined where a package runner or an address does it. */
+export function mcpbOf({ server }: FoundServer, as: string | undefined): Package | undefined {
+  if (as !== undefined && as !== 'mcpb') return undefined
+  if (as === undefined && (localPackage(server, as) || server.remotes.length > 0)) return undefined
+  return server.packages.find(({ registryType, transport }) => registryType === 'mcpb' && transport.type === 'stdio')
+}
+
+/** What it is called among the user's servers. */
+export function additionName({ name }: ServerJson, given: string | undefined): string {
+  if (given !== undefined) return given
+  // `weather` of `io.github.owner/weather-mcp-server`.
+  const last = name.slice(name.indexOf('/') + 1)
+  const short = last.replace(/^(mcp[-_.]server|mcp)[-_.]/, '').replace(/[-_.](mcp[-_.]server|server[-_.]mcp|mcp)$/, '')
+  return (short || last).replaceAll('.', '-')
+}
+
+function localPackage({ packages }: ServerJson, as: string | undefined): Package | undefined {
+  return packages.find(
+    ({ registryType }) => ['npm', 'pypi', 'oci'].includes(registryType) && (as ?? registryType) === registryType,
+  )
 }
 
 /** The same entry with what is known of its inputs in their place. */
@@ -82,11 +113,6 @@ export function withAnswers(entry: AdditionEntry, answers: ReadonlyMap<string, s
   return 'command' in entry
     ? { ...entry, args: entry.args.map(fill), env: table(entry.env) }
     : { ...entry, url: fill(entry.url), headers: table(entry.headers) }
-}
-
-/** A text that stands for itself: nothing in it is a placeholder. */
-export function literal(text: string): string {
-  return text.replaceAll('${', '${$}{')
 }
 
 function localEntry(pack: Package, inputs: Inputs, engine: string): AdditionEntry {
@@ -155,10 +181,6 @@ function remoteEntry({ type, url, headers, variables = {} }: Remote, inputs: Inp
   }
 }
 
-/** Variables by which a program loads other code, or is led elsewhere. */
-const STEERING =
-  /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|PYTHON(PATH|STARTUP|HOME)|BASH_ENV|ENV|(npm_config|NPM_CONFIG|PIP|UV)_.*|.*_PROXY|.*_proxy|DOCKER_.*|CONTAINER_HOST|SSL_CERT_.*)$/
-
 /** What an argument adds to the command line; nothing where it may be left out. */
 function words(argument: Argument, inputs: Inputs): string[] {
   const { type, name, valueHint } = argument
@@ -197,75 +219,6 @@ function imageOf({ identifier, version }: Package): string {
   return `${repository}${tag}${digest}`
 }
 
-/** Collects what the user is asked for, and puts `${input:ID}` where it belongs. */
-class Inputs {
-  readonly needed: NeededInput[] = []
-  readonly optional: string[] = []
-  readonly #server: string
-  readonly #wanted: ReadonlySet<string>
-
-  constructor(server: string, wanted: readonly string[]) {
-    this.#server = server
-    this.#wanted = new Set(wanted)
-  }
-
-  /** The text for a value; undefined for one that is left out. */
-  valueOf({
-    name,
-    value,
-    variables = {},
-    ...given
-  }: Omit<KeyValue, 'description'> & { description?: string | undefined }): string | undefined {
-    if (value !== undefined) return this.template(value, variables)
-    const isWanted = this.#wanted.has(name) || this.#wanted.has(this.#idOf(name))
-    if (given.isRequired || isWanted) {
-      // A default is what most people want; whoever wants another asks for it.
-      if (given.default !== undefined && !given.isSecret && !isWanted) return literal(given.default)
-      return this.#ask(name, given)
-    }
-    if (given.default !== undefined && !given.isSecret) return literal(given.default)
-    this.optional.push(name)
-    return undefined
-  }
-
-  /** A fixed text with `{name}` where a variable belongs. */
-  template(text: string, variables: Record<string, Variable>): string {
-    let done = ''
-    let end = 0
-    for (const match of text.matchAll(/\{([\w.-]+)\}/g)) {
-      const [whole, name = ''] = match
-      const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
-      if (!variable) continue
-      done += literal(text.slice(end, match.index))
-      done +=
-        variable.value === undefined && (variable.default === undefined || variable.isSecret)
-          ? this.#ask(name, variable)
-          : literal(variable.value ?? variable.default ?? '')
-      end = match.index + whole.length
-    }
-    return done + literal(text.slice(end))
-  }
-
-  #ask(
-    name: string,
-    {
-      description,
-      isSecret,
-      choices,
-    }: { description?: string | undefined; isSecret: boolean; choices?: string[] | undefined },
-  ): string {
-    const id = this.#idOf(name)
-    if (!this.needed.some((input) => input.id === id)) {
-      this.needed.push({ id, name, description, secret: isSecret, ...(choices?.length && { choices }) })
-    }
-    return `\${input:${id}}`
-  }
-
-  #idOf(name: string): string {
-    return `${this.#server}_${name.replace(/^-+/, '')}`.replaceAll(/\W+/g, '_')
-  }
-}
-
 function warningsOf({ server, registry, verified, deprecated }: FoundServer, local: Package | undefined): string[] {
   const twin = local && lookalikeOf(local.registryType, local.identifier)
   return [
@@ -275,25 +228,12 @@ function warningsOf({ server, registry, verified, deprecated }: FoundServer, loc
   ]
 }
 
-/** `weather` of `io.github.owner/weather-mcp-server`. */
-function nameOf({ name }: ServerJson): string {
-  const last = name.slice(name.indexOf('/') + 1)
-  const short = last.replace(/^(mcp[-_.]server|mcp)[-_.]/, '').replace(/[-_.](mcp[-_.]server|server[-_.]mcp|mcp)$/, '')
-  return (short || last).replaceAll('.', '-')
-}
-
-function nothingToAdd({ packages, remotes }: ServerJson, as: string | undefined): BridgeError {
+function nothingToAdd({ packages, remotes }: ServerJson, as: string | undefined): Error {
   const kinds = [...new Set([...packages.map((one) => one.registryType), ...(remotes.length > 0 ? ['remote'] : [])])]
   const there = kinds.length > 0 ? `it comes as ${kinds.join(', ')}` : 'it names neither a package nor an address'
   return refused(as === undefined ? there : `it does not come as ${as}: ${there}`)
 }
 
-function badIdentifier(): BridgeError {
+function badIdentifier(): Error {
   return refused('its package has a name that no package can have')
-}
-
-function refused(reason: string): BridgeError {
-  return new BridgeError('SERVER_REFUSED', `This server cannot be added: ${reason}`, {
-    hint: 'Tell its publisher, or define the server yourself in a file in ~/MCPs.',
-  })
 }

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { OFFICIAL_REGISTRY } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { untilAborted, withTimeout } from '../process/wait.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { rank } from './rank.ts'
@@ -224,19 +225,12 @@ function nearNames(lines: readonly IndexLine[], name: string): string[] {
 
 /** Whether the work is done in this time. @throws what it throws, and BridgeError CANCELLED */
 async function isDone(work: Promise<void>, withinMs: number | undefined, signal?: AbortSignal): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  let onAbort = (): void => {}
-  const late = new Promise<boolean>((resolve, reject) => {
-    if (withinMs !== undefined) timer = setTimeout(() => resolve(false), withinMs)
-    onAbort = () => reject(new BridgeError('CANCELLED', 'The search was cancelled'))
-    signal?.addEventListener('abort', onAbort)
-  })
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+  const done = untilAborted(
+    work.then(() => true),
+    signal,
+    () => new BridgeError('CANCELLED', 'The search was cancelled'),
+  )
+  return withinMs === undefined ? done : withTimeout(done, withinMs, () => false)
 }
 
 function dayOf(time = 0): string {

@@ -11,7 +11,7 @@ export function chooseProvider(
   let chosen: Promise<FoundProvider> | undefined
   return (onProgress) =>
     (chosen ??= findProvider(settings, log, onProgress).catch((error: unknown) => {
-      // What was wrong may be put right while the bridge runs: look again at the next need.
+      // The user may fix the cause while the bridge runs: look again at the next need.
       chosen = undefined
       throw error
     }))

@@ -41,6 +41,7 @@ import {
   SERVER_INSTRUCTIONS,
 } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
+import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
 import type { ExposedWorkflows } from '../workflows/exposure.ts'
 
 const CAPABILITIES_RESOURCE = {
@@ -78,7 +79,12 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
     {
-      capabilities: { tools: {}, resources: {}, logging: {}, ...(exposed && { prompts: {} }) },
+      capabilities: {
+        tools: {},
+        resources: {},
+        logging: {},
+        ...(exposed && { prompts: {}, extensions: SKILLS_EXTENSION }),
+      },
       instructions: SERVER_INSTRUCTIONS,
       inputRequired: { maxRounds: MAX_ROUNDS },
     },
@@ -121,6 +127,7 @@ export function createServer(parts: ServerParts): Server {
   })
 
   if (exposed) {
+    serveSkills(server, exposed)
     server.setRequestHandler('prompts/list', async () => ({ prompts: await (await exposed()).prompts() }))
     server.setRequestHandler('prompts/get', async ({ params: { name, arguments: args = {} } }) => {
       const text = await (await exposed()).prompt(name, args)
@@ -177,7 +184,8 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions } = await getConversation()
     const listed = await listArtifactResources(bridge.users.of(parts.user).state.artifacts, maskerFor(bridge, sessions))
-    return { resources: [CAPABILITIES_RESOURCE, ...listed] }
+    const skills = exposed ? (await (await exposed()).skills()).map(skillResource) : []
+    return { resources: [CAPABILITIES_RESOURCE, ...skills, ...listed] }
   })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
@@ -196,6 +204,8 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/read', async (request) => {
     const { uri } = request.params
+    const skill = exposed && uri.startsWith('skill://') ? await (await exposed()).skill(uri) : undefined
+    if (skill) return skillContents(skill)
     const kept = await readKept(uri)
     if (kept) return kept
     if (uri !== CAPABILITIES_RESOURCE.uri) {

@@ -2,6 +2,7 @@
 // whatever the pickle says, so it happens in a sandbox only.
 import * as z from 'zod'
 import { boundedList } from '../protocol/bounded-schema.ts'
+import { firstOf } from '../text/first-of.ts'
 
 /** Of base64: 16 MiB pickled. A sandbox has it in memory several times over while it hands it over. */
 const MAX_DATA_CHARS = 23_000_000
@@ -19,6 +20,8 @@ export const checkpoint = z.object({
 export type Checkpoint = z.infer<typeof checkpoint>
 
 const MAX_RESTORES = 3
+/** Variables that are named. */
+const MAX_NAMED = 30
 
 export class CheckpointKeeper {
   #latest: Checkpoint | undefined
@@ -46,7 +49,7 @@ export class CheckpointKeeper {
     const carried = this.#carried()
     return (
       carried &&
-      `The next cell restores these as they were before this cell: ${listed(carried.kept)}.${losses(carried)}`
+      `The next cell restores these as they were before this cell: ${firstOf(carried.kept, MAX_NAMED)}.${losses(carried)}`
     )
   }
 
@@ -65,9 +68,5 @@ export class CheckpointKeeper {
 }
 
 function losses({ lost }: Checkpoint): string {
-  return lost.length === 0 ? '' : ` Lost: ${listed(lost)}.`
-}
-
-function listed(all: string[]): string {
-  return all.slice(0, 30).join(', ') + (all.length > 30 ? `, … (${all.length} in all)` : '')
+  return lost.length === 0 ? '' : ` Lost: ${firstOf(lost, MAX_NAMED)}.`
 }

@@ -36,7 +36,7 @@ function open(options: { fresh?: boolean; checkpoint?: boolean; idleTimeoutMs?: 
 }
 
 describe('a session', () => {
-  it('in fresh mode gives each cell its own sandbox and ends it', async () => {
+  it('a session in fresh mode gives each cell its own sandbox and ends it', async () => {
     const { sandboxes, session, run, done } = open({ fresh: true })
     await run(0, done)
     await run(1, done)
@@ -68,7 +68,7 @@ describe('a session', () => {
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
   })
 
-  it('that ended between two cells tells the next one what was lost', async () => {
+  it('a session that ended between two cells tells the next one what was lost', async () => {
     const lost = ['area (function of a cell)', 'Point (class of a cell)']
     const expected =
       /restores the variables that were kept.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/

@@ -53,7 +53,7 @@ async function started(sandboxes: FakeSandbox[], index = 0): Promise<FakeSandbox
 afterEach(() => vi.useRealTimers())
 
 describe('Session', () => {
-  it('that is closed while a cell waits for its sandbox leaves no sandbox behind', async () => {
+  it('a session that is closed while a cell waits for its sandbox leaves no sandbox behind', async () => {
     let ready: (() => void) | undefined
     const { sandboxes, session } = open({ prepare: () => new Promise((resolve) => (ready = resolve)) })
     const waiting = session.run(request())
@@ -253,7 +253,7 @@ describe('a sandbox that sends what is no frame', () => {
     await session.close()
   })
 
-  it('and is ended for it after its cell is over: the next cell is told that the variables are gone', async () => {
+  it('a sandbox that sends what is no frame and is ended for it after its cell is over: the next cell is told that the variables are gone', async () => {
     const { sandboxes, session } = open()
     const run = session.run(request())
     const sandbox = await started(sandboxes)

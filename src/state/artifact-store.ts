@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { BridgeError } from '../errors.ts'
 import { mapFew } from '../storage/map-few.ts'
 import { parseJson } from '../text/json.ts'
+import { firstOf } from '../text/first-of.ts'
 import { contentTypeOf } from './content-type.ts'
 import { checkStoredName } from './stored-name.ts'
 import { type Piece, VersionedFolders } from './versioned-folders.ts'
@@ -167,8 +168,4 @@ export function parseArtifactUri(uri: string): { name: string; version?: number 
 
 function mebibytes(bytes: number): string {
   return `${(bytes / MIB).toFixed(1).replace('.0', '')} MiB`
-}
-
-function firstOf(names: string[]): string {
-  return names.slice(0, 20).join(', ') + (names.length > 20 ? `, … (${names.length} in all)` : '')
 }

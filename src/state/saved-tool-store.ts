@@ -4,6 +4,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import { didYouMean } from '../text/did-you-mean.ts'
 import { parseJson } from '../text/json.ts'
+import { firstOf } from '../text/first-of.ts'
 import { BridgeError } from '../errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'
@@ -122,7 +123,7 @@ export class SavedToolStore {
       near.length > 0
         ? `Did you mean ${near.join(' or ')}?`
         : names.length > 0
-          ? `Saved tools: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`
+          ? `Saved tools: ${firstOf(names)}`
           : 'No tool has been saved yet. Save one with runtime.save_tool(func).'
     return new BridgeError('STATE_NOT_FOUND', `There is no saved tool or workflow '${name.slice(0, 200)}'`, { hint })
   }

@@ -5,11 +5,20 @@ import type { SavedToolContent, WorkflowDetails } from './saved-tool.ts'
 /** Of the Agent Skills format. */
 const MAX_DESCRIPTION_CHARS = 1_024
 
-export function skillText(
-  { name, signature, description }: SavedToolContent,
-  { title, parameters, uses, packages }: WorkflowDetails,
-): string {
-  const about = oneLine(description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${title}.`
+export interface SkillFrontmatter {
+  name: string
+  description: string
+}
+
+/** What stands at the top of its SKILL.md. */
+export function skillFrontmatter({ description }: SavedToolContent, { title }: WorkflowDetails): SkillFrontmatter {
+  return { name: title, description: oneLine(description, MAX_DESCRIPTION_CHARS) || `Runs the workflow ${title}.` }
+}
+
+export function skillText(content: SavedToolContent, workflow: WorkflowDetails): string {
+  const { name, signature, description } = content
+  const { title, parameters, uses, packages } = workflow
+  const { description: about } = skillFrontmatter(content, workflow)
   const options = parameters.map((one) => ` --${one.name.replaceAll('_', '-')} VALUE`).join('')
   const parts = [
     `---\nname: ${title}\ndescription: ${JSON.stringify(about)}\n---`,

@@ -72,14 +72,17 @@ describe('requests to a collector', () => {
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],
     ['metrics', MetricsType, metricsRequest(metrics, source, 1_000, 2_000)],
-  ] as const)('of %s hold, as JSON, what the messages have and nothing else', (_, type, request) => {
-    throughSchema(type, request)
-  })
+  ] as const)(
+    'requests to a collector of %s hold, as JSON, what the messages have and nothing else',
+    (_, type, request) => {
+      throughSchema(type, request)
+    },
+  )
 
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],
     ['metrics', MetricsType, metricsRequest(metrics, source, 1_000, 2_000)],
-  ] as const)('of %s say the same in protobuf as in JSON', (_, type, request) => {
+  ] as const)('requests to a collector of %s say the same in protobuf as in JSON', (_, type, request) => {
     expect(type.toObject(type.decode(protobufOf(request)), plain)).toEqual(throughSchema(type, request))
   })
 

@@ -146,15 +146,18 @@ describe('estimateTokens', () => {
 })
 
 describe('headWithin and tailWithin', () => {
-  it.each(Object.entries({ ...ORDINARY, ...OTHER }))('take what costs no more, and not much less, of %s', (_, text) => {
-    const longer = text.repeat(Math.ceil(20_000 / text.length))
-    for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
-      expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
-      expect(estimateTokens(piece)).toBeGreaterThan(200)
-    }
-  })
+  it.each(Object.entries({ ...ORDINARY, ...OTHER }))(
+    'headWithin and tailWithin take what costs no more, and not much less, of %s',
+    (_, text) => {
+      const longer = text.repeat(Math.ceil(20_000 / text.length))
+      for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
+        expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
+        expect(estimateTokens(piece)).toBeGreaterThan(200)
+      }
+    },
+  )
 
-  it('take all of what costs less, and nothing for nothing', () => {
+  it('headWithin and tailWithin take all of what costs less, and nothing for nothing', () => {
     expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
     expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
     expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])

@@ -43,3 +43,8 @@ function cut(line: string, limit: number): string {
   const space = head.lastIndexOf(' ')
   return `${(space > limit * 0.6 ? head.slice(0, space) : head).trimEnd()}…`
 }
+
+/** The last line that is not blank, which in the output of a program is mostly the reason of its failure. */
+export function lastLine(text: string): string | undefined {
+  return text.split('\n').findLast((line) => line.trim() !== '')
+}

@@ -17,7 +17,7 @@ export async function openQuestions({ settings }: Pick<Bridge, 'settings'>): Pro
   return { questions: open.map(({ id, asking, text, pid }) => ({ id, asking, text, pid })), answers: [...ANSWERS] }
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID when exactly this question does not wait, or not any more */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID for an unknown or expired question */
 export async function answerAsked(
   { settings }: Pick<Bridge, 'settings'>,
   shown: Pick<KeptQuestion, 'id' | 'asking' | 'text'>,

@@ -37,6 +37,8 @@ export interface UpstreamResource {
   title?: unknown
   description?: unknown
   mimeType?: unknown
+  /** It is the SKILL.md of an Agent Skill (extension io.modelcontextprotocol/skills). */
+  skill?: true
 }
 
 /** A prompt as its server lists it. Nothing but `name` is certain. */

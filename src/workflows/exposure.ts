@@ -1,7 +1,9 @@
 // Workflows as tools and prompts of their own, for clients that have no use for `run_python`. What a client is told that a tool may do is derived from
 // the tools that the workflow calls; where that is not known, the worst is assumed.
+import { createHash } from 'node:crypto'
 import { BridgeError } from '../errors.ts'
 import type { SavedToolContent, WorkflowDetails } from '../state/saved-tool.ts'
+import { type SkillFrontmatter, skillFrontmatter, skillText } from '../state/skill-text.ts'
 import { SavedToolStore } from '../state/saved-tool-store.ts'
 import { oneLine, paragraphs } from '../text/one-line.ts'
 import { inputSchemaOf } from './parameters.ts'
@@ -29,6 +31,20 @@ interface ExposedPrompt {
   arguments: { name: string; description: string; required: boolean }[]
 }
 
+/** A workflow as an Agent Skill of one file. */
+export interface ExposedSkill {
+  /** Of its SKILL.md. */
+  uri: string
+  frontmatter: SkillFrontmatter
+  text: string
+  /** Bytes of the text. */
+  size: number
+  digest: string
+}
+
+/** As the Agent Skills format wants it; other workflows are no skills. */
+const SKILL_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
+
 export class ExposedWorkflows {
   readonly #names: readonly string[]
   readonly #store: SavedToolStore
@@ -47,6 +63,15 @@ export class ExposedWorkflows {
       inputSchema: inputSchemaOf(workflow.workflow.parameters),
       annotations: annotationsOf(workflow, workflow.workflow),
     }))
+  }
+
+  async skills(): Promise<ExposedSkill[]> {
+    return (await this.#all()).filter(({ workflow }) => SKILL_NAME.test(workflow.title)).map(skillOf)
+  }
+
+  /** @param uri of its SKILL.md @returns undefined for an unknown one */
+  async skill(uri: string): Promise<ExposedSkill | undefined> {
+    return (await this.skills()).find((skill) => skill.uri === uri)
   }
 
   async prompts(): Promise<ExposedPrompt[]> {
@@ -89,6 +114,18 @@ export class ExposedWorkflows {
     if (!this.#names.includes(name)) return undefined
     const tool = await this.#store.find(functionName(name)).catch(() => undefined)
     return tool?.workflow ? { ...tool, workflow: tool.workflow } : undefined
+  }
+}
+
+function skillOf({ workflow, ...tool }: Workflow): ExposedSkill {
+  const text = skillText(tool, workflow)
+  const bytes = Buffer.from(text)
+  return {
+    uri: `skill://${workflow.title}/SKILL.md`,
+    frontmatter: skillFrontmatter(tool, workflow),
+    text,
+    size: bytes.length,
+    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
   }
 }
 

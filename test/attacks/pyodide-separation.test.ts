@@ -13,7 +13,7 @@ const start = async (memoryBytes = 384 << 20): Promise<Victim> => sandboxVictim(
 beforeAll(() => provider.prepare())
 
 describe('two sandboxes', () => {
-  it('share no state: files, modules, random numbers', async () => {
+  it('two sandboxes share no state: files, modules, random numbers', async () => {
     const [first, second] = await Promise.all([start(), start()])
     await first.run(`import math\nmath.pi = 3\nopen('/workspace/mine', 'w').write('x')\nsecret = 1`)
     const there = await second.run(`import math, os\nprint(math.pi, os.listdir('/workspace'), 'secret' in globals())`)

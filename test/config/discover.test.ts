@@ -47,7 +47,7 @@ const reasons = (found: DiscoveredServers): Record<string, string> =>
   Object.fromEntries(found.skipped.map(({ file, reason }) => [path.basename(file), reason]))
 
 describe('bad files', () => {
-  it('cost nothing but themselves', async () => {
+  it('bad files cost nothing but themselves', async () => {
     const mcps = path.join(home, 'MCPs')
     await write(mcps, 'good.json', one('good', 'x'))
     await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
@@ -87,13 +87,13 @@ describe('bad files', () => {
     })
   })
 
-  it('are told when nobody may read them', async (context) => {
+  it('bad files are told when nobody may read them', async (context) => {
     if (process.getuid?.() === 0) context.skip('root may read everything')
     await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
     expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
   })
 
-  it('are told whatever the file system says', async () => {
+  it('bad files are told whatever the file system says', async () => {
     const fileSystem = {
       readdir: () => Promise.resolve(['a.json', 'b.json', 'c.json']),
       readFile: (file: string) => {
@@ -107,7 +107,7 @@ describe('bad files', () => {
     expect(reasons(found)).toEqual({ 'a.json': 'cannot be read: permission denied', 'c.json': 'cannot be read: EIO' })
   })
 
-  it('cost nothing in TOML and YAML either', async () => {
+  it('bad files cost nothing in TOML and YAML either', async () => {
     await write(home, '.codex/config.toml', '[mcp_servers.x]\ncommand = CANARY')
     await write(home, '.config/goose/config.yaml', 'extensions:\n  a: [CANARY\n  b: "')
     await write(home, '.cursor/mcp.json', one('good', 'x'))
@@ -164,7 +164,7 @@ describe('bad entries', () => {
     expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason }])
   })
 
-  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('with the name %j', async (name) => {
+  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('skips an entry with the name %j', async (name) => {
     await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })
     const found = await discover()
     expect(names(found)).toEqual(['good'])
@@ -211,7 +211,7 @@ describe('this bridge itself', () => {
 })
 
 describe('sources', () => {
-  it('come in order of precedence and are told', async () => {
+  it('sources come in order of precedence and are told', async () => {
     await write(home, 'MCPs/a.json', one('a', 'from-mcps'))
     await write(home, 'MCPs/b.json', one('a', 'from-mcps-2'))
     await write(home, '.cursor/mcp.json', one('a', 'from-cursor'))
@@ -233,21 +233,21 @@ describe('sources', () => {
     ])
   })
 
-  it('are those that MCP_BRIDGE_SOURCES names', async () => {
+  it('sources are those that MCP_BRIDGE_SOURCES names', async () => {
     await write(home, 'MCPs/a.json', one('a', 'x'))
     await write(home, '.cursor/mcp.json', one('b', 'x'))
     expect(names(await discover({ MCP_BRIDGE_SOURCES: 'cursor' }))).toEqual(['b'])
     expect(names(await discover({ MCP_BRIDGE_SOURCES: '-cursor' }))).toEqual(['a'])
   })
 
-  it('are read from another state folder', async () => {
+  it('sources are read from another state folder', async () => {
     await write(root, 'state/a.json', one('a', 'x'))
     expect(names(await discover({ MCP_BRIDGE_STATE_DIR: path.join(root, 'state') }))).toEqual(['a'])
   })
 })
 
 describe("a project's servers", () => {
-  it('are listed, and not among those that may be started', async () => {
+  it("a project's servers are listed, and not among those that may be started", async () => {
     await write(project, '.mcp.json', one('evil', 'rm'))
     await write(project, 'mcp-servers/x.json', one('also', 'x'))
     const found = await discover()
@@ -283,7 +283,7 @@ describe("a project's servers", () => {
     expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('take no name away from the user, trusted or not', async () => {
+  it("a project's servers take no name away from the user, trusted or not", async () => {
     // Claude Code comes before Cursor, and still the user's own file comes first.
     await write(project, '.mcp.json', one('github', 'theirs'))
     await write(home, '.cursor/mcp.json', one('github', 'mine'))
@@ -297,7 +297,7 @@ describe("a project's servers", () => {
     ])
   })
 
-  it("are the user's own where the project is the home folder", async () => {
+  it("a project's servers are the user's own where the project is the home folder", async () => {
     await write(home, '.cursor/mcp.json', one('a', 'x'))
     const found = await discover({}, { cwd: home })
     expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
@@ -333,7 +333,7 @@ describe('secrets', () => {
     text: canary(30),
   }
 
-  it('are in no list, no reason and no word about a file', async () => {
+  it('secrets are in no list, no reason and no word about a file', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: entries })
     await write(home, 'MCPs/broken.json', `{"mcpServers": {"a": {"env": {"K": "${canary(31)}" "x"`)
     await write(home, 'MCPs/word.json', canary(32))
@@ -364,7 +364,7 @@ describe('secrets', () => {
     expect(messageOf(() => parseYaml(`a:\n  b: ["${canary(34)}"\nc: }`))).toContain('CANARY')
   })
 
-  it('leave enough to recognise a server by', async () => {
+  it('secrets leave enough to recognise a server by', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: entries })
     const file = path.join(home, 'MCPs', 'a.json')
     const common = { client: 'mcps', file, trusted: true }

@@ -169,7 +169,7 @@ describe('a system that cannot be used is refused in words', () => {
     await expect(provider.prepare()).rejects.toThrow(words)
   })
 
-  it('by engines, which take neither a folder nor an archive', async () => {
+  it('a system that cannot be used is refused in words by engines, which take neither a folder nor an archive', async () => {
     const refused = provide('/some/system.tar', { MCP_BRIDGE_RUNTIME: 'podman' })
     await expect(refused).rejects.toThrow('podman cannot use a folder or an archive: /some/system.tar')
   })

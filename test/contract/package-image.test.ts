@@ -90,27 +90,31 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
     expect(problem).toBe('')
   }
 
-  it('are installed once, next to wheel files, and cells import them', { timeout: 120_000 }, async (ctx) => {
-    await needEngine(ctx)
-    const packages = ['served>=1.5', writeWheel(folder, makeWheel())]
-    const [first, second]: [string[], string[]] = [[], []]
-    await provide(packages).prepare((message) => first.push(message))
-    expect(first[0]).toBe(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine} (once)`)
-    expect(first.join('\n')).toContain('Successfully installed served-2.0 tinypkg-1.0')
+  it(
+    'packages that have to be installed are installed once, next to wheel files, and cells import them',
+    { timeout: 120_000 },
+    async (ctx) => {
+      await needEngine(ctx)
+      const packages = ['served>=1.5', writeWheel(folder, makeWheel())]
+      const [first, second]: [string[], string[]] = [[], []]
+      await provide(packages).prepare((message) => first.push(message))
+      expect(first[0]).toBe(`Building an image with the packages of MCP_BRIDGE_PACKAGES, with ${engine} (once)`)
+      expect(first.join('\n')).toContain('Successfully installed served-2.0 tinypkg-1.0')
 
-    const provider = provide(packages)
-    await provider.prepare((message) => second.push(message))
-    expect(second).toEqual([])
-    const cells = await startCells(provider)
-    removeImageOf(cells.kernel.sandbox)
-    expect((await cells.run('import served, tinypkg\n(served.VERSION, tinypkg.ANSWER)')).value).toBe("('2.0', 42)")
-    // The installer is gone, and so is the network that it may have had.
-    expect((await cells.run('import pip')).error?.name).toBe('ModuleNotFoundError')
-    const interfaces = "[line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]]"
-    expect(await cells.evaluate(interfaces)).toEqual(['lo'])
-  })
+      const provider = provide(packages)
+      await provider.prepare((message) => second.push(message))
+      expect(second).toEqual([])
+      const cells = await startCells(provider)
+      removeImageOf(cells.kernel.sandbox)
+      expect((await cells.run('import served, tinypkg\n(served.VERSION, tinypkg.ANSWER)')).value).toBe("('2.0', 42)")
+      // The installer is gone, and so is the network that it may have had.
+      expect((await cells.run('import pip')).error?.name).toBe('ModuleNotFoundError')
+      const interfaces = "[line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]]"
+      expect(await cells.evaluate(interfaces)).toEqual(['lo'])
+    },
+  )
 
-  it('and do not exist are an error that names them', { timeout: 120_000 }, async (ctx) => {
+  it('packages that do not exist are an error that names them', { timeout: 120_000 }, async (ctx) => {
     await needEngine(ctx)
     await expect(provide(['no-such-package']).prepare()).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',

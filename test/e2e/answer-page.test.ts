@@ -73,26 +73,29 @@ describe('a client that cannot ask at all', () => {
   it.each([
     [{ MCP_BRIDGE_OPEN: '1' }, 1],
     [{}, 0],
-  ])('with %j, opens the browser for a burst of questions: %i times', async (env, times) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
-    const opened = path.join(folder, 'opened')
-    for (const name of ['xdg-open', 'open']) {
-      writeFileSync(path.join(folder, name), `#!/bin/sh\necho "$1" >> ${opened}\n`)
-      chmodSync(path.join(folder, name), 0o755)
-    }
-    const PATH = `${folder}:${process.env['PATH']}`
-    const { bridge } = await ruledBridge({ permissions: ask, env: { ...env, PATH } })
-    for (const id of [1, 2, 3]) expect(await bridge.run(call(id))).toContain('denied')
-    await until(() => bridge.stderr.split('/ui/open/').length === 4)
-    if (times > 0) await until(() => existsSync(opened))
-    await sleep(500)
-    const links = existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : []
-    expect(links).toHaveLength(times)
-    for (const link of links) {
-      expect(bridge.stderr).toContain(link)
-      expect((await fetch(link)).status).toBe(200)
-    }
-  })
+  ])(
+    'a client that cannot ask at all with %j, opens the browser for a burst of questions: %i times',
+    async (env, times) => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
+      const opened = path.join(folder, 'opened')
+      for (const name of ['xdg-open', 'open']) {
+        writeFileSync(path.join(folder, name), `#!/bin/sh\necho "$1" >> ${opened}\n`)
+        chmodSync(path.join(folder, name), 0o755)
+      }
+      const PATH = `${folder}:${process.env['PATH']}`
+      const { bridge } = await ruledBridge({ permissions: ask, env: { ...env, PATH } })
+      for (const id of [1, 2, 3]) expect(await bridge.run(call(id))).toContain('denied')
+      await until(() => bridge.stderr.split('/ui/open/').length === 4)
+      if (times > 0) await until(() => existsSync(opened))
+      await sleep(500)
+      const links = existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : []
+      expect(links).toHaveLength(times)
+      for (const link of links) {
+        expect(bridge.stderr).toContain(link)
+        expect((await fetch(link)).status).toBe(200)
+      }
+    },
+  )
 })
 
 /** What a user does who opens the link, and presses a button. */

@@ -65,7 +65,7 @@ describe('a wrong call is refused before anything runs', () => {
     expect({ isError, ran }).toEqual({ isError: true, ran: false })
   })
 
-  it('with all of them in one error, and the signature', async () => {
+  it('wrong calls are refused before anything runs, all of them in one error with the signature', async () => {
     const { text } = await check('await mcp_everything.echo()\nif ran:\n    await mcp_everything.get_sum(1)')
     expect(text).toContain('line 2: echo: message is missing. Signature: mcp_everything.echo(*, message: str)')
     expect(text).toMatch(/line 4: get_sum: b is missing/)

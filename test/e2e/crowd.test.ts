@@ -48,7 +48,7 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
     await endAndAwaitNothingLeft(bridge, runtime)
   })
 
-  it('leave nothing when the bridge is ended while their sandboxes start', { timeout: 90_000 }, async (ctx) => {
+  it('clients leave nothing when the bridge is ended while their sandboxes start', { timeout: 90_000 }, async (ctx) => {
     const { bridge, heard, answers } = await startCrowd(runtime, ctx)
     for (const answer of answers) answer.catch(() => {})
     await until(() => heard.flat().some((message) => message.includes('place')))

@@ -25,25 +25,25 @@ afterAll(() => closeTestBridge(bridge))
 const note = JSON.stringify(path.join(folder, 'note.txt'))
 
 describe('a server is reached', () => {
-  it('as mcp_<alias>', async () => {
+  it('a server is reached as mcp_<alias>', async () => {
     expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
   })
 
-  it('as mcp_servers[name]', async () => {
+  it('a server is reached as mcp_servers[name]', async () => {
     expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
   })
 
-  it('by from mcp.servers.<alias> import *', async () => {
+  it('a server is reached by from mcp.servers.<alias> import *', async () => {
     const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
     expect(await bridge.run(code)).toBe("'hello from a file'")
   })
 
-  it('by from mcp.servers.<alias> import name', async () => {
+  it('a server is reached by from mcp.servers.<alias> import name', async () => {
     const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
     expect(await bridge.run(code)).toMatch(/5/)
   })
 
-  it('by runtime.call_tool, with the true names', async () => {
+  it('a server is reached by runtime.call_tool, with the true names', async () => {
     const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
     expect(await bridge.run(code)).toBe("'hello from a file'")
   })
@@ -124,7 +124,7 @@ describe('mcp.runtime', () => {
 })
 
 describe('results', () => {
-  it('are native: keys and attributes both work', async () => {
+  it('results are native: keys and attributes both work', async () => {
     const code =
       'r = await mcp_everything.get_structured_content(location="New York")\nr.temperature == r["temperature"], sorted(r)'
     expect(await bridge.run(code)).toMatch(/^\(True, \['conditions', 'humidity', 'temperature'\]\)$/)
@@ -147,7 +147,7 @@ describe('results', () => {
     expect(await bridge.run(code)).toBe('ToolError my-files read_text_file')
   })
 
-  it('come from many calls at once', async () => {
+  it('results come from many calls at once', async () => {
     const code =
       'import asyncio\nresults = await asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(50)))\nlen(results)'
     expect(await bridge.run(code)).toBe('50')

@@ -204,7 +204,7 @@ describe('the handle of a modern client’s session', () => {
     expect(handleIn(second.text)).not.toBe(handleIn(first.text))
   })
 
-  it('that stands for none is an error, and nothing runs', async () => {
+  it('an unknown session handle of a modern client is an error, and nothing runs', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('modern')
     const legacy = await bridge.connect('legacy')
@@ -345,7 +345,7 @@ except KeyboardInterrupt:
     expect(await one.run('state')).toBe("'interrupted'")
   })
 
-  it('in its first call, leaves no sandbox behind', async (ctx) => {
+  it('a modern client that drops its connection in its first call, leaves no sandbox behind', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const client = await bridge.connect('modern')

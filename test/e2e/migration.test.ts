@@ -209,7 +209,7 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
 })
 
 describe('settings of the original', () => {
-  it('that are not quite ours start the bridge all the same', async () => {
+  it('settings of the original that are not quite ours start the bridge all the same', async () => {
     const bridge = await startBridge({
       env: {
         MCP_BRIDGE_LOG_LEVEL: 'WARN',

@@ -31,7 +31,7 @@ describe('people who sign in at an authorization server', () => {
     expect((await probe(bridge, ann.token)).status).toBe(405)
   })
 
-  it('reach no session of another, with a name that only their issuer can give', async () => {
+  it('people who sign in at an authorization server reach no session of another, with a name that only their issuer can give', async () => {
     const server = await startAuthorizationServer(['bridge:run'])
     const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
     const ann = await server.connect(bridge.url, 'ann')
@@ -54,7 +54,7 @@ describe('people who sign in at an authorization server', () => {
     for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
   })
 
-  it('are not let in with a token for another server', async () => {
+  it('people who sign in at an authorization server are not let in with a token for another server', async () => {
     const server = await startAuthorizationServer(['bridge:run'])
     const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
     const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])

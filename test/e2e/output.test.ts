@@ -141,7 +141,7 @@ describe('a client that is known', () => {
     })
   })
 
-  it('and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
+  it('a client that is known and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
     const env = { MCP_BRIDGE_OUTPUT_TOKENS: '30000' }
     const code = 'for i in range(100_000): print("a line of the log", i)'
     const [codex, other] = await Promise.all(
@@ -168,7 +168,7 @@ describe('a result', () => {
       'x = {"a": 1}\nx["b"]',
       "Traceback (most recent call last):\n  Cell N, line 2\n    x[\"b\"]\nKeyError: 'b'\nwith x = {'a': 1}",
     ],
-  ])('of %j reads as it should', async (code, expected) => {
+  ])('a result of %j reads as it should', async (code, expected) => {
     // How carets are drawn depends on the version of Python.
     const text = (await bridge.run(code)).replace(/Cell \d+/, 'Cell N').replace(/\n +[~^]+/, '')
     expect(text).toBe(expected)
@@ -183,14 +183,14 @@ describe('a result', () => {
     expect(await failing('https://example.com')).toMatch(/Hint: The sandbox has no network[^\n]*reach out\.\s*$/)
   })
 
-  it('of a timeout says where the time went', async () => {
+  it('a result of a timeout says where the time went', async () => {
     const text = await bridge.run('await mcp_everything.trigger_long_running_operation(duration=30, steps=2)', {
       timeout: 1,
     })
     expect(text).toMatch(/Time in tool calls: everything\.trigger_long_running_operation [\d.]+ s, still running\./)
   })
 
-  it('whose repr never ends is over with the time limit, and costs no variables', async () => {
+  it('a result whose repr never ends is over with the time limit, and costs no variables', async () => {
     const endless = 'kept = 1\nclass Endless:\n    def __repr__(self):\n        while True: pass\nEndless()'
     expect(await bridge.run(endless, { timeout: 1 })).toMatch(/Timed out after 1 s.*are kept/)
     expect(await bridge.run('kept')).toBe('1')

@@ -153,7 +153,7 @@ describe('before a cell runs', () => {
 })
 
 describe('where rules are', () => {
-  it("in a server's own definition", async () => {
+  it("enforces rules in a server's own definition", async () => {
     const home = makeHome()
     const entry = fixtureServer('ruled.mjs', path.join(home, 'j2'))
     const servers = { mine: { ...entry, permissions: { deny: ['delete_repo'] } } } as Record<string, typeof entry>
@@ -162,7 +162,7 @@ describe('where rules are', () => {
     expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
   })
 
-  it("in a project's file, which can only make things stricter", async () => {
+  it("enforces rules in a project's file, which can only make things stricter", async () => {
     const home = makeHome()
     mkdirSync(path.join(home, '.sandbridge'))
     const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }

@@ -62,7 +62,7 @@ describe('an image that is not on this machine', () => {
   })
 
   it.for(['podman', 'docker'] as const)(
-    'and cannot be pulled by %s is an error, and no cell runs',
+    'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
     async (engine, ctx) => {
       await providerOrSkip(engine, ctx)
       const image = '127.0.0.1:1/sandbridge-test/none:1'

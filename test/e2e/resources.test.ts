@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => closeTestBridge(bridge))
 
 describe('resources', () => {
-  it('are listed, templates among them', async () => {
+  it('resources are listed, templates among them', async () => {
     expect(await bridge.run('rs = await mcp_docs.resources()\n[r.uri for r in rs if "uri" in r][0]')).toBe(
       "'demo://resource/static/document/architecture.md'",
     )
@@ -38,7 +38,7 @@ describe('resources', () => {
     expect(await bridge.run('sorted(await mcp_docs.resources(raw=True))')).toBe("['resourceTemplates', 'resources']")
   })
 
-  it('are read as text, as bytes, or untouched', async () => {
+  it('resources are read as text, as bytes, or untouched', async () => {
     expect(
       await bridge.run('t = await mcp_docs.read_resource("demo://resource/dynamic/text/1")\ntype(t), t[:10]'),
     ).toMatch(/\(<class 'str'>, 'Resource 1/)
@@ -53,12 +53,12 @@ describe('resources', () => {
     expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
   })
 
-  it('that are not there raise what the server says', async () => {
+  it('resources that are not there raise what the server says', async () => {
     const code = 'try:\n    await mcp_docs.read_resource("demo://nope")\nexcept runtime.ToolError as e:\n    print(e)'
     expect(await bridge.run(code)).toMatch(/refused the reading of 'demo:\/\/nope'/)
   })
 
-  it('of a server without any are none', async () => {
+  it('resources of a server without any are none', async () => {
     expect(await bridge.run('await mcp_files.resources(), await mcp_files.prompts()')).toBe('([], [])')
     const { text } = await bridge.call({ code: 'await mcp_files.read_resource("file:///x")' })
     expect(text).toContain("Server 'files' has no resources")
@@ -66,12 +66,12 @@ describe('resources', () => {
 })
 
 describe('prompts', () => {
-  it('are listed with their arguments', async () => {
+  it('prompts are listed with their arguments', async () => {
     const code = 'ps = await mcp_docs.prompts()\n[a.name for p in ps if p.name == "args-prompt" for a in p.arguments]'
     expect(await bridge.run(code)).toBe("['city', 'state']")
   })
 
-  it('become messages', async () => {
+  it('prompts become messages', async () => {
     const code = 'ms = await mcp_docs.get_prompt("args-prompt", city="Oslo")\nms[0].role, ms[0].content.text'
     expect(await bridge.run(code)).toMatch(/\('user', ".*Oslo/)
     expect(await bridge.run('(await mcp_docs.get_prompt(name="simple-prompt", raw=True))["messages"][0]["role"]')).toBe(
@@ -85,7 +85,7 @@ describe('prompts', () => {
     expect(await bridge.run('(await mcp_own.get_prompt("echo", what=12))[0].content.text')).toBe('\'{"what":"12"}\'')
   })
 
-  it('with wrong arguments are not asked for', async () => {
+  it('prompts with wrong arguments are not asked for', async () => {
     const wrong = (call: string) => bridge.run(`f = getattr(mcp_docs, "get_prompt")\nawait f(${call})`)
     expect(await wrong('"args-prompt", town="Oslo"')).toMatch(/city is missing/)
     expect(await wrong('"args-prompt", city="Oslo", sate="x"')).toMatch(/Did you mean state\?/)

@@ -1,6 +1,7 @@
 // This file verifies what a person at a terminal gets: a word of welcome, a shell, and images.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { PNG } from 'pngjs'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { type ProgramResult, runProgram } from '../support/run-program.ts'
@@ -91,4 +92,16 @@ it('exec saves images, writes over none, and says where', { timeout: 120_000 }, 
 it('exec shows an image where the terminal can', { timeout: 120_000 }, async () => {
   const shown = await inTerminal(makeHome(), [], ['exec', '-c', FIGURE], { TERM: 'xterm-kitty' })
   expect(shown.stdout).toContain('\u001b_Ga=T,f=100,m=0;iVBORw==\u001b\\')
+})
+
+it('exec asks a terminal whether it shows sixels, and draws the image with them', { timeout: 120_000 }, async () => {
+  const red = new PNG({ width: 2, height: 1 })
+  red.data.fill(255)
+  const image = PNG.sync.write(red).toString('base64')
+  const code = `type("F", (), {"_repr_png_": lambda self: __import__("base64").b64decode("${image}")})()`
+  const answered = (numbers: string): Promise<ProgramResult> =>
+    inTerminal(makeHome(), [['\u001b[c', `\u001b[?${numbers}c`]], ['exec', '-c', code], { TERM: 'foot' })
+  expect((await answered('62;4;22')).stdout).toContain('\u001bP0;0;q"1;1;2;1')
+  const without = await answered('62;22')
+  expect([without.stdout.includes('\u001bP'), without.stdout.includes('Saved image-1.png')]).toEqual([false, true])
 })

@@ -33,7 +33,7 @@ const save = (name: string) =>
   `try:\n    print(runtime.save_artifact("${name}", "x" * 10_000).version)\nexcept runtime.MCPError as error:\n    print(error.code, error)`
 
 describe('a bridge', { timeout: 120_000 }, () => {
-  it('whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async (ctx) => {
+  it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async (ctx) => {
     const { home, disk, env } = homeOnDisk(ctx)
     const first = await startBridge({ home, env })
     expect(await first.run(save('before.txt'))).toContain('1')
@@ -54,7 +54,7 @@ describe('a bridge', { timeout: 120_000 }, () => {
     expect(await first.run('await mcp_good.echo(text="again")')).toBe("'again'")
   })
 
-  it('that may not write its folders runs cells and calls, and says what it could not keep', async (ctx) => {
+  it('a bridge that may not write its folders runs cells and calls, and says what it could not keep', async (ctx) => {
     const { home, disk, mount, env } = homeOnDisk(ctx)
     const kept = await startBridge({ home, env })
     expect(await kept.run(save('before.txt'))).toContain('1')
@@ -68,7 +68,7 @@ describe('a bridge', { timeout: 120_000 }, () => {
     expect(existsSync(path.join(disk, 'state/.sandbridge/artifacts/after.txt'))).toBe(false)
   })
 
-  it('with 64 file descriptors runs cells and calls', async (ctx) => {
+  it('a bridge with 64 file descriptors runs cells and calls', async (ctx) => {
     const bridge = await startHttpBridge({ servers, env: { MCP_BRIDGE_POOL: '0' } })
     const { status } = spawnSync('prlimit', ['--pid', String(bridge.child.pid), '--nofile=64'])
     if (status !== 0) ctx.skip('prlimit is not here')

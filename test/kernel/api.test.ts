@@ -212,7 +212,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
   })
 
-  it('of a server that cannot be reached says so and fails nothing', async (ctx) => {
+  it('a proxy of a server that cannot be reached says so and fails nothing', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = {
       servers: GITHUB,
@@ -223,7 +223,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
   })
 
-  it('of an unknown server is an error that says which there are', async (ctx) => {
+  it('a proxy of an unknown server is an error that says which there are', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = (statement: string, kind: string) =>
       `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
@@ -262,7 +262,7 @@ describe('the list of servers', () => {
     )
   })
 
-  it('that is empty leaves everything else in place', async (ctx) => {
+  it('the list of servers that is empty leaves everything else in place', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
   })

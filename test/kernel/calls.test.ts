@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
   })
 
-  it('that is cancelled tells the bridge', async (ctx) => {
+  it('a call that is cancelled tells the bridge', async (ctx) => {
     const kernel = await startKernel(ctx)
     const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
     const code =
@@ -134,7 +134,7 @@ got[0].n`
     expect(await kernel.value(code, content({ type: 'text', text: '{"n": 5}' }))).toBe('5')
   })
 
-  it('of a thread does not outlive its cell for ever', async (ctx) => {
+  it('a call of a thread does not outlive its cell for ever', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import threading, time
@@ -257,7 +257,7 @@ describe('a result', () => {
     expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
   })
 
-  it('that is an image is an image', async (ctx) => {
+  it('a result that is an image is an image', async (ctx) => {
     const kernel = await startKernel(ctx)
     const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
     const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
@@ -271,7 +271,7 @@ describe('a result', () => {
     ).toBe("'audio/wav'")
   })
 
-  it('with keys is a dict with attributes', async (ctx) => {
+  it('a result with keys is a dict with attributes', async (ctx) => {
     const kernel = await startKernel(ctx)
     const data = answer({
       structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
@@ -336,7 +336,7 @@ r`
     ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
-    it(`at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {
+    it(`an error at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
       await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')

@@ -5,7 +5,7 @@ import { startKernel } from './drive.ts'
 const plain = (text: string) => ({ 'text/plain': text })
 
 describe('a value', () => {
-  it('of the last expression is shown as in a REPL', async (ctx) => {
+  it('a value of the last expression is shown as in a REPL', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
@@ -41,7 +41,7 @@ B()`
     expect(await kernel.value('P')).toContain("class '__main__.P'")
   })
 
-  it('whose repr fails is an error of the cell', async (ctx) => {
+  it('a value whose repr fails is an error of the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const failing = await kernel.run('class R:\n  def __repr__(self): raise ValueError("no repr")\nR()')
     expect(failing).toMatchObject({ status: 'error', error: { name: 'ValueError', message: 'no repr' } })
@@ -51,7 +51,7 @@ B()`
     expect(await kernel.value('a = None; 1')).toBe('1')
   })
 
-  it('with a part that cannot be sent is an error of the cell', async (ctx) => {
+  it('a value with a part that cannot be sent is an error of the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const json = (part: string) => `class J:\n  def _repr_json_(self): return ${part}\n`
     expect(await kernel.run(`${json('object()')}J()`)).toMatchObject({ status: 'error', error: { name: 'TypeError' } })
@@ -107,7 +107,7 @@ describe('an error', () => {
     }
   })
 
-  it('of syntax points at the place', async (ctx) => {
+  it('an error of syntax points at the place', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run('x = 1\ny = (2 +')
     expect(outcome).toMatchObject({ status: 'error', error: { name: 'SyntaxError' } })
@@ -120,7 +120,7 @@ describe('an error', () => {
     expect((await kernel.run('('.repeat(3000))).error!.name).toMatch(/SyntaxError|MemoryError|RecursionError/)
   })
 
-  it('of endless recursion is short and costs nothing', async (ctx) => {
+  it('an error of endless recursion is short and costs nothing', async (ctx) => {
     const kernel = await startKernel(ctx)
     const one = await kernel.run('def f(n): return f(n + 1)\nf(0)')
     expect(one.error!.name).toBe('RecursionError')

@@ -99,7 +99,7 @@ describe('a call that is certainly wrong', () => {
     )
   })
 
-  it('by a name that an earlier cell has imported, or assigned', async (ctx) => {
+  it('recognises a wrong call by a name that an earlier cell has imported, or assigned', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
     for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
@@ -203,7 +203,7 @@ describe('a missing await', () => {
     expect(error!.message).toMatch(/await/)
   })
 
-  it('that only shows at run time is a note that names the tool', async (ctx) => {
+  it('a missing await that only shows at run time is a note that names the tool', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { notes, stderr } = await kernel.run(
       'print(mcp_github.forgotten())\nprint(mcp_github.forgotten())',

@@ -55,7 +55,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
   })
 
-  it('that is a long container is wrapped into lines, at any depth, and reads back', async (ctx) => {
+  it('a value that is a long container is wrapped into lines, at any depth, and reads back', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = (value: string) => `import ast\nv = ${value}\nv`
     for (const value of [
@@ -73,7 +73,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
   })
 
-  it('whose repr is huge or raises does no harm', async (ctx) => {
+  it('a value whose repr is huge or raises does no harm', async (ctx) => {
     const kernel = await startKernel(ctx)
     const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
     const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
@@ -99,7 +99,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
 })
 
 describe('figures', () => {
-  it('that are open when the cell ends are shown and closed, also when it fails', async (ctx) => {
+  it('figures that are open when the cell ends are shown and closed, also when it fails', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
@@ -113,7 +113,7 @@ describe('figures', () => {
     expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
   })
 
-  it('have no repr beside their picture, as the last value, displayed, or with their axes', async (ctx) => {
+  it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
@@ -128,7 +128,7 @@ describe('figures', () => {
     })
   })
 
-  it('are not shown twice when the cell shows them itself', async (ctx) => {
+  it('figures are not shown twice when the cell shows them itself', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     const displayed = await kernel.run('figures[1] = Figure()\ndisplay(figures[1])')
@@ -138,7 +138,7 @@ describe('figures', () => {
     expect(displays(value.frames)).toEqual([])
   })
 
-  it('of 20,000 × 20,000 pixels are drawn smaller, never in full', async (ctx) => {
+  it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     await kernel.run('huge = figures[1] = Figure((200, 200))')
@@ -190,7 +190,7 @@ def Config(**given):
     ['pandas', pandas, 'at most 60 rows\n[1000 rows × 3 columns]'],
     ['polars', polars, '20 of many rows\nin NOTHING\n[1000 rows × 3 columns]'],
   ] as const) {
-    it(`of ${library} is a compact table with its shape`, async (ctx) => {
+    it(`a data frame of ${library} is a compact table with its shape`, async (ctx) => {
       const kernel = await startKernel(ctx)
       await kernel.run(code)
       expect((await kernel.run('frame')).value).toEqual({ 'text/plain': table })

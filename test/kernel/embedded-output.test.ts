@@ -14,7 +14,7 @@ async function startEmbedded(): Promise<Driver> {
 }
 
 describe('output to descriptors in the embedded sandbox', () => {
-  it('of 10 MB belongs to its cell, and none of it to the next', async () => {
+  it('10 MB of output to descriptors in the embedded sandbox belong to their cell, and none of it to the next', async () => {
     const kernel = await startEmbedded()
     const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
     // Not with toBe: a difference of megabytes would be printed.
@@ -31,7 +31,7 @@ describe('output to descriptors in the embedded sandbox', () => {
     expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
   })
 
-  it('of 100 MB arrives whole', async () => {
+  it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
     const kernel = await startEmbedded()
     let chars = 0
     const count = (frame: Frame) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 
 describe('values on the failing line', () => {
-  it('are those of its names, shortened', async (ctx) => {
+  it('values on the failing line are those of its names, shortened', async (ctx) => {
     const kernel = await startKernel(ctx)
     const values = async (code: string) => (await kernel.run(code)).error!.values
     expect(await values('items, count = {"x": 3}, 0\nitems["x"] / count')).toBe("items = {'x': 3}, count = 0")
@@ -20,7 +20,7 @@ describe('values on the failing line', () => {
     expect(await values('no_such_name')).toBeUndefined()
   })
 
-  it('are never secrets', async (ctx) => {
+  it('values on the failing line are never secrets', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 api_key = password = AUTH = my_token = cookie = 'SECRET'
@@ -73,14 +73,14 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
       'an object of a caller',
       "class Config:\n    def __init__(self): self.password = 'hunter2'\nconfig = Config()\ndef connect(p): return p.x\nconnect(config.password)",
     ],
-  ])('are never secrets: %s', async ([, code], ctx) => {
+  ])('values on the failing line are never secrets: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { error } = await kernel.run(code!)
     expect(error!.name).toBe('AttributeError')
     expect(error!.values ?? '').not.toContain('hunter2')
   })
 
-  it('are readable when they are no secrets', async (ctx) => {
+  it('values on the failing line are readable when they are no secrets', async (ctx) => {
     const kernel = await startKernel(ctx)
     const values = async (code: string) => (await kernel.run(code)).error!.values
     expect(
@@ -109,7 +109,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values("url = 'postgres://user:hunter2@db/x'\nurl.x")).toBe("url = 'postgres://<hidden>@db/x'")
   })
 
-  it('are those of the failing line, not of another variable of the same name', async (ctx) => {
+  it('values on the failing line are those of the failing line, not of another variable of the same name', async (ctx) => {
     const kernel = await startKernel(ctx)
     const values = async (code: string) => (await kernel.run(code)).error!.values ?? ''
     for (const failing of [
@@ -131,7 +131,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect(await values('wanted = "x"\n[row[wanted] for row in [{"id": 2}]]')).toContain("wanted = 'x'")
   })
 
-  it('of a group are those of the one error in it, and none when there are several', async (ctx) => {
+  it('values shown for an exception group are those of the one error in it, and none when there are several', async (ctx) => {
     const kernel = await startKernel(ctx)
     if ((await kernel.value('import sys; sys.version_info >= (3, 11)')) !== 'True')
       ctx.skip('Python 3.10 has no groups')
@@ -141,7 +141,7 @@ other = ['ghp_SECRET', {'password': 'SECRET'}, b'sk-SECRET']
     expect((await kernel.run(failing('[{"id": 2}, {"id": 3}]'))).error!.values).toBeUndefined()
   })
 
-  it('run no code of the cell', async (ctx) => {
+  it('values on the failing line run no code of the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 ran = []

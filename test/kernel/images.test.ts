@@ -62,7 +62,7 @@ describe('a large image', () => {
   const NOTE =
     'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
 
-  it('that cannot be made smaller is not sent, whatever shows it, and a note says so once', async (ctx) => {
+  it('a large image that cannot be made smaller is not sent, whatever shows it, and a note says so once', async (ctx) => {
     const kernel = await withoutPillow(ctx)
     const huge = png(20_000, 20_000)
     const own = await kernel.run(`display(${shown(huge)})\n${shown(huge)}`)
@@ -77,7 +77,7 @@ describe('a large image', () => {
     expect((await kernel.run('1')).notes).toBeUndefined()
   })
 
-  it('that a model can still take is sent as it is where there is no Pillow', async (ctx) => {
+  it('a large image that a model can still take is sent as it is where there is no Pillow', async (ctx) => {
     const kernel = await withoutPillow(ctx)
     const screenshot = png(1920, 4000)
     const outcome = await called(kernel, { content: [image(screenshot)] })
@@ -122,7 +122,7 @@ describe('a broken image', () => {
     }
   })
 
-  it('of Pillow does not, either', async (ctx) => {
+  it('leaves the plain repr of a broken image of Pillow', async (ctx) => {
     const kernel = await withPillow(ctx)
     const empty = await kernel.run('PIL.Image.new("RGB", (0, 0))')
     expect(empty).toMatchObject({ status: 'ok', value: { 'text/plain': '<image, RGB, 0 × 0 pixels>' } })
@@ -134,7 +134,7 @@ describe('a broken image', () => {
 describe('images inside of a value', () => {
   const small = png(8, 8)
 
-  it('are shown beside its text', async (ctx) => {
+  it('images inside of a value are shown beside its text', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { content: [{ type: 'text', text: 'a shot' }, image(small)] }
     const whole = await called(kernel, result)
@@ -146,7 +146,7 @@ describe('images inside of a value', () => {
     expect(displays(kept.frames)).toEqual([])
   })
 
-  it('come beside structured content, too', async (ctx) => {
+  it('images inside of a value come beside structured content, too', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { structuredContent: { title: 't' }, content: [image(small)] }
     const outcome = await called(kernel, result)
@@ -156,7 +156,7 @@ describe('images inside of a value', () => {
     expect((await called(kernel, result, unpacked)).value).toEqual({ 'text/plain': "('t', 'image/png')" })
   })
 
-  it('are only those that can be shown, and no flood of them', async (ctx) => {
+  it('images inside of a value are only those that can be shown, and no flood of them', async (ctx) => {
     const kernel = await startKernel(ctx)
     const content = [image('PHN2Zy8+', 'image/svg+xml'), image(small), { ...image('AAAA', 'audio/wav'), type: 'audio' }]
     expect(displays((await called(kernel, { content })).frames)).toEqual([

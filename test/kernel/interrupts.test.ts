@@ -74,7 +74,7 @@ describe('an interrupt', () => {
     expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })
   })
 
-  it('that a cell swallows while it waits ends it all the same', async (ctx) => {
+  it('an interrupt that a cell swallows while it waits ends it all the same', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import asyncio
@@ -86,7 +86,7 @@ while True:
     expect(await kernel.value('kept')).toBe('1')
   })
 
-  it('with no cell running does nothing, and never hits the next cell', async (ctx) => {
+  it('an interrupt with no cell running does nothing, and never hits the next cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (let i = 0; i < 50; i += 1) {
       kernel.sandbox.interrupt()
@@ -96,7 +96,7 @@ while True:
     expect(await kernel.value('import time\ntime.sleep(0.05)\n"untouched"')).toBe("'untouched'")
   })
 
-  it('that comes with its run frame hits that cell', async (ctx) => {
+  it('an interrupt that comes with its run frame hits that cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     kernel.sandbox.stdin.cork()
     const run = kernel.run('while True: pass')
@@ -105,7 +105,7 @@ while True:
     expect((await run).status).toBe('interrupted')
   })
 
-  it('in the middle of a frame leaves the frame whole', async (ctx) => {
+  it('an interrupt in the middle of a frame leaves the frame whole', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run(
       `try:\n    r = runtime.capability_summary()\nexcept KeyboardInterrupt: r = 'interrupted'\nr`,

@@ -18,7 +18,7 @@ print('e')`
     expect(order(frames)).toBe('a\n|b\n|c\n|display|d|call|e\n|done')
   })
 
-  it('of subprocesses and descriptors comes in its place', async (ctx) => {
+  it('output of subprocesses and descriptors comes in its place', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import os, subprocess, sys
@@ -80,7 +80,7 @@ os.unlink(path)`
     expect(kernel.badLines).toEqual([])
   })
 
-  it('of 100 MB arrives whole', async (ctx) => {
+  it('output of 100 MB arrives whole', async (ctx) => {
     const kernel = await startKernel(ctx)
     let chars = 0
     let longest = 0
@@ -106,7 +106,7 @@ os.unlink(path)`
     expect(longest).toBeLessThanOrEqual(1 << 20)
   })
 
-  it('of a process that is left behind does not keep the cell from ending', async (ctx) => {
+  it('output of a process that is left behind does not keep the cell from ending', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `import subprocess\np = subprocess.Popen(['sh', '-c', 'while :; do echo noise; done'])\nq = subprocess.Popen(['sleep', '600'])`
     expect((await kernel.run(code)).status).toBe('ok')
@@ -114,7 +114,7 @@ os.unlink(path)`
     expect((await kernel.run('p.kill(); q.kill(); p.wait(); q.wait(); None')).status).toBe('ok')
   })
 
-  it('of threads is whole, and a thread may go on after its cell', async (ctx) => {
+  it('output of threads is whole, and a thread may go on after its cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import threading
@@ -138,7 +138,7 @@ threading.Thread(target=late, daemon=True).start()`
     expect((await kernel.run('go.set(); seen.wait(); None')).stdout).toBe('late\n')
   })
 
-  it('from a finaliser or a signal handler in the midst of a frame neither hangs nor breaks it', async (ctx) => {
+  it('output from a finaliser or a signal handler in the midst of a frame neither hangs nor breaks it', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import gc, signal, sys
@@ -163,7 +163,7 @@ gc.collect(); None`
     expect(kernel.badLines).toEqual([])
   })
 
-  it('at the bottom of the stack is late at worst', async (ctx) => {
+  it('output at the bottom of the stack is late at worst', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 depth = 0
@@ -192,7 +192,7 @@ depth`
     expect(kernel.badLines).toEqual([])
   })
 
-  it('that a signal handler of the cell breaks off leaves the frames whole', async (ctx) => {
+  it('output that a signal handler of the cell breaks off leaves the frames whole', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import signal

@@ -61,7 +61,7 @@ describe('an old token', () => {
   it.each([
     [9 * MINUTE_MS, true],
     [11 * MINUTE_MS, false],
-  ])('of a link lets in after %i ms: %s', (age, expected) => {
+  ])('an old token of a link lets in after %i ms: %s', (age, expected) => {
     let now = 1_000
     const access = new Access('secret', () => now)
     const link = access.newLink()
@@ -73,7 +73,7 @@ describe('an old token', () => {
     [23 * 60 * MINUTE_MS, 'secret', true],
     [25 * 60 * MINUTE_MS, 'secret', false],
     [0, 'another secret', false],
-  ])('of a page lets in after %i ms, when the bridge signs with the %s: %s', (age, secret, expected) => {
+  ])('an old token of a page lets in after %i ms, when the bridge signs with the %s: %s', (age, secret, expected) => {
     const first = new Access('secret', () => 1_000)
     const { cookie, key } = first.redeem(first.newLink())!
     const later = new Access(secret, () => 1_000 + age)

@@ -108,7 +108,7 @@ describe('the bridges of other users', () => {
     return stateDir
   }
 
-  it('are not looked for in a folder that others can write to', async () => {
+  it('the bridges of other users are not looked for in a folder that others can write to', async () => {
     const stateDir = await announced()
     chmodSync(liveFolder(stateDir), 0o777)
     expect(await liveBridges(stateDir)).toEqual([])
@@ -116,14 +116,17 @@ describe('the bridges of other users', () => {
     expect(await liveBridges(stateDir)).toHaveLength(1)
   })
 
-  it.runIf(process.getuid?.() === 0)('are not attached to: a socket of another user (needs root)', async () => {
-    const stateDir = await announced()
-    const [found] = await liveBridges(stateDir)
-    chownSync(found!.socket, 65_534, 65_534)
-    expect(await liveBridges(stateDir)).toEqual([])
-  })
+  it.runIf(process.getuid?.() === 0)(
+    'the bridges of other users are not attached to: a socket of another user (needs root)',
+    async () => {
+      const stateDir = await announced()
+      const [found] = await liveBridges(stateDir)
+      chownSync(found!.socket, 65_534, 65_534)
+      expect(await liveBridges(stateDir)).toEqual([])
+    },
+  )
 
-  it('are not registered beside: a bridge refuses such a folder, and runs on', async () => {
+  it('the bridges of other users are not registered beside: a bridge refuses such a folder, and runs on', async () => {
     const { home } = await openObserved()
     const folder = liveFolder(path.join(home, 'MCPs'))
     await rm(folder, { recursive: true, force: true })

@@ -41,7 +41,7 @@ describe('a server with client credentials', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('without a scope that a call needs says where to add it', async () => {
+  it('a server with client credentials without a scope that a call needs says where to add it', async () => {
     const server = await protectedServer()
     server.twist.neededScope = 'reports:write'
     await expect(echo(bridge(server))).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('a server with client credentials', () => {
     expect(server.counts.client).toBe(2)
   })
 
-  it('with a wrong secret says what to correct, and not what it was, though the server repeats it', async () => {
+  it('reports a wrong client secret with what to correct, and never shows it, though the server repeats it', async () => {
     const server = await protectedServer()
     const warn = vi.spyOn(console, 'warn')
     onTestFinished(() => warn.mockRestore())
@@ -105,14 +105,14 @@ describe('a server with client credentials', () => {
     expect(other.counts.client).toBeGreaterThan(0)
   })
 
-  it('with another issuer than the one it is registered with does not get the secret', async () => {
+  it('sends no client secret to another issuer than the one that it is registered with', async () => {
     const server = await protectedServer()
     const failure = await failureOf(bridge(server, { issuer: 'https://auth.example' }))
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(server.counts.client).toBe(0)
   })
 
-  it('whose authorization server is not there says so', async () => {
+  it('a server with client credentials whose authorization server is not there says so', async () => {
     const server = await protectedServer()
     server.twist.authorizationServer = 'http://127.0.0.1:1'
     const failure = await failureOf(bridge(server, { issuer: 'http://127.0.0.1:1' }))

@@ -18,7 +18,7 @@ async function temporaryFile(): Promise<string> {
 const named = (name: string) => ({ ...raw('good'), name })
 
 describe('idle servers', () => {
-  it('are stopped, and started again on the next use', async () => {
+  it('idle servers are stopped, and started again on the next use', async () => {
     const upstreams = open([raw('good')], { idleMs: 100 })
     const first = textOf(await upstreams.callTool('good', 'pid', {}))
     await until(() => upstreams.state('good') === 'not-started')
@@ -26,7 +26,7 @@ describe('idle servers', () => {
     expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
   })
 
-  it('with a call in flight are not idle', async () => {
+  it('servers with a call in flight are not idle', async () => {
     const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
     await upstreams.callTool('slow', 'progress', {})
     const abort = new AbortController()
@@ -175,7 +175,7 @@ describe('what a server may ask for', () => {
 })
 
 describe('tools that run as tasks', () => {
-  it('are started, waited for and fetched, whether their list was read or not', async () => {
+  it('tools that run as tasks are started, waited for and fetched, whether their list was read or not', async () => {
     const upstreams = open([raw('tasks', await temporaryFile())])
     expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
     expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
@@ -189,7 +189,7 @@ describe('tools that run as tasks', () => {
     })
   })
 
-  it('are cancelled at the server when the call is', async () => {
+  it('tools that run as tasks are cancelled at the server when the call is', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('tasks', file)])
     await upstreams.listTools('tasks')

@@ -38,7 +38,7 @@ const bridge = (server: Protected, file: string) =>
 const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })
 
 describe('a server that wants OAuth', () => {
-  it('without a login, says what to run, and registers nothing', async () => {
+  it('a server that wants OAuth without a login, says what to run, and registers nothing', async () => {
     const server = await protectedServer()
     const failure = await echo(bridge(server, await tokenFile())).catch((reason: unknown) => reason)
     expect(failure).toMatchObject({
@@ -177,7 +177,7 @@ describe('a login', () => {
     expect(page).toContain('refused')
   })
 
-  it('with an address pasted that is not the answer names the command to run again', async () => {
+  it('a login with an address pasted that is not the answer names the command to run again', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const outcome = logIn(server, file, {
       showPage: () => {},
@@ -227,7 +227,7 @@ describe('a login', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
   })
 
-  it('at a server that is not there says so', async () => {
+  it('a login at a server that is not there says so', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
   })
@@ -270,7 +270,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
   })
 
-  it('that different tools lack is asked for in one login, whatever is in it', async () => {
+  it('a scope that different tools lack is asked for in one login, whatever is in it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -370,7 +370,7 @@ describe('a client that was registered by hand', () => {
     expect(server.asked).toMatchObject([{ redirectUri }])
   })
 
-  it('with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+  it('a client that was registered by hand with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
     for (const [redirectUri, seen] of [
       ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
       ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
@@ -416,7 +416,7 @@ describe('a client that was registered by hand', () => {
     expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
   })
 
-  it('that is not known is refused, and its secret is in nothing that is said', async () => {
+  it('an unknown client that was registered by hand is refused, and its secret is in nothing that is said', async () => {
     const wrong = 'wrong-secret-of-the-client'
     const said: unknown[] = []
     const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
@@ -467,7 +467,7 @@ describe('a document that describes us', () => {
     expect(server.counts).toMatchObject({ register: 1 })
   })
 
-  it('that has another address by now, or none, is no client any more', async () => {
+  it('a document that describes us and has another address by now, or none, is no client any more', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.documents = true
     for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
@@ -520,16 +520,19 @@ describe('a server that knows the older transport only', () => {
 })
 
 describe('the token file', () => {
-  it.each(['null', '5', '[]', '"x"'])('that holds %s is damaged, which is said, and stays as it is', async (text) => {
-    const file = await tokenFile()
-    const store = createTokenStore(file)
-    await store.update('https://s.example/mcp', () => {})
-    await writeFile(file, text)
-    const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
-    await expect(store.read('https://s.example/mcp')).rejects.toMatchObject(damaged)
-    await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject(damaged)
-    expect(await readFile(file, 'utf8')).toBe(text)
-  })
+  it.each(['null', '5', '[]', '"x"'])(
+    'the token file that holds %s is damaged, which is said, and stays as it is',
+    async (text) => {
+      const file = await tokenFile()
+      const store = createTokenStore(file)
+      await store.update('https://s.example/mcp', () => {})
+      await writeFile(file, text)
+      const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
+      await expect(store.read('https://s.example/mcp')).rejects.toMatchObject(damaged)
+      await expect(store.update('https://s.example/mcp', () => {})).rejects.toMatchObject(damaged)
+      expect(await readFile(file, 'utf8')).toBe(text)
+    },
+  )
 
   it.each([
     null,
@@ -539,25 +542,28 @@ describe('the token file', () => {
     { byIssuer: { a: 5 } },
     { byIssuer: { a: { tokens: {} } } },
     { sealed: 5 },
-  ])('with %j for one server has no sign-in there, says so once, and keeps those of others', async (entry) => {
-    const file = await tokenFile()
-    const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
-    const lines: string[] = []
-    const store = createTokenStore(
-      file,
-      undefined,
-      createLog('info', (line) => void lines.push(line)),
-    )
-    await store.update(url, () => {})
-    const [key] = Object.keys(JSON.parse(await readFile(file, 'utf8')))
-    await store.update(other, (grants) => (grants.missingScope = 'kept'))
-    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
-    for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
-    expect(lines).toEqual([expect.stringContaining('sign in to the server again')])
-    await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
-    expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
-    expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
-  })
+  ])(
+    'the token file with %j for one server has no sign-in there, says so once, and keeps those of others',
+    async (entry) => {
+      const file = await tokenFile()
+      const [url, other] = ['https://s.example/mcp', 'https://other.example/mcp']
+      const lines: string[] = []
+      const store = createTokenStore(
+        file,
+        undefined,
+        createLog('info', (line) => void lines.push(line)),
+      )
+      await store.update(url, () => {})
+      const [key] = Object.keys(JSON.parse(await readFile(file, 'utf8')))
+      await store.update(other, (grants) => (grants.missingScope = 'kept'))
+      await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), [key!]: entry }))
+      for (let i = 0; i < 2; i += 1) expect(await store.read(url)).toEqual({ byIssuer: {} })
+      expect(lines).toEqual([expect.stringContaining('sign in to the server again')])
+      await store.update(url, (grants) => (grants.byIssuer['https://a.example'] = { port: 1 }))
+      expect((await store.read(url)).byIssuer).toEqual({ 'https://a.example': { port: 1 } })
+      expect(await store.read(other)).toMatchObject({ missingScope: 'kept' })
+    },
+  )
 
   it('survives many writers at once', async () => {
     const file = await tokenFile()

@@ -32,6 +32,22 @@ it('a server without the capability is not asked, and has none', async () => {
   await expect(upstreams.getPrompt('docs', { name: 'echo', arguments: {} })).rejects.toThrow(/has no prompts/)
 })
 
+it('skills of a server that says so are among its resources, each once, and their list is no reason to fail', async () => {
+  const mimeType = 'text/markdown'
+  expect(await open([server('skills')]).listResources('docs')).toEqual([
+    {
+      uri: 'skill://refunds/SKILL.md',
+      name: 'refunds',
+      description: 'Gives customers their money back',
+      mimeType,
+      skill: true,
+    },
+    { uri: 'skill://invoices/SKILL.md', name: 'invoices', description: 'Writes an invoice', mimeType, skill: true },
+    { uri: 'own://many', name: 'many' },
+  ])
+  expect(await open([server('noskills')]).listResources('docs')).toEqual([{ uri: 'own://many', name: 'many' }])
+})
+
 it('a list that fails says so, and one without an end is cut', async () => {
   await expect(open([server('broken')]).listResources('docs')).rejects.toMatchObject({
     code: 'TOOL_FAILED',

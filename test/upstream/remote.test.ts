@@ -196,7 +196,7 @@ describe('requests', () => {
     expect(outcome).not.toBe('ERR_UPSTREAM_ADDRESS_REFUSED')
   })
 
-  it('go through the proxy that the environment names', async () => {
+  it('requests go through the proxy that the environment names', async () => {
     const server = await rawRemote()
     const seen: string[] = []
     const proxy = await listen((request, response) => {
@@ -515,7 +515,7 @@ describe('a dead server', () => {
     expect(textOf(await echo(upstreams, 'back'))).toBe('back')
   }, 60_000)
 
-  it('that asks for time is left alone for that time, and says so', async () => {
+  it('a dead server that asks for time is left alone for that time, and says so', async () => {
     let busy = true
     const server = await rawRemote(({ id, response }) => {
       if (busy) response.writeHead(429, { 'retry-after': '30' }).end()

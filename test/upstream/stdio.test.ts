@@ -147,7 +147,7 @@ describe('what servers write', () => {
     expect(textOf(await upstreams.callTool('garbage', 'echo', { text }))).toBe(text)
   })
 
-  it('a bad schema costs nothing but itself', async () => {
+  it('an invalid schema makes only its own tool unusable', async () => {
     const upstreams = open([raw('bad-schemas')])
     const tools = await upstreams.listTools('bad-schemas')
     expect(tools.map((tool) => tool.name)).toEqual(['good', 'no-schema', 'no-type', 'nonsense'])

@@ -86,7 +86,7 @@ describe('a call that becomes a task', () => {
       { status: 'cancelled', statusMessage: 'shut down' },
       /the task was cancelled: shut down/,
     ],
-  ])('that %s says why', async (_what, state, message) => {
+  ])('a call that becomes a task that %s says why', async (_what, state, message) => {
     const server = await taskServer(() => [working, state])
     await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -95,7 +95,7 @@ describe('a call that becomes a task', () => {
   })
 
   it.each([[{ status: 'completed' }], [{ status: 7 }], [{ status: 'completed', result: 'text' }]])(
-    'and then %j is an error of the server, which is told to stop',
+    'a call that becomes a task and then %j is an error of the server, which is told to stop',
     async (state) => {
       const server = await taskServer(() => [state])
       await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({ code: 'UPSTREAM_PROTOCOL' })
@@ -134,7 +134,7 @@ describe('a call that becomes a task', () => {
     expect(asked).toEqual(['Who?', 'Where?'])
   })
 
-  it('that asks for what nobody answers ends', async () => {
+  it('a call that becomes a task that asks for what nobody answers ends', async () => {
     const inputRequests = { a: { method: 'sampling/createMessage', params: {} } }
     const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
     await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({

@@ -135,7 +135,7 @@ describe('what the sandbox sends without end', () => {
     )
   })
 
-  it('in a union the branch of the right type says what is wrong', () => {
+  it('says of a union what is wrong in the branch of the right type', () => {
     const union = { anyOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'integer' }] }
     expect(violation({ a: 1 }, union, {}, 'v')).toBe("v['a'] must be str, not 1")
   })

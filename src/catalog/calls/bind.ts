@@ -4,6 +4,7 @@ import { BridgeError } from '../../errors.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
 import { foldName } from '../../text/python-name.ts'
+import { firstOf } from '../../text/first-of.ts'
 import type { Parameter, Signature } from '../signature/signature.ts'
 import { toolLine } from './tool-doc.ts'
 import { violation } from '../signature/violation.ts'
@@ -116,6 +117,5 @@ export function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeE
 }
 
 function listed(tool: CatalogTool, problems: readonly string[]): string {
-  const more = problems.length - MAX_PROBLEMS
-  return `${tool.alias}: ${problems.slice(0, MAX_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  return `${tool.alias}: ${firstOf(problems, MAX_PROBLEMS, '; ')}`
 }

@@ -6,7 +6,7 @@ import { pythonString } from '../signature/python-literal.ts'
 import { parametersText, type SignatureLimits } from '../signature/signature.ts'
 import { firstSentence, oneLine } from '../../text/one-line.ts'
 
-export type OfferingKind = 'resource' | 'resource template' | 'prompt'
+export type OfferingKind = 'resource' | 'resource template' | 'skill' | 'prompt'
 
 /** What a server offers beside tools; a list that is missing could not be read. */
 export interface Offerings {
@@ -61,11 +61,13 @@ export class CatalogOffering extends CatalogTool {
 /** The entries of a list that are of use, with no more of each than is needed. */
 export function keptResources(resources: readonly UpstreamResource[]): UpstreamResource[] {
   const usable = resources.filter(({ uri, uriTemplate }) => fits(uri ?? uriTemplate, URI_LIMIT))
-  // A template stands for many resources.
-  const ordered = [...usable.filter(({ uri }) => uri === undefined), ...usable.filter(({ uri }) => uri !== undefined)]
-  return ordered.slice(0, MAX_RESOURCES).map(({ uri, uriTemplate, name, title, description }) => ({
+  // A template stands for many resources, and a skill says how the tools are used.
+  const rank = ({ uri, skill }: UpstreamResource): number => (skill === true ? 0 : uri === undefined ? 1 : 2)
+  const ordered = usable.toSorted((a, b) => rank(a) - rank(b))
+  return ordered.slice(0, MAX_RESOURCES).map(({ uri, uriTemplate, name, title, description, skill }) => ({
     ...(uri === undefined ? { uriTemplate: uriTemplate! } : { uri }),
     ...texts({ name, title, description }),
+    ...(skill === true && { skill }),
   }))
 }
 
@@ -84,7 +86,7 @@ export function keptPrompts(prompts: readonly UpstreamPrompt[]): UpstreamPrompt[
 export function catalogOfferings(server: string, alias: string, { resources, prompts }: Offerings): CatalogOffering[] {
   return [
     ...(resources ?? []).map((entry) => {
-      const kind = entry.uri === undefined ? 'resource template' : 'resource'
+      const kind = entry.skill === true ? 'skill' : entry.uri === undefined ? 'resource template' : 'resource'
       return new CatalogOffering(server, alias, kind, entry as UpstreamResource & UpstreamPrompt)
     }),
     ...(prompts ?? []).map((entry) => new CatalogOffering(server, alias, 'prompt', entry)),

@@ -8,13 +8,9 @@ import { entriesOf, inHome, inProject } from './reader.ts'
 
 /** `mcpServers` of a document, with the file's own `description` for servers that have none. */
 function entries(document: ConfigObject): NamedEntry[] | undefined {
-  const description = valueAt(document, 'description')
   // A TOML file has its tables in the spelling of TOML.
   const table = valueAt(document, 'mcpServers') ?? valueAt(document, 'mcp_servers')
-  return entriesOf(table, OWN_SYNTAX, (raw) => ({
-    ...raw,
-    description: raw['description'] ?? description,
-  }))
+  return entriesOf(table, OWN_SYNTAX, undefined, valueAt(document, 'description'))
 }
 
 const shared = { format: 'jsonc', entries, dedicated: true } as const

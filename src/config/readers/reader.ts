@@ -45,18 +45,23 @@ export interface Reader {
   dedicated?: boolean
 }
 
-/** The entries of a table of servers: their placeholders translated from `syntax`, their fields mapped by `map`. */
+/**
+ * The entries of a table of servers: their placeholders translated from `syntax`, their fields mapped by `map`.
+ * @param described the file's own description, for servers that have none
+ */
 export function entriesOf(
   table: unknown,
   syntax: PlaceholderSyntax,
-  map: (raw: ConfigObject, name: string) => ServerEntry = (raw) => raw,
+  map?: (raw: ConfigObject, name: string) => ServerEntry,
+  described?: unknown,
 ): NamedEntry[] | undefined {
   if (!isRecord(table)) return undefined
   return Object.entries(table).map(([name, raw]) => {
     if (!isRecord(raw)) return { name, entry: undefined }
-    const translated = translate(raw, syntax)
     // A description is prose: nothing in it is a placeholder.
-    return { name, entry: map(isRecord(translated) ? { ...translated, description: raw['description'] } : raw, name) }
+    const { description, ...fields } = raw
+    const entry = { ...translate(fields, syntax), description: description ?? described }
+    return { name, entry: map ? map(entry, name) : entry }
   })
 }
 

@@ -317,11 +317,11 @@ describe('readers', () => {
     expect(Object.keys(found)).toEqual(Object.keys(expected))
   })
 
-  it('are all tested on a file', () => {
+  it('readers are all tested on a file', () => {
     expect(new Set(CASES.map(([client]) => client))).toEqual(new Set(SOURCE_NAMES))
   })
 
-  it('find the local scope of Claude Code on Windows, whichever slash is written', async () => {
+  it('readers find the local scope of Claude Code on Windows, whichever slash is written', async () => {
     expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual([
       'win',
       'sentry',
@@ -336,7 +336,7 @@ describe('readers', () => {
     ])
   })
 
-  it('find a server called "servers" in the older shape of OpenCode', () => {
+  it('readers find a server called "servers" in the older shape of OpenCode', () => {
     const document = { mcp: { servers: { type: 'local', command: ['x'] } } }
     expect(
       readerOf('opencode')
@@ -345,7 +345,7 @@ describe('readers', () => {
     ).toEqual(['servers'])
   })
 
-  it('find the servers of early versions of VS Code', () => {
+  it('readers find the servers of early versions of VS Code', () => {
     const document = { 'editor.fontSize': 12, mcp: { servers: { a: { command: 'x' } } } }
     expect(
       readerOf('vscode')
@@ -354,7 +354,7 @@ describe('readers', () => {
     ).toEqual(['a'])
   })
 
-  it('leave out what Gemini CLI does not allow', () => {
+  it('readers leave out what Gemini CLI does not allow', () => {
     const document = { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'x' }, b: { command: 'y' } } }
     const entries = readerOf('gemini-cli').entries(document, linux) ?? []
     expect(entries.map(({ name, entry }) => [name, entry?.disabled])).toEqual([
@@ -363,7 +363,7 @@ describe('readers', () => {
     ])
   })
 
-  it('take any document at all', () => {
+  it('readers take any document at all', () => {
     const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', 'oauth', '__proto__']
     const tables = ['context_servers', 'extensions', 'mcp_servers', 'amp.mcpServers']
     const { document } = fc.letrec<{ any: unknown; document: Record<string, unknown> }>((tie) => ({
@@ -507,11 +507,11 @@ describe('places', () => {
       .filter(({ scope }) => scope === 'user')
       .map(({ path }) => path)
 
-  it.each(Object.entries(USER))('of the user, for %s', (client, expected) => {
+  it.each(Object.entries(USER))('reads the places of the user for %s', (client, expected) => {
     expect([linux, mac, windows].map((place) => userFiles(client, place))).toEqual(expected)
   })
 
-  it('of the user, for cline', () => {
+  it('reads the places of the user for cline', () => {
     const tail = 'User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json'
     expect(userFiles('cline', linux)).toContain(`/home/ann/.config/Code/${tail}`)
     expect(userFiles('cline', mac)).toContain(`/Users/ann/Library/Application Support/Cursor/${tail}`)
@@ -530,11 +530,11 @@ describe('places', () => {
     ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'gemini-cli', '/x'],
     ['XDG_CONFIG_HOME', 'zed', '/x/zed/settings.json'],
     ['XDG_CONFIG_HOME', 'claude-desktop', '/x/Claude/claude_desktop_config.json'],
-  ])('where %s says, for %s', (variable, client, expected) => {
+  ])('reads the place that %s names, for %s', (variable, client, expected) => {
     expect(userFiles(client, { ...linux, env: { [variable]: '/x' } })).toContain(expected)
   })
 
-  it('of a project are all in the current directory', () => {
+  it('looks for places of a project in the current directory only', () => {
     const files = READERS.flatMap((reader) => reader.locations(linux)).filter(({ scope }) => scope === 'project')
     expect(files.map(({ path }) => path.slice('/home/ann/app/'.length))).toEqual([
       '.mcp.json',
@@ -563,16 +563,16 @@ describe('places', () => {
 describe('chosenReaders', () => {
   const names = (...sources: string[]): string[] => chosenReaders(sources).map(({ client }) => client)
 
-  it('are all of them unless something is said', () => {
+  it('chooses all readers unless something is said', () => {
     expect(names()).toEqual(SOURCE_NAMES)
     expect(names('all')).toEqual(SOURCE_NAMES)
   })
 
-  it('are those named, in order of precedence', () => {
+  it('chooses the readers named, in order of precedence', () => {
     expect(names('cursor', 'mcps')).toEqual(['mcps', 'cursor'])
   })
 
-  it('are all but those left out', () => {
+  it('chooses all readers but those left out', () => {
     expect(names('-cursor')).toEqual(SOURCE_NAMES.filter((name) => name !== 'cursor'))
     expect(names('mcps', 'all', '-zed')).toEqual(SOURCE_NAMES.filter((name) => name !== 'zed'))
     expect(names('mcps', 'cursor', '-cursor')).toEqual(['mcps'])

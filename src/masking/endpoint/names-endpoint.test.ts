@@ -55,7 +55,7 @@ const masker = (url: string, timeoutMs?: number) =>
   createMaskers(['email'], [], createNameFinder(url, timeoutMs))!.of({})
 
 describe('names', () => {
-  it('become tokens that stay the same and are put back, behind characters of any size', async () => {
+  it('names become tokens that stay the same and are put back, behind characters of any size', async () => {
     const { url, asked } = await endpoint(finds('Alice Smith', '𠮷田'))
     const one = masker(url)
     const texts = ['😀 by Alice Smith', '𝒳 and 𠮷田; Alice Smith <alice@x.example>']
@@ -68,7 +68,7 @@ describe('names', () => {
     expect(asked[0]).toMatchObject({ language: 'en', entities: ['PERSON', 'LOCATION'] })
   })
 
-  it('are looked for in texts without the values that are masked already, each text once, and in no others', async () => {
+  it('names are looked for in texts without the values that are masked already, each text once, and in no others', async () => {
     const { url, asked } = await endpoint(finds())
     await masker(url).masked((mask) => [
       mask('to alice@x.example'),
@@ -81,7 +81,7 @@ describe('names', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('are looked for in another language, for other kinds and with credentials when the address says so', async () => {
+  it('names are looked for in another language, for other kinds and with credentials when the address says so', async () => {
     const headers: unknown[] = []
     const { url, asked } = await endpoint((response, { text }, { headers: { authorization }, url: path }) => {
       headers.push([path, authorization])
@@ -93,7 +93,7 @@ describe('names', () => {
     expect(headers).toEqual([['/presidio/analyze', `Basic ${Buffer.from('me:pw').toString('base64')}`]])
   })
 
-  it('are found in a text of many requests, none of which cuts a word', async () => {
+  it('names are found in a text of many requests, none of which cuts a word', async () => {
     const { url, asked } = await endpoint((response, { text }) => {
       const places = [...text.matchAll(/Alice Smith/g)].map(({ index }) => index)
       json(
@@ -106,7 +106,7 @@ describe('names', () => {
     expect(asked.length).toBeGreaterThan(2)
   })
 
-  it('are found in a text that holds another one, which is masked by itself', async () => {
+  it('names are found in a text that holds another one, which is masked by itself', async () => {
     const { url } = await endpoint(finds('Alice Smith'))
     const nested = await masker(url).masked((mask) =>
       mask(`Alice Smith as ${mask('x-Alice Smith').replace(' ', '%20')}`),
@@ -114,7 +114,7 @@ describe('names', () => {
     expect(nested).toBe('[PERSON_1] as x-[PERSON_1]')
   })
 
-  it('are not let through in a text that is another one each time', async () => {
+  it('names are not let through in a text that is another one each time', async () => {
     const { url } = await endpoint(finds('Alice Smith'))
     let count = 0
     await expect(masker(url).masked((mask) => mask(`${(count += 1)} Alice Smith`))).rejects.toMatchObject({

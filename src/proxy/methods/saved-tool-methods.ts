@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Detail, ToolDoc } from '../../catalog/calls/tool-doc.ts'
 import { oneLine } from '../../text/one-line.ts'
+import { firstOf } from '../../text/first-of.ts'
 import type { LoadableTools } from '../../state/loadable-tools.ts'
 import { savedToolLine, type SavedTool } from '../../state/saved-tool.ts'
 import { type BrokenTool, parseSavedTool } from '../../state/saved-tool-store.ts'
@@ -65,10 +66,11 @@ const MAX_PROBLEM_CHARS = 200
 const MAX_NAMED = 5
 
 function brokenNote(broken: BrokenTool[]): string {
-  const names = broken.slice(0, MAX_NAMED).map((tool) => tool.name)
-  const more = broken.length - names.length
-  const all = names.join(', ') + (more > 0 ? ` and ${more} more` : '')
-  return `Not searched, because they cannot be loaded: ${all} (saved tools). See print(runtime.list_saved_tools())`
+  const names = firstOf(
+    broken.map((tool) => tool.name),
+    MAX_NAMED,
+  )
+  return `Not searched, because they cannot be loaded: ${names} (saved tools). See print(runtime.list_saved_tools())`
 }
 
 /** What a cell is told of a saved tool. */

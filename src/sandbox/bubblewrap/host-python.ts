@@ -4,6 +4,7 @@ import path from 'node:path'
 import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
 import { findPrograms } from '../../process/find-program.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 export interface HostPython {
   executable: string
@@ -63,7 +64,7 @@ export async function findHostPythons(asUser: readonly string[]): Promise<HostPy
     const answer = code === 0 ? parseAnswer(stdout) : undefined
     if (!answer)
       reasons.push(
-        `${candidate} fails to run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr)})`,
+        `${candidate} fails to run${asUser.length > 0 ? ' as an unprivileged user' : ''} (${lastLine(stderr) ?? 'no output'})`,
       )
     else if (answer.version[0] !== 3 || answer.version[1] < 10)
       reasons.push(`${candidate} is Python ${answer.version.join('.')}, 3.10 is needed`)
@@ -119,8 +120,4 @@ function parseAnswer(json: string): Answer | undefined {
   } catch {
     return undefined
   }
-}
-
-function lastLine(text: string): string {
-  return text.split('\n').at(-1) ?? ''
 }

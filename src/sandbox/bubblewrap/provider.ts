@@ -8,6 +8,7 @@ import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { findPrograms } from '../../process/find-program.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
@@ -42,8 +43,7 @@ export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
   readonly #options: BubblewrapOptions
   readonly #compiled: CompiledKernels
-  readonly #listeners = new Set<(message: string) => void>()
-  #found: Promise<Found> | undefined
+  readonly #system = new SharedPreparation((onProgress) => this.#findSystem(onProgress))
 
   constructor(options: BubblewrapOptions) {
     this.#options = options
@@ -52,13 +52,16 @@ export class BubblewrapProvider implements Provider {
 
   /** @throws BridgeError SANDBOX_ENGINE_MISSING when bubblewrap cannot be used here */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
-    await this.#find(onProgress)
+    await this.#system.get(onProgress)
   }
 
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ bubblewrap, system, python, folders }, kernel] = await Promise.all([this.#find(), loadNativeKernel()])
+    const [{ bubblewrap, system, python, folders }, kernel] = await Promise.all([
+      this.#system.get(),
+      loadNativeKernel(),
+    ])
     const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
       runInside(bubblewrap, system, args, input),
     )
@@ -89,17 +92,6 @@ export class BubblewrapProvider implements Provider {
       bell: true,
       explain,
     })
-  }
-
-  #find(onProgress?: (message: string) => void): Promise<Found> {
-    if (onProgress) this.#listeners.add(onProgress)
-    this.#found ??= this.#findSystem((message) => {
-      for (const listener of this.#listeners) listener(message)
-    }).catch((error: unknown) => {
-      this.#found = undefined
-      throw error
-    })
-    return this.#found.finally(() => onProgress && this.#listeners.delete(onProgress))
   }
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {

@@ -5,6 +5,7 @@ import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import { runCommand } from '../../process/run-command.ts'
 import { probeEngine } from './probe-engine.ts'
 import type { EngineName } from './probe-engine.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 export const IMAGE_VARIANTS = ['slim', 'data'] as const
 export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
@@ -39,7 +40,7 @@ export async function buildImage(
     ...(options.onLine && { onLine: options.onLine }),
   })
   if (code === 0) return { engine, image }
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'no reason given'
+  const reason = lastLine(stderr) ?? 'no reason given'
   throw new BridgeError('SANDBOX_IMAGE_MISSING', `${engine} could not build ${image}: ${reason}`, {
     hint: 'The build needs a registry for the base image, and a package index for `data`. images/from-debian.sh needs neither.',
   })

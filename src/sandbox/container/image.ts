@@ -2,6 +2,7 @@
 import { BridgeError } from '../../errors.ts'
 import { runCommand } from '../../process/run-command.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 export interface Image {
   /** Containers are made from the id, so that a tag that moves does not change a running bridge. */
@@ -17,8 +18,6 @@ interface Inspected {
 }
 
 const PULL_TIMEOUT_MS = 30 * 60_000
-
-const lastLine = (text: string): string | undefined => text.split('\n').findLast((line) => line.trim() !== '')
 
 /** Registries that were out of reach a moment ago: the next engine would wait as long to find out the same. */
 const OFFLINE_MS = 30_000

@@ -2,6 +2,7 @@
 import { runCommand } from '../../process/run-command.ts'
 import type { CommandResult } from '../../process/run-command.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 export type EngineName = 'podman' | 'docker'
 
@@ -92,7 +93,7 @@ function describe({ command, dialect, version, rootless, enforcesLimits, enforce
 }
 
 function unusable(command: EngineName, stderr: string): EngineProbe {
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'no output'
+  const reason = lastLine(stderr) ?? 'no output'
   if (/permission denied/i.test(stderr) && /socket|daemon|connect/i.test(stderr)) {
     return {
       verdict: `${command} is running, but this user has no permission for its socket; add the user to its group or use rootless podman`,

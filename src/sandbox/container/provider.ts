@@ -5,6 +5,7 @@ import { BridgeError } from '../../errors.ts'
 import { CompiledKernels } from '../compiled-kernel.ts'
 import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import { runCommand } from '../../process/run-command.ts'
@@ -14,12 +15,12 @@ import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
-import { containerPid } from './container-pid.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
 import type { Engine, EngineName } from './probe-engine.ts'
 import { runArguments } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
+import { readFile } from 'node:fs/promises'
 
 /** Settings of all containers of a bridge; what they mean is in docs/configuration.md. */
 export interface ContainerOptions {
@@ -47,8 +48,7 @@ interface Prepared {
 export class ContainerProvider implements Provider {
   readonly name: EngineName
   readonly #options: ContainerOptions
-  #prepared: Promise<Prepared> | undefined
-  readonly #listeners = new Set<(message: string) => void>()
+  readonly #prepared = new SharedPreparation((onProgress) => this.#findEngineAndImage(onProgress))
   readonly #compiled: CompiledKernels
 
   /** @throws BridgeError CONFIG_INVALID for a user that is root */
@@ -72,13 +72,13 @@ export class ContainerProvider implements Provider {
    * @throws BridgeError SANDBOX_ENGINE_MISSING, SANDBOX_IMAGE_MISSING
    */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
-    await this.#prepare(onProgress)
+    await this.#prepared.get(onProgress)
   }
 
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [prepared, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
+    const [prepared, kernel] = await Promise.all([this.#prepared.get(), loadNativeKernel()])
     const { engine, image } = prepared
     const { memoryBytes } = limits
     const compiled = await this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
@@ -126,18 +126,6 @@ export class ContainerProvider implements Provider {
     })
   }
 
-  #prepare(onProgress?: (message: string) => void): Promise<Prepared> {
-    if (onProgress) this.#listeners.add(onProgress)
-    this.#prepared ??= this.#findEngineAndImage((message) => {
-      for (const listener of this.#listeners) listener(message)
-    }).catch((error: unknown) => {
-      // What was wrong may be put right while the bridge runs: look again at the next need.
-      this.#prepared = undefined
-      throw error
-    })
-    return this.#prepared.finally(() => onProgress && this.#listeners.delete(onProgress))
-  }
-
   async #findEngineAndImage(onProgress: (message: string) => void): Promise<Prepared> {
     let { engine, verdict, stoppedMachine } = await probeEngine(this.name)
     if (stoppedMachine) {
@@ -176,7 +164,7 @@ export class ContainerProvider implements Provider {
 
   /** The image or the engine may have changed since it was looked at: look again, at the next start at the latest. */
   async #explainEngine({ spoke, stderr }: ProcessEnd, command: EngineName): Promise<Explained> {
-    this.#prepared = undefined
+    this.#prepared.forget()
     if (spoke) return { reason: 'engine-gone', detail: stderr }
     const { engine, verdict } = await probeEngine(this.name)
     if (!engine) return { reason: 'engine-gone', detail: `${verdict}.` }
@@ -186,4 +174,15 @@ export class ContainerProvider implements Provider {
     const what = refused === undefined ? 'create a container' : `create a container with MCP_BRIDGE_CPUS=${cpus}`
     return { reason: 'failed-to-start', detail: `${command} could not ${what}: ${refused ?? stderr}` }
   }
+}
+
+/** The first process of a container, as this machine numbers it. Undefined where the engine numbers processes of another machine, such as its own virtual one. */
+async function containerPid(engine: string, name: string): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined
+  const format = '{{.State.Pid}} {{.Id}}'
+  const { code, stdout } = await runCommand(engine, ['inspect', '--format', format, name], { timeoutMs: 10_000 })
+  const [, pid, id] = /^([1-9]\d*) ([0-9a-f]{12,})/.exec(stdout) ?? []
+  if (code !== 0 || pid === undefined || id === undefined) return undefined
+  const groups = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')
+  return groups.includes(id) ? Number(pid) : undefined
 }

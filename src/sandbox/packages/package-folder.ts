@@ -8,6 +8,7 @@ import { letOthersThrough } from '../let-others-through.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { needsNoInstaller, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
 import { isPureWheel, type PackageFile } from './wheel.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 /** Where native sandboxes find it; the partner of the path in python/sandbox_init.py. */
 export const PACKAGES_TARGET = '/opt/site-packages'
@@ -100,7 +101,7 @@ async function install(requested: RequestedPackages, folder: string, { python, t
     const words = [...options, ...forImage, '--target', folder, '--', ...files, ...requested.requirements]
     const { code, stderr } = await runCommand(python, words, { timeoutMs: INSTALL_TIMEOUT_MS })
     if (code === 0) return
-    const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'pip gave no reason'
+    const reason = lastLine(stderr) ?? 'pip gave no reason'
     throw new BridgeError(
       'SANDBOX_START_FAILED',
       `The packages of MCP_BRIDGE_PACKAGES cannot be installed: ${reason}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeWheel, makeZip } from '../../../test/support/make-wheel.ts'
 import { isPureWheel, unpackWheel } from './wheel.ts'
-import { readZip } from './zip.ts'
+import { readZip } from '../../storage/zip-archive.ts'
 
 const unpack = (options?: Parameters<typeof makeWheel>[0]) => {
   return unpackWheel(makeWheel(options).data).map((file) => file.path)

@@ -1,7 +1,7 @@
 // Unpacks a wheel: checks every file against the wheel's own record and says where it goes. Nothing of it is run. Pure.
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { createHash } from 'node:crypto'
-import { readZip } from './zip.ts'
+import { isSafeName, readZip } from '../../storage/zip-archive.ts'
 
 export interface PackageFile {
   /** Below the folder of packages, with `/`. */
@@ -26,7 +26,7 @@ export function unpackWheel(archive: Buffer): PackageFile[] {
   const hashes = parseRecord(record.data.toString())
   const files: PackageFile[] = []
   for (const { name, data } of entries) {
-    if (!isSafe(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
+    if (!isSafeName(name)) throw new Error(`it has a file outside its folder: ${JSON.stringify(name)}`)
     // The record cannot hold its own hash, nor those of signatures made after it.
     if (!/^[^/]+\.dist-info\/RECORD(\.jws|\.p7s)?$/.test(name) && hashes.get(name) !== sha256(data)) {
       throw new Error(`${name} does not match its RECORD`)
@@ -42,12 +42,6 @@ function installedPath(name: string): string | undefined {
   const [, kind, path] = /^[^/]+\.data\/([^/]+)\/(.+)$/.exec(name) ?? []
   if (kind === undefined) return name
   return kind === 'purelib' || kind === 'platlib' ? path : undefined
-}
-
-function isSafe(name: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name)) return false
-  return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
 /** Path → SHA-256 in the base64 of URLs, from lines such as `pkg/a.py,sha256=…,12`. A path with a comma is in quotes. */

@@ -84,7 +84,7 @@ describe('ensureBundle', () => {
     ['a broken manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
     ['an empty manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{}')],
     ['an empty folder', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
-  ])('%s is noticed and put right', async (_, damage) => {
+  ])('%s is noticed and repaired', async (_, damage) => {
     const folder = await ensureBundle(options())
     await damage(folder)
     expect(await ensureBundle(options())).toBe(folder)

@@ -61,7 +61,7 @@ async function serve(files: Record<string, Buffer>): Promise<Pick<Distribution, 
 }
 
 describe('packages by name', () => {
-  it('come with what they need', () => {
+  it('packages by name come with what they need', () => {
     expect(resolvePackages(['Outer==1.0'], lock).map(({ name }) => name)).toEqual(['outer', 'tinypkg'])
   })
 
@@ -71,11 +71,11 @@ describe('packages by name', () => {
     ['constructor', /no constructor/],
     ['outer==2.0', /has only outer 1\.0/],
     ['outer>=1', /by name, such as/],
-  ])('are refused: %s', (requirement, why) => {
+  ])('packages by name are refused: %s', (requirement, why) => {
     expect(() => resolvePackages([requirement], lock)).toThrow(why)
   })
 
-  it('are fetched once, and have to be what the lock file says', async () => {
+  it('packages by name are fetched once, and have to be what the lock file says', async () => {
     const folder = temporaryFolder()
     const { baseUrl, asked } = await serve({ [compiled.fileName]: compiled.data })
     const [outer] = resolvePackages(['outer'], lock)
@@ -96,7 +96,7 @@ describe('packages by name', () => {
     )
   })
 
-  it('are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
+  it('packages by name are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
     const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
     const tiny = makeWheel()
     const file = path.join(temporaryFolder(), tiny.fileName)

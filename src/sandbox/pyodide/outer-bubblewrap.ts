@@ -7,6 +7,7 @@ import { messageOf } from '../../errors.ts'
 import { findPrograms } from '../../process/find-program.ts'
 import { seccompFilter } from '../seccomp-filter.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 /** What is wrapped around the sandbox's own command, and the paths that this command must use. */
 export interface OuterLayer {
@@ -54,7 +55,7 @@ export async function findOuterLayer(node: string, bundle: string): Promise<Oute
     await tryOut(layer)
     return layer
   } catch (error) {
-    return without(`a trial run failed: ${lastLine(error)}`)
+    return without(`a trial run failed: ${lastLine(messageOf(error)) ?? 'no output'}`)
   }
 }
 
@@ -85,8 +86,4 @@ async function tryOut(layer: OuterLayer): Promise<void> {
   const exit = await attempt.exited
   clearTimeout(timer)
   if (said !== 'through') throw new Error(exit.detail || `it exited with ${exit.signal ?? exit.code}`)
-}
-
-function lastLine(error: unknown): string {
-  return messageOf(error).trim().split('\n').at(-1) ?? ''
 }

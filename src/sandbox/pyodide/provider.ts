@@ -1,6 +1,7 @@
 // The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process, wrapped in bubblewrap where
 // there is one. Needs nothing but Node. It makes sandboxes; what runs inside is in inside/, what may run there is the kernel's business.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
 import { ensureBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import path from 'node:path'
@@ -33,7 +34,7 @@ const BUILD_MEMORY_BYTES = 512 << 20
 export class PyodideProvider implements Provider {
   readonly name = 'pyodide'
   readonly #options: Required<PyodideOptions>
-  #preparing: Promise<OuterLayer> | undefined
+  readonly #prepared = new SharedPreparation((onProgress) => this.#bundleAndLayer(onProgress))
   #outer: OuterLayer | undefined
 
   constructor(options: PyodideOptions) {
@@ -41,12 +42,12 @@ export class PyodideProvider implements Provider {
   }
 
   async prepare(onProgress?: (message: string) => void): Promise<void> {
-    await this.#prepare(onProgress)
+    await this.#prepared.get(onProgress)
   }
 
   async start(limits: SandboxLimits): Promise<Sandbox> {
     const memory = planMemory(limits.memoryBytes)
-    const outer = await this.#prepare()
+    const outer = await this.#prepared.get()
     const { command, extraInput } = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
     return spawnSandbox(underMemoryCap(command, memory), extraInput)
   }
@@ -65,16 +66,7 @@ export class PyodideProvider implements Provider {
     ]
   }
 
-  #prepare(onProgress?: (message: string) => void): Promise<OuterLayer> {
-    this.#preparing ??= this.#prepareOnce(onProgress).catch((error: unknown) => {
-      // Whatever was wrong may be put right: the next call tries again.
-      this.#preparing = undefined
-      throw error
-    })
-    return this.#preparing
-  }
-
-  async #prepareOnce(onProgress?: (message: string) => void): Promise<OuterLayer> {
+  async #bundleAndLayer(onProgress: (message: string) => void): Promise<OuterLayer> {
     const bundle = await prepareBundle(this.#options, onProgress)
     this.#outer = await findOuterLayer(this.#options.node, bundle)
     return this.#outer

@@ -5,6 +5,7 @@ import { runCommand } from '../../process/run-command.ts'
 import { ensureImage, inspectImage, type Image } from '../container/image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../container/owner.ts'
 import { probeEngine, type EngineName } from '../container/probe-engine.ts'
+import { lastLine } from '../../text/one-line.ts'
 
 const ENGINES = ['podman', 'docker'] as const
 const EXPORT_TIMEOUT_MS = 10 * 60_000
@@ -58,6 +59,6 @@ export async function exportImage({ engine, image }: EngineImage, file: string):
 }
 
 function failed(engine: EngineName, stderr: string): BridgeError {
-  const reason = stderr.split('\n').findLast((line) => line.trim() !== '') ?? 'no reason given'
+  const reason = lastLine(stderr) ?? 'no reason given'
   return new BridgeError('SANDBOX_START_FAILED', `${engine} could not export the image: ${reason}`)
 }

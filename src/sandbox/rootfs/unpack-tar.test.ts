@@ -215,7 +215,7 @@ describe('a hostile archive', () => {
     await expect(unpack([entries, entries], { entries: 100, bytes: 3 })).rejects.toThrow('holds more than an image may')
   })
 
-  it('that breaks off, or is none, is damaged', async () => {
+  it('a hostile archive that breaks off, or is none, is damaged', async () => {
     const packed = Buffer.from(await packTar([file('a', 'a'.repeat(5000))]))
     const broken = [
       packed.subarray(0, 3000),

@@ -106,11 +106,14 @@ describe('who has the token is let in, and nobody else', () => {
     expect(headers['www-authenticate']).toBe(expected === 401 ? 'Bearer' : undefined)
   })
 
-  it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT'])('whatever the method: %s', async (method) => {
-    const { status } = await serve()
-    expect(await status({ method, headers: { authorization: '' } })).toBe(401)
-    expect(await status({ method })).not.toBe(401)
-  })
+  it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'PUT'])(
+    'lets in who has the token, and nobody else, whatever the method: %s',
+    async (method) => {
+      const { status } = await serve()
+      expect(await status({ method, headers: { authorization: '' } })).toBe(401)
+      expect(await status({ method })).not.toBe(401)
+    },
+  )
 
   it('the token never shows in the log', async () => {
     const { send } = await serve()
@@ -197,7 +200,7 @@ describe('a page of another site, in a browser on this machine', () => {
   })
 })
 
-describe('what is no request costs nothing but itself', () => {
+describe('an invalid request fails alone', () => {
   it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
     'the body %j',
     async (body) => {
@@ -400,7 +403,7 @@ describe('a client of an older revision that goes away without a word', () => {
       .toBe(404)
   })
 
-  it('and so do fifty', async () => {
+  it('ends the sessions of fifty clients of an older revision that go away without a word', async () => {
     const { port, send } = await serve({ vanishedMs: { withVariables: 20, without: 20 } })
     const sessions: string[] = []
     for (let client = 0; client < 50; client += 1) {

@@ -108,7 +108,7 @@ describe('strangers', () => {
     expect(await status()).toBe(405)
   })
 
-  it('with many connections, before, in and after the handshake, keep nobody with the token out', async () => {
+  it('strangers with many connections, before, in and after the handshake, keep nobody with the token out', async () => {
     const limits = { strangers: 8, newcomers: 40, newcomerMs: 300 }
     const { port, status } = await serve(limits)
     const agent = new Agent({ keepAlive: true, ca: pair.cert })
@@ -127,7 +127,7 @@ describe('strangers', () => {
     expect(await status(agent)).toBe(405)
   })
 
-  it('do not keep the bridge from ending', async () => {
+  it('strangers do not keep the bridge from ending', async () => {
     const { port, service } = await serve()
     const half = await openRaw(port, HALF_A_HELLO)
     const silent = await handshake(port)

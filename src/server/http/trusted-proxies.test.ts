@@ -43,9 +43,12 @@ describe('who the client is', () => {
   })
 })
 
-it.each(['', 'localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '1.2.3.4/x', '*'])('%j is no address', (text) => {
-  expect(() => new TrustedProxies([text])).toThrow(/is not an address/)
-})
+it.each(['', 'localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '1.2.3.4/x', '*'])(
+  '%j is not a valid address',
+  (text) => {
+    expect(() => new TrustedProxies([text])).toThrow(/is not an address/)
+  },
+)
 
 describe('requests', () => {
   const PUBLIC = { MCP_BRIDGE_PUBLIC_URL: 'https://bridge.example.com/mcp' }
@@ -65,7 +68,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="198.51.100.7"/)
   })
 
-  it('from anyone else are for the host that they name, whatever they say of a proxy', async () => {
+  it('requests from anyone else are for the host that they name, whatever they say of a proxy', async () => {
     const { ask, lines } = await openService({ env: PUBLIC, options: { trustedProxies: ['192.0.2.0/24'] } })
     expect((await ask({ host: 'evil.example', 'x-forwarded-host': 'localhost' })).status).toBe(403)
     expect((await ask({ host: 'localhost', 'x-forwarded-host': 'evil.example' })).status).toBe(405)
@@ -74,7 +77,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="127.0.0.1"/)
   })
 
-  it('of a proxy may wait longer than those of strangers, on a connection that is for all of its clients', async () => {
+  it('requests of a proxy may wait longer than those of strangers, on a connection that is for all of its clients', async () => {
     const limits = { strangerMs: 200, strangers: 1, newcomers: 2, newcomerMs: 20 }
     const { ask } = await openService({ options: { trustedProxies: ['127.0.0.1'] }, limits })
     const { Agent } = await import('node:http')

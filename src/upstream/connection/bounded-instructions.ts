@@ -1,8 +1,8 @@
 // Cuts a server's instructions to a length that may be kept for as long as the server runs. The client package keeps what it is handed, so they
 // are cut before it sees them. Nothing else of a server's greeting is touched.
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isRecord } from '../../text/json.ts'
 import type { MessageObserver } from './message-tap.ts'
-import { isRecord } from './sdk.ts'
 
 /** Several times what servers write. */
 const MAX_INSTRUCTIONS_CHARS = 8192

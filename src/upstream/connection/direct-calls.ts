@@ -4,7 +4,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { Abortable } from '../../process/cancellation.ts'
 import type { StdioTransport } from '../stdio/stdio-transport.ts'
 import type { MessageObserver } from './message-tap.ts'
-import { isRecord, type LooseResult, type Sdk } from './sdk.ts'
+import { isRecord } from '../../text/json.ts'
+import type { LooseResult, Sdk } from './sdk.ts'
 
 /** The package counts its own requests from 0. */
 const FIRST_ID = 1_000_000_000

@@ -1,6 +1,7 @@
 // The MCP client package, loaded on first use, or ahead of it by a bridge that has servers: importing it takes over 100 ms.
 // Also the two ways in which we bend it: results pass unvalidated, and calls have no timeout.
 import type { StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { isRecord } from '../../text/json.ts'
 
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
@@ -38,8 +39,4 @@ export const looseResult: StandardSchemaV1<unknown, LooseResult> = {
 export function unwrapRaw(result: LooseResult): LooseResult {
   const raw = result[RAW]
   return isRecord(raw) ? raw : result
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,8 @@
 // It is the server that chooses this, for any call, once we have said that we understand it. The client package does not know the extension.
 import { BridgeError } from '../../errors.ts'
 import { pollDelay } from './tasks.ts'
-import { isRecord, type LooseResult } from './sdk.ts'
+import { isRecord } from '../../text/json.ts'
+import type { LooseResult } from './sdk.ts'
 import type { CallOptions } from '../upstream.ts'
 
 /** What a client declares under `extensions`. */

@@ -2,7 +2,7 @@
 // has not said that it has them (`capabilities`) is not asked, and has none. Results are passed on as the server sent them.
 import { BridgeError } from '../../errors.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { LooseResult } from '../connection/sdk.ts'
+import { isRecord, type LooseResult } from '../connection/sdk.ts'
 import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
 /** A list that never ends must not hold us for ever. What is beyond is left out. */
@@ -11,7 +11,7 @@ const MAX_ENTRIES = 10_000
 
 const METHOD_NOT_FOUND = /\(-32601\)/
 
-/** Resources and templates. @throws BridgeError */
+/** Resources, among them the skills of a server that has some, and templates. @throws BridgeError */
 export async function listResources(connection: Connection, signal?: AbortSignal): Promise<UpstreamResource[]> {
   if (!connection.capabilities.resources) return []
   const resources = await listAll(connection, 'resources/list', 'resources', signal)
@@ -22,10 +22,28 @@ export async function listResources(connection: Connection, signal?: AbortSignal
       throw error
     },
   )
+  const skills = await listSkills(connection, signal)
+  const isSkill = new Set(skills.map(({ uri }) => uri))
   return [
-    ...resources.filter((entry) => isText(entry.uri)),
+    ...skills,
+    ...resources.filter((entry) => isText(entry.uri) && !isSkill.has(entry.uri)),
     ...templates.filter((entry) => isText(entry.uriTemplate)),
   ] as UpstreamResource[]
+}
+
+/** As resources: their SKILL.md is read as one. Their list is not worth failing for. */
+async function listSkills(connection: Connection, signal: AbortSignal | undefined): Promise<UpstreamResource[]> {
+  const { extensions } = connection.capabilities
+  if (!isRecord(extensions?.['io.modelcontextprotocol/skills'])) return []
+  const skills = await listAll(connection, 'skills/list', 'skills', signal).catch((error: unknown) => {
+    if (BridgeError.isInstance(error) && error.code === 'CANCELLED') throw error
+    return []
+  })
+  return skills.flatMap(({ uri, frontmatter }) => {
+    if (!isText(uri) || !isRecord(frontmatter)) return []
+    const { name, description } = frontmatter
+    return [{ uri, name, description, mimeType: 'text/markdown', skill: true as const }]
+  })
 }
 
 /** @throws BridgeError */

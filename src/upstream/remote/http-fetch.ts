@@ -17,6 +17,8 @@ export interface HttpFetchOptions {
   allowLinkLocal: boolean
   /** Where proxy settings are read from. */
   env: Record<string, string | undefined>
+  /** Answers are files, and no messages: whoever reads one bounds it. */
+  files?: boolean
   /** Told why a request or the body of an answer failed, before whoever waits for it is. */
   onTrouble?: (error: unknown) => void
   /** Called when an event stream ended or broke, and not when it was given up. */
@@ -117,7 +119,11 @@ function toResponse(message: http.IncomingMessage, options: HttpFetchOptions): R
     return new Response(null, init)
   }
   const isEvents = headers.get('content-type')?.includes('text/event-stream') ?? false
-  const chunks = isEvents ? wholeLines(message) : atMost(message)
+  const chunks = isEvents
+    ? wholeLines(message)
+    : options.files === true
+      ? message[Symbol.asyncIterator]()
+      : atMost(message)
   const stream = toStream(message, chunks, (error) => {
     if (error !== undefined) options.onTrouble?.(error)
     if (isEvents) options.onEventsEnd?.()
@@ -127,7 +133,7 @@ function toResponse(message: http.IncomingMessage, options: HttpFetchOptions): R
 
 function toStream(
   message: http.IncomingMessage,
-  chunks: AsyncGenerator<Buffer>,
+  chunks: AsyncIterator<Buffer>,
   onEnd: (error?: unknown) => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream({

@@ -97,7 +97,7 @@ describe('refuses a token', () => {
     expect(await tokens.userOf(await issuer.sign())).toMatch(/#ann$/)
   })
 
-  it('without a signature', async () => {
+  it('refuses a token without a signature', async () => {
     const { issuer, tokens } = await setUp()
     const [head, body] = (await issuer.sign()).split('.')
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
@@ -107,7 +107,7 @@ describe('refuses a token', () => {
     await expect(tokens.userOf(`${head}.${body}.`)).rejects.toMatchObject({ kind: { status: 401 } })
   })
 
-  it('that is signed with the public key as a shared secret', async () => {
+  it('refuses a token that is signed with the public key as a shared secret', async () => {
     const { issuer, tokens } = await setUp()
     const pem = await publicPem(issuer)
     const der = Buffer.from(pem.replace(/-----.*?-----|\s/g, ''), 'base64')
@@ -120,7 +120,7 @@ describe('refuses a token', () => {
     }
   })
 
-  it('that brings its own key along, and asks nobody for it', async () => {
+  it('refuses a token that brings its own key along, and asks nobody for it', async () => {
     const { issuer, tokens } = await setUp()
     const evil = await newKey('first')
     const address = `${issuer.issuer}/evil`
@@ -137,7 +137,7 @@ describe('refuses a token', () => {
     expect(issuer.asked).not.toContain('/evil')
   })
 
-  it('of one issuer in the name of another', async () => {
+  it('refuses a token of one issuer in the name of another', async () => {
     const [one, other] = [await startIssuer(), await startIssuer()]
     const issuers = [one.issuer, other.issuer]
     const tokens = new AccessTokens({ issuers, audience: () => AUDIENCE, scopes: [], log: createLog('error') })
@@ -147,7 +147,7 @@ describe('refuses a token', () => {
     expect(await tokens.userOf(await one.sign())).toBe(`${one.issuer}#ann`)
   })
 
-  it('that was changed', async () => {
+  it('refuses a token that was changed', async () => {
     const { issuer, tokens } = await setUp()
     const [head, , signature] = (await issuer.sign()).split('.')
     const changed = `${head}.${base64(issuer.claims({ sub: 'ben' }))}.${signature}`
@@ -155,7 +155,7 @@ describe('refuses a token', () => {
   })
 
   it.each(['a.b.c', '..', 'eyJ9.eyJ9.x', `${base64(null)}.${base64(null)}.x`, `${base64([])}.${base64([])}.x`])(
-    'that is none: %s',
+    'refuses a token that is none: %s',
     async (token) => {
       const { tokens } = await setUp()
       await expect(tokens.userOf(token)).rejects.toMatchObject({ kind: { status: 401 } })

@@ -5,8 +5,8 @@ import { containerArguments, engineEnvironment } from './container-jail.ts'
 import type { JailMaker } from './jail-maker.ts'
 import { makeNothing } from './nothing.ts'
 import type { Jail, JailStart } from './open-jail.ts'
-import { writableMountPoints } from './submounts.ts'
 import { watchContainer } from './watchdog.ts'
+import { readFile } from 'node:fs/promises'
 
 const REMOVE_TIMEOUT_MS = 15_000
 
@@ -38,4 +38,19 @@ export async function startContainer(
       watchdog.dismiss()
     },
   }
+}
+
+/**
+ * Mount points of this machine, without those that are read-only; empty where there is no /proc. An engine that mounts a folder
+ * read-only leaves those inside it as they are.
+ */
+async function writableMountPoints(): Promise<string[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
+  return table
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, , , , point, options]) => point?.startsWith('/') && options?.split(',').includes('rw'))
+    .map(([, , , , point = '']) =>
+      point.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8))),
+    )
 }

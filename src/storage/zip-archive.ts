@@ -1,9 +1,11 @@
-// Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels use: stored and deflated entries, no zip64.
+// Reads a zip archive in memory: names and bytes, checked against their checksums. Only what wheels and MCPB files use: stored and deflated entries, no zip64.
 // (APPNOTE.TXT 6.3.10, sections 4.3.12 and 4.3.16.) Pure.
 import { crc32, inflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   name: string
+  /** As Unix has it: kind and permissions; 0 where the archive does not say. */
+  mode: number
   data: Buffer
 }
 
@@ -18,11 +20,22 @@ const LOCAL_SIGNATURE = 0x04034b50
  * @throws Error that says what is wrong with the archive
  */
 export function readZip(archive: Buffer, maxBytes: number): ZipEntry[] {
+  return [...zipEntries(archive, maxBytes)]
+}
+
+/** Whether a name leads to a file below the folder that an archive is unpacked to, on any system. */
+export function isSafeName(name: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name)) return false
+  return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+/** As `readZip`, one after the other. */
+export function* zipEntries(archive: Buffer, maxBytes: number): Generator<ZipEntry> {
   const end = findEnd(archive)
   const count = archive.readUInt16LE(end + 10)
   let at = archive.readUInt32LE(end + 16)
   let left = maxBytes
-  const entries: ZipEntry[] = []
   for (let index = 0; index < count; index += 1) {
     need(at + 46 <= archive.length && archive.readUInt32LE(at) === CENTRAL_SIGNATURE, 'its list of files is damaged')
     const sizeBytes = archive.readUInt32LE(at + 24)
@@ -30,10 +43,10 @@ export function readZip(archive: Buffer, maxBytes: number): ZipEntry[] {
     const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
     left -= sizeBytes
     need(left >= 0, `it has more than ${maxBytes >> 20} MiB unpacked`)
-    if (!name.endsWith('/')) entries.push({ name, data: readEntry(archive, at, sizeBytes, name) })
+    const mode = archive.readUInt16LE(at + 40)
+    if (!name.endsWith('/')) yield { name, mode, data: readEntry(archive, at, sizeBytes, name) }
     at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32)
   }
-  return entries
 }
 
 function findEnd(archive: Buffer): number {

@@ -1,0 +1,90 @@
+// What the user is asked for before a server can start, and where it belongs in the texts of its entry. Pure.
+import type { ServerJson } from './server-json.ts'
+
+type KeyValue = ServerJson['packages'][number]['environmentVariables'][number]
+type Variable = NonNullable<KeyValue['variables']>[string]
+
+/** Something that the user fills in. */
+export interface NeededInput {
+  /** `${input:ID}` in the texts of the entry. */
+  id: string
+  /** What the publisher calls it. */
+  name: string
+  description?: string | undefined
+  secret: boolean
+  choices?: string[] | undefined
+}
+
+/** A text that stands for itself: nothing in it is a placeholder. */
+export function literal(text: string): string {
+  return text.replaceAll('${', '${$}{')
+}
+
+/** Collects what the user is asked for, and puts `${input:ID}` where it belongs. */
+export class Inputs {
+  readonly needed: NeededInput[] = []
+  readonly optional: string[] = []
+  readonly #server: string
+  readonly #wanted: ReadonlySet<string>
+
+  constructor(server: string, wanted: readonly string[]) {
+    this.#server = server
+    this.#wanted = new Set(wanted)
+  }
+
+  /** The text for a value; undefined for one that is left out. */
+  valueOf({
+    name,
+    value,
+    variables = {},
+    ...given
+  }: Omit<KeyValue, 'description'> & { description?: string | undefined }): string | undefined {
+    if (value !== undefined) return this.template(value, variables)
+    const isWanted = this.#wanted.has(name) || this.#wanted.has(this.#idOf(name))
+    if (given.isRequired || isWanted) {
+      // A default is what most people want; whoever wants another asks for it.
+      if (given.default !== undefined && !given.isSecret && !isWanted) return literal(given.default)
+      return this.#ask(name, given)
+    }
+    if (given.default !== undefined && !given.isSecret) return literal(given.default)
+    this.optional.push(name)
+    return undefined
+  }
+
+  /** A fixed text with `{name}` where a variable belongs. */
+  template(text: string, variables: Record<string, Variable>): string {
+    let done = ''
+    let end = 0
+    for (const match of text.matchAll(/\{([\w.-]+)\}/g)) {
+      const [whole, name = ''] = match
+      const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
+      if (!variable) continue
+      done += literal(text.slice(end, match.index))
+      done +=
+        variable.value === undefined && (variable.default === undefined || variable.isSecret)
+          ? this.#ask(name, variable)
+          : literal(variable.value ?? variable.default ?? '')
+      end = match.index + whole.length
+    }
+    return done + literal(text.slice(end))
+  }
+
+  #ask(
+    name: string,
+    {
+      description,
+      isSecret,
+      choices,
+    }: { description?: string | undefined; isSecret: boolean; choices?: string[] | undefined },
+  ): string {
+    const id = this.#idOf(name)
+    if (!this.needed.some((input) => input.id === id)) {
+      this.needed.push({ id, name, description, secret: isSecret, ...(choices?.length && { choices }) })
+    }
+    return `\${input:${id}}`
+  }
+
+  #idOf(name: string): string {
+    return `${this.#server}_${name.replace(/^-+/, '')}`.replaceAll(/\W+/g, '_')
+  }
+}

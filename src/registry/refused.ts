@@ -1,0 +1,12 @@
+// What a description of a server may not do, and how that is said. Pure.
+import { BridgeError } from '../errors.ts'
+
+/** Variables by which a program loads other code, or is led elsewhere. */
+export const STEERING =
+  /^(PATH|HOME|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|PYTHON(PATH|STARTUP|HOME)|BASH_ENV|ENV|(npm_config|NPM_CONFIG|PIP|UV)_.*|.*_PROXY|.*_proxy|DOCKER_.*|CONTAINER_HOST|SSL_CERT_.*)$/
+
+const HINT = 'Tell its publisher, or define the server yourself in a file in ~/MCPs.'
+
+export function refused(reason: string, hint = HINT): BridgeError {
+  return new BridgeError('SERVER_REFUSED', `This server cannot be added: ${reason}`, { hint })
+}

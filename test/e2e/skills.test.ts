@@ -1,0 +1,78 @@
+// This file verifies Agent Skills over MCP (SEP-2640) in both directions: an exposed workflow is a skill that a client of the extension lists, gets and
+// reads with its checks, and the skills of servers are found by a search in a cell.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+import { expect, it, vi } from 'vitest'
+import { fixtureServer, makeHome } from '../support/bridge-process.ts'
+import { startBridge } from '../support/start-bridge.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const SAVE = `
+async def refund(order: int, why: str = "late") -> str:
+    """Gives "money" back: 100 %. Then says so."""
+    return f"{order} {why}"
+runtime.save_workflow("refund", refund)
+def odd(): return 1
+runtime.save_workflow("odd--name", odd)
+def hidden(): return 1
+runtime.save_workflow("hidden", hidden)`
+
+it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s client', async (era) => {
+  const home = makeHome()
+  await (await startBridge({ home })).run(SAVE)
+  const { client } = await startBridge({ home, era, env: { MCP_BRIDGE_EXPOSE: 'refund,odd--name,gone' } })
+  const skills = new SkillsClient(client)
+  expect(skills.supported).toBe(true)
+  expect(skills.directoryRead).toBe(false)
+  // The package checks the shape of every entry, and what it reads against digest, size and frontmatter. A name with two hyphens is none of a skill.
+  const { skills: listed } = await skills.list()
+  expect(listed).toEqual([
+    {
+      uri: 'skill://refund/SKILL.md',
+      frontmatter: { name: 'refund', description: 'Gives "money" back: 100 %. Then says so.' },
+      resources: [
+        {
+          uri: 'skill://refund/SKILL.md',
+          digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+          size: expect.any(Number) as number,
+        },
+      ],
+    },
+  ])
+  expect((await skills.get('skill://refund/SKILL.md')).skill).toEqual(listed[0])
+  const file = await skills.read(listed[0]!)
+  expect(file).toMatchObject({ verified: true, mimeType: 'text/markdown' })
+  expect(file.body).toContain("await workflows.refund(order: int, why: str='late') -> str")
+  const { resources } = await client.listResources()
+  expect(resources).toContainEqual(
+    expect.objectContaining({ uri: 'skill://refund/SKILL.md', name: 'refund', mimeType: 'text/markdown' }),
+  )
+  for (const uri of ['skill://hidden/SKILL.md', 'skill://refund', 'skill://refund/../hidden/SKILL.md']) {
+    await expect(skills.get(uri)).rejects.toMatchObject({ code: -32602 })
+    await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 })
+  }
+})
+
+it('says nothing of skills where no workflow is exposed', async () => {
+  const { client } = await startBridge()
+  expect(new SkillsClient(client).supported).toBe(false)
+  expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
+})
+
+it('the skills of a server are found by a search beside its tools, and read like a resource', async () => {
+  const home = makeHome()
+  const mcpServers = { shop: fixtureServer('resources.mjs', 'skills') }
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))
+  const search = 'print(await runtime.search_tool_docs("give money back to customers", limit=1))'
+  const line = "await mcp_shop.read_resource('skill://refunds/SKILL.md')  # skill: Gives customers their money back"
+  const first = await startBridge({ home })
+  await first.run('await mcp_shop.resources()')
+  await vi.waitFor(async () => expect(await first.run(search)).toContain(line), { timeout: 60_000, interval: 500 })
+  expect(await first.run("(await mcp_shop.read_resource('skill://refunds/SKILL.md'))[0]")).toContain('one')
+  await first.client.close()
+  // Known to the next bridge before it has started the server.
+  const second = await startBridge({ home })
+  expect(await second.run(search)).toContain(line)
+})
