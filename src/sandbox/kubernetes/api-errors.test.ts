@@ -56,6 +56,5 @@ it.each([
 it('keeps the words of a server short and on one line', () => {
   const { text } = explained(new ApiError(400, { message: `first\u001b[31m\nsecond ${'x'.repeat(5000)}` }))
   expect(text.length).toBeLessThan(1000)
-  expect(text).not.toContain('\n')
-  expect(text).not.toContain('\u001b')
+  expect(['\n', '\u001b'].filter((character) => text.includes(character))).toEqual([])
 })
