@@ -3,7 +3,6 @@
 import { BridgeError } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
 import type { Connection } from '../connection/connection.ts'
-import { isRecord } from '../../text/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
