@@ -47,8 +47,15 @@ export async function runInTerminal(
   if (live && text !== '(no output)') print(text)
   const media = content.filter((other): other is MediaBlock => other.type === 'image' || other.type === 'audio')
   const saved = await saveMedia(media, images)
-  if (json) print(saved.length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), files: saved }))
-  else await showMedia(media, saved)
+  const artifacts = (result.artifacts ?? []).map(({ name, version }) => ({ name, version }))
+  if (json) {
+    const more = { ...(saved.length > 0 && { files: saved }), ...(artifacts.length > 0 && { artifacts }) }
+    print(Object.keys(more).length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), ...more }))
+    return !isError
+  }
+  await showMedia(media, saved)
+  for (const { name, version } of artifacts)
+    process.stderr.write(visible(`Kept ${name}, version ${version}. Show it: sandbridge artifacts show ${name}\n`))
   return !isError
 }
 

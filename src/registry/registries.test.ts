@@ -74,6 +74,32 @@ it('asks later only for what has changed, and takes over deletions', async () =>
   expect(fake.requests.at(-1)?.searchParams.get('updated_since')).toBe('2026-01-01T00:00:00Z')
 })
 
+it('asks several registries in their order: of one name the first counts, and one that fails hides no other', async () => {
+  const words = (description: string) => ({ name: 'io.example/weather', description })
+  const first = await FakeRegistry.start([listed(words('Weather of the first'))])
+  const second = await FakeRegistry.start([
+    listed(words('Weather of the second')),
+    listed({ name: 'io.example/storms', description: 'Weather that is bad' }),
+  ])
+  const { folder } = await registries(first)
+  onTestFinished(() => second.close())
+  const addresses = [first.address, second.address]
+  const open = () => new Registries({ addresses, stateDir: folder, env: {}, log: SILENT })
+  const found = (await open().find('weather', { limit: 9 })).servers
+  const byName = found.toSorted((a, b) => a.server.name.localeCompare(b.server.name))
+  expect(byName.map(({ server, registry }) => [server.name, server.description, registry])).toEqual([
+    ['io.example/storms', 'Weather that is bad', second.address],
+    ['io.example/weather', 'Weather of the first', first.address],
+  ])
+  const broken = await FakeRegistry.start()
+  onTestFinished(() => broken.close())
+  broken.instead = (_request, response) => !!response.writeHead(500).end()
+  addresses[0] = broken.address
+  const rest = await open().find('weather', { limit: 9 })
+  expect(rest.servers.map(({ registry }) => registry)).toEqual([second.address, second.address])
+  expect(rest.notes.join()).toContain(broken.address)
+})
+
 it('keeps its copy when the registry says that nothing has changed', async () => {
   const fake = await FakeRegistry.start([weather])
   const { open, clock } = await registries(fake)

@@ -33,6 +33,8 @@ export interface RecordedCell {
   facts: [name: string, value: string][]
   /** It ran code, of which the record has the hash. */
   hasCode: boolean
+  /** The code, where the record keeps it. */
+  code?: string
 }
 
 /** The first page is there at once, the others are few. */
@@ -101,6 +103,7 @@ export async function recordedRun(
   const own = lines.find((line) => ['run', 'sign-in', 'config'].includes(line.type)) ?? lines.at(-1)
   const begin = own?.type === 'run' ? startOf(own) : at
   const calls = lines.filter(({ type }) => type === 'call' || type === 'denial')
+  const code = own ? textOf(own.fields, 'sandbridge.code') : ''
   return {
     at: begin,
     durationMs: own && durationOf(own),
@@ -108,6 +111,7 @@ export async function recordedRun(
     callCount: calls.length,
     facts: own ? factsOf(own) : [],
     hasCode: own !== undefined && textOf(own.fields, 'sandbridge.code.sha256') !== '',
+    ...(code !== '' && { code }),
   }
 }
 

@@ -118,6 +118,27 @@ it('adds a server of a file, which nobody vouches for', async () => {
   expect((await run(['add', '--from', file])).stderr).toContain('is not a server.json')
 })
 
+it('adds a server of an address twice, for two accounts that know nothing of each other', async () => {
+  const { run, home, registry, env } = await setUp()
+  registry.instead = (_request, response, url) =>
+    url.pathname === '/server.json' && !!response.end(JSON.stringify(weather('2.0.0')))
+  for (const account of ['home', 'work']) {
+    const added = await run(['add', '--from', `${registry.address}/server.json`, '--name', account, '--yes'], {
+      [`MCP_INPUT_${account.toUpperCase()}_WEATHER_KEY`]: `${SECRET}-${account}`,
+    })
+    expect(added.stdout, added.stderr).toContain(`Added ${account}`)
+    expect(added.stdout).toContain('Nobody has checked who published io.example/weather')
+  }
+  const bridge = await startBridge({ home, env })
+  const both = 'print(await mcp_home.echo(message="1"), await mcp_work.echo(message="2"))'
+  expect(await bridge.run(both)).toMatch(/1.*2/)
+  for (const account of ['home', 'work']) {
+    const secrets = path.join(home, 'MCPs/.sandbridge/secrets')
+    const { stdout } = await runProgram('grep', ['-rl', `${SECRET}-${account}`, secrets], {})
+    expect(stdout.trim().split('\n')).toEqual([expect.stringContaining(`/${account}-`)])
+  }
+})
+
 const open = {
   packageArguments: [],
   environmentVariables: [{ name: 'UNITS', isRequired: true, choices: ['si', 'us'] }],

@@ -72,6 +72,16 @@ it('a workflow that is due is run once, and the record has it', async () => {
   expect(observed.of('call.ended')).toHaveLength(1)
 })
 
+it('two that are due at the same moment are both run, each once', async () => {
+  await observed.run(SAVE.replace('weekly-report', 'other-report').replace('week {week}', 'other {week}'))
+  await store().add(EVERY_HOUR, at('08:30:00'))
+  await store().add({ ...EVERY_HOUR, workflow: 'other-report' }, at('08:30:00'))
+  await look(at('09:00:01'))
+  await look(at('09:00:01'))
+  expect(lines().toSorted((a, b) => a.localeCompare(b))).toEqual(['other 9', 'week 9'])
+  expect([...(await runs()), ...(await runs('other-report'))]).toMatchObject([{ outcome: 'ok' }, { outcome: 'ok' }])
+})
+
 it('of several bridges, one runs it', async () => {
   await store().add(EVERY_HOUR, at('08:30:00'))
   await Promise.all(Array.from({ length: 8 }, () => look(at('09:00:01'), new Scheduler(observed.bridge))))

@@ -155,6 +155,45 @@ it('does not make a call again of which nobody knows whether it took effect', as
   expect(lines()).toEqual(['first Report 47'])
 })
 
+it('makes no call that a rule of today does not allow', async () => {
+  const rules = (permissions: object) =>
+    writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions }))
+  for (const [verdict, problem] of [
+    ['deny', 'PERMISSION_DENIED'],
+    // Nobody is at the terminal of a script.
+    ['ask', 'PERMISSION'],
+  ] as const) {
+    rules({ [verdict]: ['ledger__add_line'] })
+    const refused = await run('--week', '47')
+    expect(refused.code, refused.stdout).toBe(1)
+    expect(refused.stdout + refused.stderr).toContain('ledger__add_line')
+    expect(refused.stdout + refused.stderr, problem).not.toContain('added')
+  }
+  expect(lines()).toEqual([])
+  rules({ allow: ['ledger__add_line'] })
+  expect((await run('--week', '47')).code).toBe(0)
+  expect(lines()).toHaveLength(2)
+})
+
+it('tells that a package is not there any more, and names the artifacts that a run has kept', async () => {
+  await bridge.run('def keep():\n    runtime.save_artifact("kept.txt", b"x")\nruntime.save_workflow("keep", keep)')
+  const kept = await sandbridge('run-workflow', 'keep')
+  expect(kept).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'Kept kept.txt, version 1. Show it: sandbridge artifacts show kept.txt\n',
+  })
+  const json = JSON.parse((await sandbridge('run-workflow', 'keep', '--json')).stdout) as object
+  expect(json).toMatchObject({ status: 'ok', artifacts: [{ name: 'kept.txt' }] })
+  const file = path.join(home, 'MCPs/.sandbridge/tools/weekly_report/1/tool.json')
+  const tool = JSON.parse(readFileSync(file, 'utf8')) as { workflow: { packages: string[] } }
+  tool.workflow.packages = ['tinypkg==1.0']
+  writeFileSync(file, JSON.stringify(tool))
+  const dry = await run('--week', '47', '--dry-run')
+  expect(dry.stderr).toContain('The package tinypkg==1.0 is not in MCP_BRIDGE_PACKAGES.')
+  expect(dry.stdout).toContain('needs the package tinypkg==1.0')
+})
+
 it('is kept in versions, and refused where it could not be called from outside', async () => {
   expect(await bridge.run(SAVE)).toContain('(version 1)')
   expect(await bridge.run(SAVE.replace('two lines', '2 lines'))).toContain('(version 2)')

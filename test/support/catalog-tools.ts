@@ -30,7 +30,7 @@ export const FILES: UpstreamTool[] = [
   { name: 'read_file', description: 'Read a file', inputSchema: { type: 'object' } },
 ]
 
-export const TOOLS: Record<string, UpstreamTool[]> = { GitHub: GITHUB, files: FILES }
+const TOOLS: Record<string, UpstreamTool[]> = { GitHub: GITHUB, files: FILES }
 
 export function definition(name: string, more: Partial<ServerDefinition> = {}): ServerDefinition {
   const transport = { type: 'stdio' as const, command: name, args: [], env: { TOKEN: 'sk-secret' } }

@@ -143,6 +143,28 @@ describe.skipIf(BROWSER === undefined)('the view Record (needs Chromium)', () =>
     expect(problems).toEqual([])
   })
 
+  it('shows the code of a run that only the record remembers, and saves it as a workflow', async () => {
+    const opened = await openPage({ env: AUDIT })
+    const { page, home, run, problems } = opened
+    const env = { MCP_BRIDGE_AUDIT: 'replay', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' }
+    const other = await openTestBridge({ home, env })
+    await other.run('# Counts to three\nlen([1, 2, 3])')
+    await other.client.close()
+    await recorded(opened, 1)
+    await goTo(page, 'Record')
+    await page.getByText('test: no call', { exact: true }).click()
+    await page.getByRole('article', { name: 'Recorded run' }).getByText('len([1, 2, 3])').waitFor()
+    await page.getByRole('button', { name: 'Save as a tool' }).click()
+    const form = page.getByRole('form', { name: 'Save as a tool' })
+    await form.getByRole('textbox', { name: 'Name' }).fill('count_to_three')
+    await form.getByRole('combobox', { name: 'As' }).selectOption('a workflow that also runs without a model')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('sandbridge run-workflow count-to-three').waitFor()
+    const used = await run('await workflows.count_to_three()')
+    expect(JSON.stringify(used.content)).toContain('3')
+    expect(problems).toEqual([])
+  })
+
   it('says why a cell cannot be saved, as runtime.save_tool does', async () => {
     const { page, run, problems } = await openPage({ env: AUDIT })
     await run('elsewhere = 1')

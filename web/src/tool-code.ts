@@ -31,11 +31,19 @@ export function nameProblem(name: string): string | undefined {
   return 'A name has letters, digits and _ only, begins with a letter, and is no word of Python.'
 }
 
-/** The cell that saves another one as a tool. Its own code does not run. */
-export function savingCode(code: string, name: string, description: string): string {
+export type SavedAs = 'tool' | 'workflow'
+
+/** The name of the workflow whose function has this one. */
+export function workflowTitle(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-')
+}
+
+/** The cell that saves another one. Its own code does not run. */
+export function savingCode(code: string, name: string, description: string, as: SavedAs): string {
   const given = description === '' ? '' : `, description=${JSON.stringify(description)}`
   const definition = definedName(code) === name ? code : asFunction(code, name)
-  return `${definition.trimEnd()}\n\nruntime.save_tool(${name}${given})`
+  const save = as === 'tool' ? `save_tool(${name}` : `save_workflow(${JSON.stringify(workflowTitle(name))}, ${name}`
+  return `${definition.trimEnd()}\n\nruntime.${save}${given})`
 }
 
 function asFunction(code: string, name: string): string {

@@ -1,10 +1,10 @@
 // What a server offers beside tools: resources, resource templates and prompts. Lists are read whole, loosely, and within bounds; a server that
 // has not said that it has them (`capabilities`) is not asked, and has none. Results are passed on as the server sent them.
 import { BridgeError } from '../../errors.ts'
-import type { Connection } from '../connection/connection.ts'
-import { type LooseResult } from '../connection/sdk.ts'
-import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 import { isRecord } from '../../text/json.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { LooseResult } from '../connection/sdk.ts'
+import type { GottenPrompt, Meta, ReadResource, UpstreamPrompt, UpstreamResource } from '../upstream.ts'
 
 /** A list that never ends must not hold us for ever. What is beyond is left out. */
 const MAX_PAGES = 50

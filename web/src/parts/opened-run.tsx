@@ -1,5 +1,6 @@
 // One run of the record: all of it where a bridge remembers it, else what is written down.
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '../../../src/text/visible.ts'
 import type { CellView } from '../../../src/ui/page-state.ts'
 import type { RecordedCell } from '../../../src/ui/record.ts'
@@ -7,6 +8,8 @@ import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { duration, moment } from '../words.ts'
 import { CellCard } from './cell-card.tsx'
+import { Code } from './code.tsx'
+import { SaveTool } from './save-tool.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 interface OpenedRunProps {
@@ -42,7 +45,8 @@ export function OpenedRun({ id, at, source, onSession }: OpenedRunProps): JSX.El
 }
 
 function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: string) => void }): JSX.Element {
-  const { at, durationMs, calls, facts, hasCode } = run
+  const { at, durationMs, calls, facts, hasCode, code } = run
+  const [isSaving, setSaving] = useState(false)
   const session = facts.find(([name]) => name === 'Session')?.[1]
   if (facts.length === 0) return <p class="hint">The record has nothing about this run any more.</p>
   return (
@@ -53,7 +57,15 @@ function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: 
             {moment(at)}
             {durationMs !== undefined && ` · ${duration(durationMs)}`}
           </span>
+          <span class="spacer" />
+          {code !== undefined && (
+            <button type="button" class="quiet" aria-expanded={isSaving} onClick={() => setSaving(!isSaving)}>
+              {isSaving ? 'Close' : 'Save as a tool'}
+            </button>
+          )}
         </header>
+        {code !== undefined && isSaving && <SaveTool code={code} />}
+        {code !== undefined && <Code code={code} />}
         <Waterfall cell={{ ...run, calls }} now={at} />
         <dl class="facts">
           {facts.map(([name, value]) => (
@@ -63,7 +75,7 @@ function Recorded({ run, onSession }: { run: RecordedCell; onSession: (session: 
             </>
           ))}
         </dl>
-        {hasCode && (
+        {hasCode && code === undefined && (
           <p class="note">
             The record keeps a hash of the code, not the code, and no bridge that runs remembers it: it cannot be copied
             or saved as a tool.

@@ -4,16 +4,17 @@ import { useState } from 'preact/hooks'
 import type { Outcome } from '../../../src/ui/notebook.ts'
 import { visible } from '../../../src/text/visible.ts'
 import { tell } from '../api.ts'
-import { definedName, firstComment, nameProblem, savingCode } from '../tool-code.ts'
+import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
 import { Code } from './code.tsx'
 
 export function SaveTool({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(definedName(code) ?? '')
   const [description, setDescription] = useState(firstComment(code))
+  const [as, setAs] = useState<SavedAs>('tool')
   const [problem, setProblem] = useState<string>()
   const [saved, setSaved] = useState<string>()
   const [isSaving, setSaving] = useState(false)
-  const saving = savingCode(code, name || 'name', description.trim())
+  const saving = savingCode(code, name || 'name', description.trim(), as)
   const save = (event: Event): void => {
     event.preventDefault()
     const wrong = nameProblem(name)
@@ -40,6 +41,13 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
         </span>
         <input type="text" value={description} onInput={(event) => setDescription(event.currentTarget.value)} />
       </label>
+      <label class="field">
+        <span>As</span>
+        <select value={as} onChange={(event) => setAs(event.currentTarget.value === 'tool' ? 'tool' : 'workflow')}>
+          <option value="tool">a tool that cells import</option>
+          <option value="workflow">a workflow that also runs without a model</option>
+        </select>
+      </label>
       <Code code={saving} label="The cell that saves it" />
       <div class="actions">
         <button type="submit" class="primary" disabled={isSaving}>
@@ -54,8 +62,17 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
       )}
       {saved !== undefined && (
         <p class="notice" role="status">
-          Saved. Cells import it with <code>from user_tools import {saved}</code>. See{' '}
-          <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
+          Saved.{' '}
+          {as === 'tool' ? (
+            <>
+              Cells import it with <code>from user_tools import {saved}</code>.
+            </>
+          ) : (
+            <>
+              A terminal runs it with <code>sandbridge run-workflow {workflowTitle(saved)}</code>.
+            </>
+          )}{' '}
+          See <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
         </p>
       )}
     </form>
