@@ -116,6 +116,7 @@ describe('calls of a hostile kernel', () => {
       void kernel.run({ code: '', servers: [], observer })
     })
     sandbox.send(call(1), done(1))
+    // Resolves only when the signal of the open call aborts.
     await aborted
   })
 

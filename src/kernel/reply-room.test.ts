@@ -43,7 +43,7 @@ describe('answers that a sandbox does not read', () => {
     for (let id = 1; id <= 40; id += 1) expect((await sandbox.received('reply'))['id']).toBe(id)
     expect(begun).toHaveLength(40)
     sandbox.send({ type: 'done', cell: 1, status: 'ok' })
-    await result
+    expect(await result).toMatchObject({ status: 'ok' })
   })
 
   it('answers that a sandbox does not read hold up no call of a cell that reads', async () => {

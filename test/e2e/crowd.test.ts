@@ -52,6 +52,7 @@ describe.each(['bubblewrap', 'docker'] as const)(`${COUNT} clients at once (%s)`
     const { bridge, heard, answers } = await startCrowd(runtime, ctx)
     for (const answer of answers) answer.catch(() => {})
     await until(() => heard.flat().some((message) => message.includes('place')))
+    // Waits until no process and no container of the bridge is left.
     await endAndAwaitNothingLeft(bridge, runtime)
   })
 })

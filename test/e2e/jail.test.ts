@@ -166,6 +166,7 @@ describe.skipIf(why !== undefined)('a server in a jail', () => {
     const alive = () => execFileSync('sh', ['-c', 'pgrep -x jailed-and-doom || true']).toString().trim()
     await until(() => alive() !== '')
     process.kill(doomed.pid, 'SIGKILL')
+    // Waits until the jailed process is gone.
     await until(() => alive() === '')
     await closeTestBridge(doomed)
   })

@@ -55,6 +55,7 @@ function skipUnlessInstalled(context: TestContext): void {
 describe('the packed package', () => {
   it('runs on this Node', async (context) => {
     skipUnlessInstalled(context)
+    // `useFrom` expects the answers of a bridge that is started from the package.
     await useFrom(process.execPath)
   }, 90_000)
 

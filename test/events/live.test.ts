@@ -66,6 +66,7 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
     deaf.pause()
     await run('for n in range(300):\n    print("y" * 60_000)\n')
     await run('1 + 1')
+    // The reader that behaves has heard of both cells.
     while (live.state.counts.cells < 2) await sleep(10)
     for (const socket of [garbage, endless, deaf]) socket.destroy()
     live.close()

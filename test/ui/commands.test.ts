@@ -63,6 +63,7 @@ it('serves its client when the port of the page is taken, and says so', async ()
   child.stdin!.write(
     `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n${JSON.stringify(message)}\n`,
   )
+  // Resolve only when the output has these words.
   await Promise.all([
     outputUntil(child.stderr!, /The page cannot be served at 127\.0\.0\.1:\d+/),
     outputUntil(child.stdout!, /run_python/),

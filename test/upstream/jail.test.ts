@@ -271,6 +271,7 @@ describe.each(MAKERS)('a server jailed by %s', (maker) => {
     await until(() => sleepers() !== '')
     const pid = Number(sleepers().split('\n')[0])
     await upstreams.close()
+    // Waits until the process that the server has started, detached, is gone.
     await until(() => !isAlive(pid))
   })
 

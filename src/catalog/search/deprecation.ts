@@ -8,6 +8,8 @@ const MAX_READ = 4000
 /** Longest note, in UTF-16 units. */
 const NOTE_LIMIT = 72
 
+/** One search for the words first: most tools are not deprecated, and every tool is looked at. */
+const MAY_SAY = /deprecated|obsolete|superseded/i
 const MARKERS = new Set(['deprecated', 'obsolete'])
 /** What a sentence says about its own tool. "Lists deprecated endpoints" is none of these. */
 const STATEMENTS = [
@@ -31,13 +33,13 @@ export function isDeprecated(definition: Definition): boolean {
 
 /** What a server says against using a tool, on one line: `DEPRECATED: Use read_text_file instead`. Undefined when it says nothing against it. */
 export function deprecationNote({ name, title, description, annotations }: Definition): string | undefined {
-  // One search for the word first: most tools are not deprecated, and this runs for each of them.
   for (const text of [description, title, annotations?.title]) {
-    if (typeof text !== 'string' || !/deprecated|obsolete|superseded/i.test(text.slice(0, MAX_READ))) continue
+    if (typeof text !== 'string' || !MAY_SAY.test(text.slice(0, MAX_READ))) continue
     const sentences = text.slice(0, MAX_READ).split(/(?<=[.!?])\s+|[\r\n]+/)
     const said = sentences.find((sentence) => STATEMENTS.some((statement) => statement.test(sentence)))
     if (said !== undefined) return noteOf(said)
   }
+  if (!MAY_SAY.test(name)) return undefined
   const parts = words(name)
   return MARKERS.has(parts[0] ?? '') || MARKERS.has(parts.at(-1) ?? '') ? 'deprecated' : undefined
 }

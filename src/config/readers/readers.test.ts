@@ -7,30 +7,7 @@ import { parseDocument } from '../config-document.ts'
 import { toServerBody } from '../server-entry.ts'
 import { chosenReaders, READERS, SOURCE_NAMES } from './index.ts'
 import type { HostPaths, Reader } from './reader.ts'
-
-const linux: HostPaths = {
-  platform: 'linux',
-  home: '/home/ann',
-  cwd: '/home/ann/app',
-  env: {},
-  stateDir: '/home/ann/MCPs',
-  serversConfig: [],
-}
-const mac: HostPaths = {
-  ...linux,
-  platform: 'darwin',
-  home: '/Users/ann',
-  cwd: '/Users/ann/app',
-  stateDir: '/Users/ann/MCPs',
-}
-const windows: HostPaths = {
-  ...linux,
-  platform: 'win32',
-  home: 'C:\\Users\\ann',
-  cwd: 'C:\\Users\\ann\\app',
-  stateDir: 'C:\\Users\\ann\\MCPs',
-  env: { APPDATA: 'C:\\Users\\ann\\AppData\\Roaming' },
-}
+import { linux, windows } from '../../../test/support/host-paths.ts'
 
 function readerOf(client: string): Reader {
   const reader = READERS.find((one) => one.client === client)
@@ -60,11 +37,17 @@ const stdio = (command: string, args: string[] = [], env: Record<string, string>
   args,
   env,
 })
+
 const http = (url: string, headers: Record<string, string> = {}): object => ({ type: 'http', url, headers })
+
 const sse = (url: string): object => ({ type: 'sse', url, headers: {} })
+
 const registered = (signIn: object): object => ({ registered: { transport: { ...http(URL_MCP), signIn } } })
+
 const OFF = 'is disabled in this file'
+
 const URL_MCP = 'https://example.com/mcp'
+
 const URL_SSE = 'https://example.com/sse'
 
 const own = {
@@ -383,180 +366,6 @@ describe('readers', () => {
       { numRuns: 300 },
     )
     expect(entryCount).toBeGreaterThan(100)
-  })
-})
-
-describe('places', () => {
-  const USER: Record<string, [linux: string[], mac: string[], windows: string[]]> = {
-    'servers-config': [[], [], []],
-    mcps: [['/home/ann/MCPs'], ['/Users/ann/MCPs'], ['C:\\Users\\ann\\MCPs']],
-    'config-mcp': [
-      ['/home/ann/.config/mcp/servers'],
-      ['/Users/ann/.config/mcp/servers'],
-      ['C:\\Users\\ann\\.config\\mcp\\servers'],
-    ],
-    'claude-code': [
-      ['/home/ann/.claude.json', '/home/ann/.claude/claude_code_config.json'],
-      [
-        '/Users/ann/.claude.json',
-        '/Users/ann/.claude/claude_code_config.json',
-        '/Users/ann/Library/Application Support/Claude Code/claude_code_config.json',
-        '/Users/ann/Library/Application Support/Claude/claude_code_config.json',
-      ],
-      ['C:\\Users\\ann\\.claude.json', 'C:\\Users\\ann\\.claude\\claude_code_config.json'],
-    ],
-    'claude-desktop': [
-      ['/home/ann/.config/Claude/claude_desktop_config.json'],
-      ['/Users/ann/Library/Application Support/Claude/claude_desktop_config.json'],
-      ['C:\\Users\\ann\\AppData\\Roaming\\Claude\\claude_desktop_config.json'],
-    ],
-    cursor: [['/home/ann/.cursor/mcp.json'], ['/Users/ann/.cursor/mcp.json'], ['C:\\Users\\ann\\.cursor\\mcp.json']],
-    vscode: [
-      [
-        '/home/ann/.config/Code/User/mcp.json',
-        '/home/ann/.config/Code/User/settings.json',
-        '/home/ann/.config/Code - Insiders/User/mcp.json',
-        '/home/ann/.config/Code - Insiders/User/settings.json',
-      ],
-      [
-        '/Users/ann/Library/Application Support/Code/User/mcp.json',
-        '/Users/ann/Library/Application Support/Code/User/settings.json',
-        '/Users/ann/Library/Application Support/Code - Insiders/User/mcp.json',
-        '/Users/ann/Library/Application Support/Code - Insiders/User/settings.json',
-      ],
-      [
-        'C:\\Users\\ann\\AppData\\Roaming\\Code\\User\\mcp.json',
-        'C:\\Users\\ann\\AppData\\Roaming\\Code\\User\\settings.json',
-        'C:\\Users\\ann\\AppData\\Roaming\\Code - Insiders\\User\\mcp.json',
-        'C:\\Users\\ann\\AppData\\Roaming\\Code - Insiders\\User\\settings.json',
-      ],
-    ],
-    windsurf: [
-      ['/home/ann/.codeium/windsurf/mcp_config.json'],
-      ['/Users/ann/.codeium/windsurf/mcp_config.json'],
-      ['C:\\Users\\ann\\.codeium\\windsurf\\mcp_config.json'],
-    ],
-    codex: [
-      ['/home/ann/.codex/config.toml'],
-      ['/Users/ann/.codex/config.toml'],
-      ['C:\\Users\\ann\\.codex\\config.toml'],
-    ],
-    'gemini-cli': [
-      ['/home/ann/.gemini/settings.json', '/etc/gemini-cli/settings.json'],
-      ['/Users/ann/.gemini/settings.json', '/Library/Application Support/GeminiCli/settings.json'],
-      ['C:\\Users\\ann\\.gemini\\settings.json', 'C:\\ProgramData\\gemini-cli\\settings.json'],
-    ],
-    opencode: [
-      [
-        '/home/ann/.config/opencode/opencode.json',
-        '/home/ann/.config/opencode/opencode.jsonc',
-        '/home/ann/.opencode.json',
-      ],
-      [
-        '/Users/ann/.config/opencode/opencode.json',
-        '/Users/ann/.config/opencode/opencode.jsonc',
-        '/Users/ann/.opencode.json',
-      ],
-      [
-        'C:\\Users\\ann\\.config\\opencode\\opencode.json',
-        'C:\\Users\\ann\\.config\\opencode\\opencode.jsonc',
-        'C:\\Users\\ann\\.opencode.json',
-      ],
-    ],
-    zed: [
-      ['/home/ann/.config/zed/settings.json'],
-      ['/Users/ann/.config/zed/settings.json'],
-      ['C:\\Users\\ann\\AppData\\Roaming\\Zed\\settings.json'],
-    ],
-    antigravity: [
-      ['/home/ann/.gemini/config/mcp_config.json', '/home/ann/.gemini/antigravity/mcp_config.json'],
-      ['/Users/ann/.gemini/config/mcp_config.json', '/Users/ann/.gemini/antigravity/mcp_config.json'],
-      ['C:\\Users\\ann\\.gemini\\config\\mcp_config.json', 'C:\\Users\\ann\\.gemini\\antigravity\\mcp_config.json'],
-    ],
-    goose: [
-      ['/home/ann/.config/goose/config.yaml'],
-      ['/Users/ann/.config/goose/config.yaml'],
-      ['C:\\Users\\ann\\AppData\\Roaming\\Block\\goose\\config\\config.yaml'],
-    ],
-    'copilot-cli': [
-      ['/home/ann/.copilot/mcp-config.json'],
-      ['/Users/ann/.copilot/mcp-config.json'],
-      ['C:\\Users\\ann\\.copilot\\mcp-config.json'],
-    ],
-    kiro: [
-      ['/home/ann/.kiro/settings/mcp.json'],
-      ['/Users/ann/.kiro/settings/mcp.json'],
-      ['C:\\Users\\ann\\.kiro\\settings\\mcp.json'],
-    ],
-    amp: [
-      ['/home/ann/.config/amp/settings.json'],
-      ['/Users/ann/.config/amp/settings.json'],
-      ['C:\\Users\\ann\\.config\\amp\\settings.json'],
-    ],
-    'lm-studio': [
-      ['/home/ann/.lmstudio/mcp.json'],
-      ['/Users/ann/.lmstudio/mcp.json'],
-      ['C:\\Users\\ann\\.lmstudio\\mcp.json'],
-    ],
-    'mcp-servers': [[], [], []],
-  }
-
-  const userFiles = (client: string, place: HostPaths): string[] =>
-    readerOf(client)
-      .locations(place)
-      .filter(({ scope }) => scope === 'user')
-      .map(({ path }) => path)
-
-  it.each(Object.entries(USER))('reads the places of the user for %s', (client, expected) => {
-    expect([linux, mac, windows].map((place) => userFiles(client, place))).toEqual(expected)
-  })
-
-  it('reads the places of the user for cline', () => {
-    const tail = 'User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json'
-    expect(userFiles('cline', linux)).toContain(`/home/ann/.config/Code/${tail}`)
-    expect(userFiles('cline', mac)).toContain(`/Users/ann/Library/Application Support/Cursor/${tail}`)
-    expect(userFiles('cline', windows)).toContain(
-      `C:\\Users\\ann\\AppData\\Roaming\\Code\\${tail.replaceAll('/', '\\')}`,
-    )
-    expect(userFiles('cline', linux)).toContain('/home/ann/.cline/data/settings/cline_mcp_settings.json')
-  })
-
-  it.each([
-    ['CLAUDE_CONFIG_DIR', 'claude-code', '/x/.claude.json'],
-    ['CODEX_HOME', 'codex', '/x/config.toml'],
-    ['OPENCODE_CONFIG', 'opencode', '/x'],
-    ['CLINE_MCP_SETTINGS_PATH', 'cline', '/x'],
-    ['COPILOT_HOME', 'copilot-cli', '/x/mcp-config.json'],
-    ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'gemini-cli', '/x'],
-    ['XDG_CONFIG_HOME', 'zed', '/x/zed/settings.json'],
-    ['XDG_CONFIG_HOME', 'claude-desktop', '/x/Claude/claude_desktop_config.json'],
-  ])('reads the place that %s names, for %s', (variable, client, expected) => {
-    expect(userFiles(client, { ...linux, env: { [variable]: '/x' } })).toContain(expected)
-  })
-
-  it('looks for places of a project in the current directory only', () => {
-    const files = READERS.flatMap((reader) => reader.locations(linux)).filter(({ scope }) => scope === 'project')
-    expect(files.map(({ path }) => path.slice('/home/ann/app/'.length))).toEqual([
-      '.mcp.json',
-      '.claude/claude_code_config.json',
-      'claude_code_config.json',
-      'claude_desktop_config.json',
-      '.cursor/mcp.json',
-      '.vscode/mcp.json',
-      '.vscode/settings.json',
-      '.codex/config.toml',
-      '.gemini/settings.json',
-      'opencode.json',
-      'opencode.jsonc',
-      '.opencode/opencode.json',
-      '.opencode/opencode.jsonc',
-      '.zed/settings.json',
-      '.github/mcp.json',
-      '.kiro/settings/mcp.json',
-      '.amp/settings.json',
-      'mcp-servers',
-    ])
-    expect(files.every(({ path }) => path.startsWith('/home/ann/app/'))).toBe(true)
   })
 })
 

@@ -38,6 +38,8 @@ it('lets a cell begin until the time of cells is used up', () => {
 it('counts nothing without limits', () => {
   const quota = new UserQuota({})
   quota.spendCell(1e9)
-  for (let call = 0; call < 1_000; call += 1) quota.takeCall()
-  quota.checkCells()
+  expect(() => {
+    for (let call = 0; call < 1_000; call += 1) quota.takeCall()
+    quota.checkCells()
+  }).not.toThrow()
 })

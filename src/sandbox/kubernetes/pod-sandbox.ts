@@ -9,13 +9,12 @@ import type { Sandbox, SandboxExit } from '../provider.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 import { AttachChannel } from './attach-channel.ts'
 import type { Cluster } from './cluster.ts'
-import { describeWait, explainPodEnd, startFailure } from './pod-end.ts'
+import { FollowedPod } from './followed-pod.ts'
+import { explainPodEnd } from './pod-end.ts'
 import { CONTAINER } from './pod-manifest.ts'
-import type { PodState } from './pod-state.ts'
+import { NotStarted, untilRunning } from './pod-start.ts'
 
 const INTERRUPT = Buffer.from([0x03])
-/** A watch may be late or lost: a pod that starts is also asked for. */
-const ASK_MS = 3_000
 /** A pod that runs may not be ready to be attached to. */
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
@@ -27,15 +26,6 @@ const READ_ON_MS = 5_000
 const DRAIN_MS = 1_000
 const GONE_MS = 8_000
 const GONE_AGAIN_MS = 500
-
-/** Why there is no running pod. */
-class NotStarted extends Error {
-  readonly reason: SandboxExit['reason']
-  constructor(reason: SandboxExit['reason'], message: string) {
-    super(message)
-    this.reason = reason
-  }
-}
 
 export interface PodSandboxOptions {
   cluster: Cluster
@@ -58,10 +48,7 @@ export class PodSandbox implements Sandbox {
   readonly startTimeoutMs: number
   readonly #options: PodSandboxOptions
   readonly #channel: AttachChannel
-  readonly #follow: { created: () => void; stop: () => void }
-  /** As the cluster has shown it last; `gone` once it has shown that there is none. */
-  #pod: PodState | 'gone' | undefined
-  readonly #watchers = new Set<() => void>()
+  readonly #pod: FollowedPod
   #disposing: Promise<void> | undefined
 
   private constructor(options: PodSandboxOptions) {
@@ -73,7 +60,7 @@ export class PodSandbox implements Sandbox {
     this.stdin = this.#channel.stdin
     this.stdout = this.#channel.stdout
     if (options.preamble.byteLength > 0) this.stdin.write(options.preamble)
-    this.#follow = options.cluster.watcher.follow(this.id, (pod) => this.#see(pod ?? 'gone'))
+    this.#pod = new FollowedPod(options.cluster, this.id)
     this.exited = new Promise((resolve) => (this.#resolveExit = resolve))
   }
 
@@ -84,9 +71,9 @@ export class PodSandbox implements Sandbox {
     const sandbox = new PodSandbox(options)
     try {
       await options.cluster.create('pods', options.manifest)
-      sandbox.#follow.created()
+      sandbox.#pod.created()
     } catch (error) {
-      sandbox.#follow.stop()
+      sandbox.#pod.stop()
       // It may have been created all the same.
       if (error instanceof ApiUnreachable) void options.cluster.deletePod(sandbox.id, 0).catch(() => {})
       throw error
@@ -108,7 +95,7 @@ export class PodSandbox implements Sandbox {
     // Nobody reads any more.
     this.stdout.resume()
     this.#channel.close()
-    this.#wake()
+    this.#pod.wake()
     await this.exited
     await this.#removed
   }
@@ -118,7 +105,8 @@ export class PodSandbox implements Sandbox {
 
   async #live(): Promise<SandboxExit> {
     try {
-      await this.#untilRunning()
+      const { image, startTimeoutMs: timeoutMs } = this.#options
+      await untilRunning(this.#pod, { image, timeoutMs, isUnwanted: () => this.#disposing !== undefined })
       await this.#attach()
     } catch (error) {
       const exit: SandboxExit = { reason: 'failed-to-start', code: null, signal: null, detail: messageOf(error) }
@@ -145,30 +133,7 @@ export class PodSandbox implements Sandbox {
     this.#removed = this.#remove()
     this.#resolveExit(exit)
     await this.#removed
-    this.#follow.stop()
-  }
-
-  /** @throws NotStarted */
-  async #untilRunning(): Promise<void> {
-    const { image, startTimeoutMs } = this.#options
-    const deadline = performance.now() + startTimeoutMs
-    for (;;) {
-      if (this.#disposing) throw new NotStarted('disposed', '')
-      const pod = this.#pod
-      if (pod === 'gone') throw new NotStarted('failed-to-start', 'The pod was deleted before it ran.')
-      if (pod?.isRunning) return
-      const failure = pod && startFailure(pod, image)
-      if (failure !== undefined) throw new NotStarted('failed-to-start', failure)
-      const end = pod && explainPodEnd({ pod, stderr: '', spoke: false, image })
-      if (end) throw new NotStarted(end.reason === 'exited' ? 'failed-to-start' : end.reason, end.detail)
-      const now = performance.now()
-      if (now >= deadline) {
-        const waited = `The pod did not run within ${Math.round(startTimeoutMs / 1000)} s`
-        const isFull = pod !== undefined && pod.unschedulable !== ''
-        throw new NotStarted(isFull ? 'no-room' : 'failed-to-start', pod ? `${waited}: ${describeWait(pod)}` : waited)
-      }
-      if (!(await this.#changed(Math.min(ASK_MS, deadline - now)))) await withTimeout(this.#ask(), ASK_MS, () => {})
-    }
+    this.#pod.stop()
   }
 
   /** @throws ApiError, ApiUnreachable */
@@ -189,10 +154,9 @@ export class PodSandbox implements Sandbox {
 
   /** When the cluster says that the pod has ended and the channel does not: its node may be gone. */
   async #untilLost(): Promise<{ how: 'broken'; detail: string }> {
-    const isOver = () =>
-      this.#pod === 'gone' ||
-      (this.#pod && (this.#pod.terminated || this.#pod.isDeleting || this.#pod.phase === 'Failed'))
-    while (!isOver()) await this.#changed()
+    const isOver = ({ state } = this.#pod) =>
+      state === 'gone' || (state && (state.terminated || state.isDeleting || state.phase === 'Failed'))
+    while (!isOver()) await this.#pod.changed()
     do await sleep(READ_ON_MS, undefined, { ref: false })
     while (this.#channel.isStalled)
     return { how: 'broken', detail: 'The cluster ended the pod and its channel did not close' }
@@ -209,19 +173,10 @@ export class PodSandbox implements Sandbox {
     const { image } = this.#options
     const { spoke } = this.#channel
     for (const startedAt = performance.now(); ;) {
-      const pod = this.#pod === 'gone' ? undefined : this.#pod
+      const pod = this.#pod.state === 'gone' ? undefined : this.#pod.state
       const explained = explainPodEnd({ pod, stderr, spoke, image })
       if (explained || !pod || performance.now() - startedAt > LAST_WORDS_MS) return explained
-      if (!(await this.#changed(LAST_WORDS_AGAIN_MS))) await withTimeout(this.#ask(), LAST_WORDS_AGAIN_MS, () => {})
-    }
-  }
-
-  /** Never rejects: a watch may be late or lost, and this too. */
-  async #ask(): Promise<void> {
-    try {
-      this.#see(await this.#options.cluster.getPod(this.id))
-    } catch {
-      // The API server is gone for now.
+      await this.#pod.changedOrAsked(LAST_WORDS_AGAIN_MS)
     }
   }
 
@@ -229,29 +184,13 @@ export class PodSandbox implements Sandbox {
     const { cluster } = this.#options
     try {
       await cluster.deletePod(this.id, 1)
-      for (const startedAt = performance.now(); this.#pod !== 'gone' && performance.now() - startedAt < GONE_MS;) {
-        if (!(await this.#changed(GONE_AGAIN_MS))) await this.#ask()
-      }
+      const startedAt = performance.now()
+      while (this.#pod.state !== 'gone' && performance.now() - startedAt < GONE_MS)
+        await this.#pod.changedOrAsked(GONE_AGAIN_MS)
       // A node that is not heard from never confirms it.
-      if (this.#pod !== 'gone') await cluster.deletePod(this.id, 0)
+      if (this.#pod.state !== 'gone') await cluster.deletePod(this.id, 0)
     } catch {
       // It ends itself without a connection, and the next bridge removes what is left of it.
     }
-  }
-
-  #see(pod: PodState | 'gone'): void {
-    this.#pod = pod
-    this.#wake()
-  }
-
-  #wake(): void {
-    for (const wake of this.#watchers) wake()
-    this.#watchers.clear()
-  }
-
-  /** Until something about the pod has changed, or the time is over: false then. */
-  async #changed(ms?: number): Promise<boolean> {
-    const changed = new Promise<boolean>((resolve) => this.#watchers.add(() => resolve(true)))
-    return ms === undefined ? changed : withTimeout(changed, ms, () => false)
   }
 }

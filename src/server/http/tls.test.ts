@@ -133,6 +133,7 @@ describe('strangers', () => {
     const silent = await handshake(port)
     silent.removeAllListeners('error').on('error', () => {})
     await service.close()
+    // Both connections close without a word from their clients.
     await Promise.all([closed(half), closed(silent.resume())])
   })
 })

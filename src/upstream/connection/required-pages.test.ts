@@ -54,6 +54,7 @@ describe('a finished page', () => {
     const later = pages.wait('b', forever)
     pages.add('other')
     pages.add('b')
+    // Each wait resolves only when its own page is finished.
     await later
   })
 
@@ -61,6 +62,7 @@ describe('a finished page', () => {
     const abort = new AbortController()
     const waiting = new FinishedPages().wait('a', abort.signal)
     abort.abort()
+    // Both waits resolve without a finished page: the one that was open, and one that begins after the abort.
     await waiting
     await new FinishedPages().wait('a', abort.signal)
   })

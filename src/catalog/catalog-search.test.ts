@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BridgeError } from '../errors.ts'
+import { Catalog, type CatalogOptions } from './catalog.ts'
+import { FILES, TOOLS, definition, codeOf } from '../../test/support/catalog-tools.ts'
+
+let cacheDir: string
+
+let asked: string[]
+
+beforeEach(() => {
+  cacheDir = mkdtempSync(join(tmpdir(), 'catalog-'))
+  asked = []
+})
+
+afterEach(() => rmSync(cacheDir, { recursive: true, force: true }))
+
+function catalog(options: Partial<CatalogOptions> = {}): Catalog {
+  return new Catalog({
+    definitions: [definition('GitHub'), definition('files', { description: 'My files' })],
+    listTools: (server) => {
+      asked.push(server)
+      return Promise.resolve({ tools: TOOLS[server] ?? [] })
+    },
+    cacheDir,
+    ...options,
+  })
+}
+
+describe('search', () => {
+  it('covers servers that were never seen, and remembers them', async () => {
+    const docs = await catalog().search('open a ticket')
+    expect(docs[0]?.tool).toBe('create-issue')
+    expect(asked.toSorted()).toEqual(['GitHub', 'files'])
+    expect((await catalog().search('open a ticket'))[0]?.tool).toBe('create-issue')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('stays within the servers asked for', async () => {
+    const docs = await catalog().search('open a ticket', { servers: ['files'] })
+    expect(docs.map((doc) => doc.server)).toEqual(['files'])
+    expect(asked).toEqual(['files'])
+  })
+
+  it('a server that does not answer costs only the wait, and is left alone afterwards', async () => {
+    let attempts = 0
+    let time = 0
+    const options: Partial<CatalogOptions> = {
+      now: () => time,
+      listTools: (server) => {
+        if (server === 'files') return Promise.resolve({ tools: FILES })
+        attempts += 1
+        return Promise.reject(new Error('spawn failed: TOKEN=sk-secret'))
+      },
+    }
+    const known = catalog(options)
+    for (let round = 0; round < 5; round += 1) expect(await known.search('read')).toHaveLength(1)
+    await catalog(options).search('read')
+    expect(attempts).toBe(1)
+    expect(known.servers()[0]?.problem).toBe('Listing its tools failed')
+    time += 61_000
+    await known.search('read')
+    expect(attempts).toBe(2)
+    time += 61_000
+    await known.search('read')
+    expect(attempts).toBe(2)
+  })
+
+  it.each(['CANCELLED', 'SHUTTING_DOWN'] as const)('a server whose start was %s has not failed', async (code) => {
+    const known = catalog({ listTools: () => Promise.reject(new BridgeError(code, 'ended')) })
+    await known.search('read')
+    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+    expect(
+      catalog()
+        .servers()
+        .map(({ problem }) => problem),
+    ).toEqual([undefined, undefined])
+  })
+
+  it('a failure is over once what the start depends on has changed, in this bridge and in the next', async () => {
+    let inputs = 'without a key'
+    const options: Partial<CatalogOptions> = {
+      startInputs: () => inputs,
+      listTools: () => Promise.reject(new BridgeError('UPSTREAM_UNREACHABLE', 'no key', { log: 'KeyError' })),
+    }
+    const known = catalog(options)
+    await known.search('read')
+    expect(known.servers()[0]?.problem).toBe('no key')
+    expect(catalog(options).details('GitHub').failure?.log).toBe('KeyError')
+    inputs = 'with a key'
+    expect(known.servers()[0]?.problem).toBeUndefined()
+    await catalog({ startInputs: () => inputs }).search('read')
+    expect(asked).toEqual(['GitHub', 'files'])
+  })
+
+  it('index asks every server, or the named ones, however they failed before', async () => {
+    await catalog({ listTools: () => Promise.reject(new Error('no')) }).search('read')
+    const heard: string[] = []
+    const known = catalog()
+    await known.index(['files'], {
+      onStart: (name) => heard.push(`${name} starts`),
+      onEnd: ({ name, toolCount }) => heard.push(`${name} has ${toolCount}`),
+    })
+    expect([asked, heard]).toEqual([['files'], ['files starts', 'files has 1']])
+    await known.index(['GitHub', 'files'])
+    expect(asked).toEqual(['files', 'GitHub', 'files'])
+    expect(known.servers().map(({ problem }) => problem)).toEqual([undefined, undefined])
+  })
+
+  it('index ends with the catalog, and stores nothing false', async () => {
+    const known = catalog({ listTools: () => new Promise(() => {}) })
+    const indexing = codeOf(known.index(['GitHub', 'files']))
+    known.close()
+    expect((await indexing).code).toBe('CANCELLED')
+    expect(catalog().servers()[0]?.problem).toBeUndefined()
+  })
+
+  it('a server that hangs is not waited for longer than told', async () => {
+    const known = catalog({
+      firstIndexingWaitMs: 20,
+      listTools: (server) => (server === 'files' ? Promise.resolve({ tools: FILES }) : new Promise(() => {})),
+    })
+    expect((await known.search('read'))[0]?.tool).toBe('read_file')
+    known.close()
+  })
+
+  it('only a few servers are started at a time', async () => {
+    let running = 0
+    let most = 0
+    const known = catalog({
+      definitions: Array.from({ length: 20 }, (_, index) => definition(`server-${index}`)),
+      listTools: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running -= 1
+        return { tools: FILES }
+      },
+    })
+    await known.search('anything')
+    expect(most).toBe(4)
+    expect(known.servers().every((server) => server.toolCount === 1)).toBe(true)
+  })
+
+  it('follows what servers change', async () => {
+    const known = catalog()
+    await known.search('issue')
+    known.toolsChanged('GitHub', [{ name: 'paint_picture', description: 'Paint', inputSchema: {} }], undefined)
+    const names = (await known.search('issue')).map((doc) => doc.tool)
+    expect(names).not.toContain('create-issue')
+    expect((await known.search('paint'))[0]?.tool).toBe('paint_picture')
+  })
+
+  it('a limit out of range is brought into it', async () => {
+    const known = catalog()
+    expect(await known.search('issue', { limit: 0 })).toHaveLength(1)
+    expect(await known.search('issue file', { limit: 1e9 })).toHaveLength(3)
+  })
+})

@@ -1,0 +1,57 @@
+// What is known of one pod at the moment, and waiting for it to change. The watch tells; whoever cannot rely on it asks as well.
+import { withTimeout } from '../../process/wait.ts'
+import type { Cluster } from './cluster.ts'
+import type { PodState } from './pod-state.ts'
+
+export class FollowedPod {
+  /** As the cluster has shown it last; `gone` once it has shown that there is none. */
+  state: PodState | 'gone' | undefined
+  readonly #cluster: Cluster
+  readonly #name: string
+  readonly #follow: { created: () => void; stop: () => void }
+  readonly #waiting = new Set<() => void>()
+
+  /** @param name of a pod that is about to be created */
+  constructor(cluster: Cluster, name: string) {
+    this.#cluster = cluster
+    this.#name = name
+    this.#follow = cluster.watcher.follow(name, (pod) => this.#see(pod ?? 'gone'))
+  }
+
+  /** From now on, that it is not there means that it is gone. */
+  created(): void {
+    this.#follow.created()
+  }
+
+  stop(): void {
+    this.#follow.stop()
+  }
+
+  /** Until something about it has changed, or `wake` is called: true. False when the time is over first. */
+  changed(ms?: number): Promise<boolean> {
+    const changed = new Promise<boolean>((resolve) => this.#waiting.add(() => resolve(true)))
+    return ms === undefined ? changed : withTimeout(changed, ms, () => false)
+  }
+
+  /** Waits for a change, and asks the cluster when none comes. Takes twice `ms` at most, and never rejects. */
+  async changedOrAsked(ms: number): Promise<void> {
+    if (await this.changed(ms)) return
+    const asking = this.#cluster.getPod(this.#name).then((state) => this.#see(state))
+    // An API server that is gone for now is no news of the pod.
+    await withTimeout(
+      asking.catch(() => {}),
+      ms,
+      () => {},
+    )
+  }
+
+  wake(): void {
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+
+  #see(state: PodState | 'gone'): void {
+    this.state = state
+    this.wake()
+  }
+}

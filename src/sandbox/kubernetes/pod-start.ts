@@ -1,0 +1,46 @@
+// Waiting for a pod to run: until it does, cannot, or has had its time.
+import type { SandboxExit } from '../provider.ts'
+import type { FollowedPod } from './followed-pod.ts'
+import { describeWait, explainPodEnd, startFailure } from './pod-end.ts'
+
+/** A watch may be late or lost: a pod that starts is also asked for. */
+const ASK_MS = 3_000
+
+/** Why there is no running pod. */
+export class NotStarted extends Error {
+  override readonly name = 'NotStarted'
+  readonly reason: SandboxExit['reason']
+
+  constructor(reason: SandboxExit['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/**
+ * @param isUnwanted whether nobody waits any more
+ * @throws NotStarted
+ */
+export async function untilRunning(
+  pod: FollowedPod,
+  { image, timeoutMs, isUnwanted }: { image: string; timeoutMs: number; isUnwanted: () => boolean },
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    if (isUnwanted()) throw new NotStarted('disposed', '')
+    const { state } = pod
+    if (state === 'gone') throw new NotStarted('failed-to-start', 'The pod was deleted before it ran.')
+    if (state?.isRunning) return
+    const failure = state && startFailure(state, image)
+    if (failure !== undefined) throw new NotStarted('failed-to-start', failure)
+    const end = state && explainPodEnd({ pod: state, stderr: '', spoke: false, image })
+    if (end) throw new NotStarted(end.reason === 'exited' ? 'failed-to-start' : end.reason, end.detail)
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0) {
+      const waited = `The pod did not run within ${Math.round(timeoutMs / 1000)} s`
+      const isFull = state !== undefined && state.unschedulable !== ''
+      throw new NotStarted(isFull ? 'no-room' : 'failed-to-start', state ? `${waited}: ${describeWait(state)}` : waited)
+    }
+    await pod.changedOrAsked(Math.min(ASK_MS, leftMs))
+  }
+}

@@ -1,0 +1,42 @@
+// Two servers with a few tools, for tests of the catalog.
+import type { ServerDefinition } from '../../src/config/server-definition.ts'
+import { BridgeError } from '../../src/errors.ts'
+import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+
+export const GITHUB: UpstreamTool[] = [
+  {
+    name: 'create-issue',
+    description: 'Create a new issue. Needs a token.',
+    inputSchema: {
+      type: 'object',
+      properties: { title: { type: 'string' }, body: { type: 'string' } },
+      required: ['title'],
+    },
+  },
+  {
+    name: 'list-issues',
+    description: 'List issues',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  },
+]
+
+export const FILES: UpstreamTool[] = [
+  { name: 'read_file', description: 'Read a file', inputSchema: { type: 'object' } },
+]
+
+export const TOOLS: Record<string, UpstreamTool[]> = { GitHub: GITHUB, files: FILES }
+
+export function definition(name: string, more: Partial<ServerDefinition> = {}): ServerDefinition {
+  const transport = { type: 'stdio' as const, command: name, args: [], env: { TOKEN: 'sk-secret' } }
+  return { name, transport, source: { client: 'test', file: 'test.json' }, ...more }
+}
+
+export async function codeOf(promise: Promise<unknown>): Promise<BridgeError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!BridgeError.isInstance(error)) throw new Error('a BridgeError was expected', { cause: error })
+  return error
+}

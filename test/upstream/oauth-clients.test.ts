@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { RemoteServer, SignInClient } from '../../src/config/server-definition.ts'
+import { toServerBody } from '../../src/config/server-entry.ts'
+import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
+import { protectedServer, REGISTERED } from './authorization-server.ts'
+import { freePort, listen, remote } from './remote-server.ts'
+import { open, textOf } from './support.ts'
+import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
+
+describe('a client that was registered by hand', () => {
+  /** An authorization server that takes nobody else, a definition that names the client, and what may be tried with both. */
+  async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.noRegistration = noRegistration
+    const transport: RemoteServer = { type: 'http', url: server.url, headers: {}, signIn }
+    const definition = { ...remote('r', server.url), transport }
+    const connect = () => open([definition], { tokenStore: createTokenStore(file) })
+    return { server, file, connect, logIn: (changes = {}) => logIn(server, file, { server: transport, ...changes }) }
+  }
+
+  it.each([true, 'not offered'] as const)(
+    'is needed where nobody else is taken (%s), and the error says how',
+    async (how) => {
+      const { server, file } = await registered({}, how)
+      await expect(logIn(server, file)).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        hint: expect.stringMatching(/Register a client .*"callbackPort": \d+.* 'r'/),
+      })
+      expect(server.asked).toEqual([])
+    },
+  )
+
+  it('signs in and refreshes, and is registered nowhere; its secret is not stored', async () => {
+    const { server, file, connect, logIn: signIn } = await registered()
+    expect(await signIn()).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+    const upstreams = connect()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, authorize: 1, code: 1, refresh: 1 })
+    expect(await readFile(file, 'utf8')).not.toContain(REGISTERED.clientSecret)
+  })
+
+  it('wins over a document that describes us', async () => {
+    const { server, logIn: signIn } = await registered()
+    await signIn({ clientMetadataUrl: 'https://us.example/client.json' })
+    expect(server.asked).toMatchObject([{ clientId: REGISTERED.clientId }])
+  })
+
+  it('is awaited at the address it is registered with, to the letter', async () => {
+    const port = await freePort()
+    const redirectUri = `http://localhost:${port}/oauth/callback`
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+    await signIn()
+    expect(server.asked).toMatchObject([{ redirectUri }])
+  })
+
+  it('a client that was registered by hand with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+    for (const [redirectUri, seen] of [
+      ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
+    ] as const) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, redirectUri })
+      await signIn()
+      expect(server.asked).toMatchObject([{ redirectUri: expect.stringMatching(seen) }])
+    }
+  })
+
+  it('says so when its port is in use', async () => {
+    const port = Number(new URL(await listen(() => {})).port)
+    const { logIn: signIn } = await registered({ ...REGISTERED, redirectUri: `http://127.0.0.1:${port}/callback` })
+    await expect(signIn()).rejects.toMatchObject({
+      code: 'UPSTREAM_AUTH_REQUIRED',
+      message: expect.stringContaining(`port ${port}`),
+    })
+  })
+
+  it('asks for the scopes of its definition', async () => {
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, scope: 'read write' })
+    await signIn()
+    expect(server.asked).toMatchObject([{ scope: 'read write' }])
+  })
+
+  it('sends its secret to no authorization server that it was not registered with', async () => {
+    const evil = await protectedServer()
+    const elsewhere = new URL(evil.url).origin
+    for (const issuer of [undefined, 'https://auth.example']) {
+      const { server, logIn: signIn } = await registered({ ...REGISTERED, ...(issuer && { issuer }) })
+      server.twist.authorizationServer = elsewhere
+      await expect(signIn()).rejects.toMatchObject({
+        code: 'UPSTREAM_AUTH_REQUIRED',
+        message: `Server 'r' requires sign-in at another address, ${elsewhere}`,
+        hint: expect.stringContaining(`"issuer": "${elsewhere}`),
+      })
+    }
+    expect(evil.counts).toMatchObject({ authorize: 0, code: 0 })
+    // The control: named as the issuer, it gets what it asks for.
+    const { server, logIn: signIn } = await registered({ ...REGISTERED, issuer: elsewhere })
+    server.twist.authorizationServer = elsewhere
+    await signIn()
+    expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
+  })
+
+  it('an unknown client that was registered by hand is refused, and its secret is in nothing that is said', async () => {
+    const wrong = 'wrong-secret-of-the-client'
+    const said: unknown[] = []
+    const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))
+    onTestFinished(() => spy.mockRestore())
+    const { logIn: signIn } = await registered({ ...REGISTERED, clientSecret: wrong })
+    const failure = await signIn().catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
+    const basic = Buffer.from(`${REGISTERED.clientId}:${wrong}`).toString('base64')
+    // The control: the package does repeat what the authorization server said.
+    expect(said.join()).toContain('not Basic [redacted]')
+    for (const text of [JSON.stringify(failure), (failure as Error).message, said.join()]) {
+      expect(text).not.toContain(wrong)
+      expect(text).not.toContain(basic)
+    }
+  })
+})
+
+describe('a document that describes us', () => {
+  const clientMetadataUrl = 'https://us.example/client.json'
+
+  it('is used where the authorization server takes one, for the sign-in and for refreshing it', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    expect(await logIn(server, file, { clientMetadataUrl })).toEqual({ wasNeeded: true })
+    expect(server.asked).toMatchObject([
+      { clientId: clientMetadataUrl, redirectUri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/) },
+    ])
+    const upstreams = bridge(server, file)
+    await echo(upstreams)
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    expect(server.counts).toMatchObject({ register: 0, refresh: 1 })
+  })
+
+  it('is used in a sign-in that a call began', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    const upstreams = open([remote('r', server.url)], { tokenStore: createTokenStore(file), clientMetadataUrl })
+    await upstreams.signIn('r', { showPage: browse, signal: new AbortController().signal })
+    expect(server.asked).toMatchObject([{ clientId: clientMetadataUrl }])
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  })
+
+  it('is passed over where the authorization server does not say that it takes one', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    await logIn(server, file, { clientMetadataUrl })
+    expect(server.asked).toMatchObject([{ clientId: 'client-1' }])
+    expect(server.counts).toMatchObject({ register: 1 })
+  })
+
+  it('a document that describes us and has another address by now, or none, is no client any more', async () => {
+    const [server, file] = [await protectedServer(), await tokenFile()]
+    server.twist.documents = true
+    for (const url of [clientMetadataUrl, 'https://us.example/new.json', undefined]) {
+      server.valid.clear()
+      server.refreshTokens.clear()
+      await logIn(server, file, { clientMetadataUrl: url })
+    }
+    expect(server.asked.map(({ clientId }) => clientId)).toEqual([
+      clientMetadataUrl,
+      'https://us.example/new.json',
+      'client-1',
+    ])
+  })
+
+  it('is awaited at the port that the definition names', async () => {
+    const [server, file, port] = [await protectedServer(), await tokenFile(), await freePort()]
+    server.twist.documents = true
+    const made = toServerBody({ url: server.url, oauth: { callbackPort: port } })
+    const { transport } = 'body' in made ? made.body : expect.fail(made.reason)
+    await logIn(server, file, { clientMetadataUrl, server: transport as RemoteServer })
+    expect(server.asked).toMatchObject([{ redirectUri: `http://127.0.0.1:${port}/callback` }])
+  })
+})

@@ -1,0 +1,36 @@
+// Signing in to a server as a user does, for tests.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { login, type LoginOptions } from '../../src/upstream/auth/login.ts'
+import { createTokenStore } from '../../src/upstream/auth/token-store.ts'
+import { type Protected } from './authorization-server.ts'
+import { remote } from './remote-server.ts'
+import { open } from './support.ts'
+
+export async function tokenFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'state', 'tokens.json')
+}
+
+/** A user whose browser follows every redirect. */
+export const browse = async (page: URL): Promise<void> => void (await fetch(page))
+
+export function logIn(server: Protected, file: string, changes: Partial<LoginOptions> = {}) {
+  return login({
+    name: 'r',
+    server: { type: 'http', url: server.url, headers: {} },
+    store: createTokenStore(file),
+    showPage: browse,
+    clientInfo: { name: 'test', version: '1' },
+    signal: new AbortController().signal,
+    ...changes,
+  })
+}
+
+export const bridge = (server: Protected, file: string) =>
+  open([remote('r', server.url)], { tokenStore: createTokenStore(file) })
+
+export const echo = (upstreams: ReturnType<typeof open>) => upstreams.callTool('r', 'echo', { text: 'hi' })
