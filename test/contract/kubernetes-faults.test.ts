@@ -293,10 +293,12 @@ it('a file in a pod has a largest size, since the termination log is on the disk
 })
 
 it('64 MiB that nobody reads stay in the pod', async () => {
-  const code = 'import sys\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
+  // What a pod writes before anybody is attached is lost: it waits for a line.
+  const code = 'import sys\ninput()\nfor _ in range(1024):\n    sys.stdout.write("x" * 65536)\nsys.stdout.flush()'
   const before = await heldBytes()
   const sandbox = await ownPod('sandbridge-flood', ['-I', '-c', code])
   onTestFinished(() => sandbox.dispose())
+  sandbox.stdin.write('begin\n')
   const { stdout } = sandbox
   // It is as full as it gets, and stays so.
   for (let held = -1; stdout.readableLength === 0 || stdout.readableLength !== held;) {
