@@ -17,6 +17,8 @@ it.each([
   ['検索', '検索'],
   ['🔥', 'tool'],
   ['', 'tool'],
+  ['ア・イ', 'ア_イ'],
+  ['ｱ･ｲ', 'ア_イ'],
 ])('%j becomes %j', (name, expected) => {
   expect(pythonName(name, 'tool')).toBe(expected)
 })

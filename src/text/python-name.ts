@@ -107,8 +107,11 @@ export function byCodeUnit(a: string, b: string): number {
 function isIdentifierCharacter(char: string): boolean {
   const code = char.codePointAt(0)!
   if (code < 0x80) return /\w/.test(char)
-  return inOldUnicode(code) && /\p{XID_Continue}/u.test(char)
+  return inOldUnicode(code) && code !== MIDDLE_DOT && /\p{XID_Continue}/u.test(char)
 }
+
+/** Katakana's: part of identifiers since Unicode 15.1, which older Pythons do not know. */
+const MIDDLE_DOT = 0x30fb
 
 /** Blocks whose letters every supported Python (3.10 knows Unicode 13) and every Node agree on. */
 function inOldUnicode(code: number): boolean {
