@@ -131,9 +131,11 @@ export class Audit implements Subscriber {
     this.#calls.delete(ended.id)
     this.#decisions.delete(ended.id)
     if (!started) return
-    const replay = this.#options.replay && this.#replyChars < MAX_WAITING_REPLY_CHARS
-    const fields = callFields(started, ended, decision, { ...this.#options, replay })
-    this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
+    const { replay } = this.#options
+    const isFull = replay && this.#replyChars >= MAX_WAITING_REPLY_CHARS
+    const options = isFull ? { ...this.#options, replay: false } : this.#options
+    const fields = callFields(started, ended, decision, options)
+    if (replay) this.#replyChars += textOf(fields, 'gen_ai.tool.call.result').length
     this.#record.add(fields)
   }
 

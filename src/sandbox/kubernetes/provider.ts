@@ -6,6 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { isImagePath } from '../image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
+import { SharedPreparation } from '../shared-preparation.ts'
 import { ApiClient } from './api-client.ts'
 import { Cluster } from './cluster.ts'
 import { CredentialSource } from './credentials.ts'
@@ -44,16 +45,11 @@ const STARTS_AT_ONCE = 16
 /** A pod whose bridge never connects ends itself. The bridge connects as soon as it runs. */
 const INPUT_S = 120
 
-interface Prepared {
-  cluster: Cluster
-}
-
 export class KubernetesProvider implements Provider {
   readonly name = 'kubernetes'
   readonly startsAtOnce = STARTS_AT_ONCE
   readonly #options: KubernetesOptions
-  readonly #listeners = new Set<(message: string) => void>()
-  #prepared: Promise<Prepared> | undefined
+  readonly #cluster = new SharedPreparation((onProgress) => this.#openCluster(onProgress))
 
   /** @throws BridgeError CONFIG_INVALID for a user that pods cannot have */
   constructor(options: KubernetesOptions) {
@@ -66,13 +62,13 @@ export class KubernetesProvider implements Provider {
    * @throws BridgeError CONFIG_INVALID, SANDBOX_ENGINE_MISSING, SANDBOX_BUSY, SANDBOX_START_FAILED
    */
   async prepare(onProgress?: (message: string) => void): Promise<void> {
-    await this.#prepare(onProgress)
+    await this.#cluster.get(onProgress)
   }
 
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ cluster }, kernel] = await Promise.all([this.#prepare(), loadNativeKernel()])
+    const [cluster, kernel] = await Promise.all([this.#cluster.get(), loadNativeKernel()])
     const name = newPodName()
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
@@ -108,24 +104,12 @@ export class KubernetesProvider implements Provider {
     } catch (error) {
       const explained = cluster.explain(error, { verb: 'create', resource: 'pods' })
       // Who the bridge is may be put right while it runs: look again at the next need.
-      if (explained.code === 'SANDBOX_ENGINE_MISSING') this.#prepared = undefined
+      if (explained.code === 'SANDBOX_ENGINE_MISSING') this.#cluster.forget()
       throw explained
     }
   }
 
-  #prepare(onProgress?: (message: string) => void): Promise<Prepared> {
-    if (onProgress) this.#listeners.add(onProgress)
-    this.#prepared ??= this.#openCluster((message) => {
-      for (const listener of this.#listeners) listener(message)
-    }).catch((error: unknown) => {
-      // What was wrong may be put right while the bridge runs: look again at the next need.
-      this.#prepared = undefined
-      throw error
-    })
-    return this.#prepared.finally(() => onProgress && this.#listeners.delete(onProgress))
-  }
-
-  async #openCluster(onProgress: (message: string) => void): Promise<Prepared> {
+  async #openCluster(onProgress: (message: string) => void): Promise<Cluster> {
     const { context, namespace, checksNetwork, startTimeoutMs, targets } = this.#options
     const access = await findCluster({ env: process.env, home: homedir(), context, namespace })
     const client = new ApiClient(access.server, new CredentialSource(access))
@@ -143,7 +127,7 @@ export class KubernetesProvider implements Provider {
       })
       await checkNetwork(pod, targets ?? (await networkTargets(access.server)), startTimeoutMs)
     }
-    return { cluster }
+    return cluster
   }
 }
 
