@@ -18,6 +18,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   output: async () => (await import('./output.ts')).outputRows(),
   agent: async () => (await import('./agent.ts')).agentRows(),
   upstreams: async () => (await import('./upstreams.ts')).upstreamRows(),
+  fairness: async () => (await import('./fairness.ts')).fairnessRows(),
   policy: async () => (await import('./policy.ts')).policyRows(),
   trust: async () => (await import('./trust.ts')).trustRows(),
   registry: async () => (await import('./registry.ts')).registryRows(),

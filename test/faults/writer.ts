@@ -1,4 +1,4 @@
-// A bridge that does nothing but write each kind of file it keeps: writer.ts HOME PREFIX COUNT. Says `ready`, and `done` at the end.
+// A bridge that does nothing but write each kind of file it keeps: writer.ts HOME PREFIX COUNT. Says `ready`, `wrote` after the first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../src/bridge.ts'
 import { readSettings } from '../../src/config/settings.ts'
@@ -27,6 +27,7 @@ for (let index = 0; index < count; index += 1) {
     trust.trust(path.join(home, name), name),
   ])
   bridge.catalog.toolsChanged('known', [{ name, inputSchema: { type: 'object' } }], undefined)
+  if (index === 0) process.stdout.write('wrote\n')
 }
 await bridge.close()
 process.stdout.write('done\n')

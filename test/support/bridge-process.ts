@@ -67,8 +67,8 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
     MCP_BRIDGE_RUNTIME: 'pyodide',
     MCP_BRIDGE_KEYCHAIN: 'off',
-    // A second sandbox, started for a session that never comes, is a tenth of the time that all tests take.
-    MCP_BRIDGE_POOL: '0',
+    // A second sandbox, started for a session that never comes, is a tenth of the time that all tests take. Benchmarks have it, as users do.
+    ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),
     ...env,
   }
 }

@@ -1,4 +1,4 @@
-// Ends a run with what a person and CI read: why each skipped test was skipped, then `N passed, N failed, N skipped`.
+// Ends a run with what a person and CI read: why each skipped test was skipped, which ones needed a second try, then `N passed, N failed, N skipped`.
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
@@ -14,6 +14,9 @@ export default class TallyReporter implements Reporter {
       print(`skipped because ${reason}:`)
       for (const name of names) print(`  ${name}`)
     }
+    const flaky = tests.filter((test) => test.diagnostic()?.flaky)
+    if (flaky.length > 0) print('passed at the second try only:')
+    for (const test of flaky) print(`  ${test.module.relativeModuleId}: ${test.fullName}`)
     const failed = inState('failed').length + brokenFiles.length + unhandledErrors.length
     print(`${inState('passed').length} passed, ${failed} failed, ${inState('skipped').length} skipped`)
   }
