@@ -25,6 +25,7 @@ const SECTIONS: Record<string, (kinds: string[]) => Promise<BenchRow[]>> = {
   jail: async () => (await import('./jail.ts')).jailRows(),
   masking: async () => (await import('./masking.ts')).maskingRows(),
   workflows: async () => (await import('./workflows.ts')).workflowRows(),
+  languages: async () => (await import('./languages.ts')).languageRows(),
   see: async () => (await import('./see.ts')).seeRows(),
   bundle: async () => (await import('./bundle.ts')).bundleRows(),
   page: async () => (await import('./page.ts')).pageRows(),

@@ -34,6 +34,7 @@ class RunFrame(_RunFrame, total=False):
     lost: str
     json: Literal[True]
     compat: Literal[True]
+    language: Literal["bash"]
     projects: str
     checkpoint: Literal[True]
     restore: str

@@ -127,7 +127,7 @@ def serve_cells(
         if projects is None and isinstance(revision, str):
             projects = files_to_keep(channel, interrupts)
         brought = projects and projects.bring(revision)
-        done = session.run(frame["cell"], frame["code"], frame.get("json") is True)
+        done = session.run(frame["cell"], frame["code"], frame.get("json") is True, frame.get("language", "python"))
         failed = frame.get("checkpoint") and carry_over().hand_over(channel, interrupts, session.namespace)
         not_kept = projects and projects.hand_over(done["status"] == "interrupted")
         if notes := [note for note in (restored, brought, failed, not_kept) if note]:

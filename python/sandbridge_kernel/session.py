@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .channel import Channel
     from .frame_types import DoneFrame, Outcome
     from .interrupts import Interrupts
+    from .languages import OtherLanguages
     from .output import Output
 
 _GRACE_SECONDS = 0.7  # for what was cancelled to end. Twice this is less than what the bridge gives an interrupt
@@ -53,10 +54,11 @@ class Session:
         self._loop: asyncio.AbstractEventLoop
         # Tasks that do not stop when cancelled: waited for and mentioned once.
         self._stubborn: set[asyncio.Task[Any]] = set()
+        self._others: OtherLanguages | None = None
         interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
-    def run(self, number: int, source: str, with_json: bool = False) -> DoneFrame:
+    def run(self, number: int, source: str, with_json: bool = False, language: str = "python") -> DoneFrame:
         """Run a cell; the `done` frame that tells how it went. `with_json`: give values as JSON, too, where they have that form."""
         self._display.with_json = with_json
         sys.stdout, sys.stderr = self._output.stdout, self._output.stderr  # whatever the cell before has done to them
@@ -66,10 +68,16 @@ class Session:
         try:
             try:
                 self._interrupts.arm()
-                outcome = self._outcome(number, source)
+                outcome = (
+                    self._outcome(number, source)
+                    if language == "python"
+                    else self._other_outcome(language, number, source)
+                )
                 if outcome["status"] == "error":
                     self._display.figures_of_failed()
                 notes = self._stop_tasks() + unawaited.notes() + pictures.notes()
+                if self._others:
+                    notes += self._others.notes()
             finally:
                 self._interrupts.disarm()
         except KeyboardInterrupt as error:  # came between the cell's last line and here
@@ -106,6 +114,19 @@ class Session:
             return _failure("interrupted", error)
         except BaseException as error:
             return _failure("error", error)
+
+    def _other_outcome(self, language: str, number: int, source: str) -> Outcome:
+        try:
+            if self._others is None:
+                from .languages import OtherLanguages  # for those who ask for them
+
+                self._others = OtherLanguages()
+            error, interrupted = self._await(self._others.run(language, number, source))
+        except BaseException as problem:
+            return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)
+        if interrupted:
+            return _failure("interrupted", interrupted)
+        return {"status": "error", "error": error} if error else {"status": "ok"}
 
     def _await(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
         """Run a coroutine to its end on the session's loop: (its value, what interrupted it)."""

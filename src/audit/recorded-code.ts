@@ -28,6 +28,8 @@ export interface RecordedCode {
   incompleteCount: number
 }
 
+/** Tools whose code is not Python. */
+const OTHER_LANGUAGE = /^run_(bash|javascript)$/
 const MAX_CHARS = 64 << 20
 
 /**
@@ -96,6 +98,12 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   const hash = textOf(fields, 'sandbridge.code.sha256')
   const code = textOf(fields, 'sandbridge.code')
   if (hash === '') throw new BridgeError('STATE_REFUSED', `The run ${name} ran no code`, { hint: '' })
+  const tool = textOf(fields, 'gen_ai.tool.name')
+  if (OTHER_LANGUAGE.test(tool)) {
+    throw new BridgeError('STATE_REFUSED', `The run ${name} is a cell of ${tool}`, {
+      hint: 'A workflow is made of cells of run_python.',
+    })
+  }
   if (status !== 'ok') {
     throw new BridgeError('STATE_REFUSED', `The run ${name} did not end well: ${status}`, {
       hint: 'A workflow is made of runs that ended with ok.',

@@ -32,6 +32,7 @@ import type { Users } from './users.ts'
 export interface RunCellRequest extends Pick<
   CellRequest,
   | 'code'
+  | 'language'
   | 'aside'
   | 'guest'
   | 'timeoutMs'
@@ -177,7 +178,7 @@ export class Cells {
     })
     const code = masker ? masker.unmaskSource(request.code) : request.code
     this.#interrupts.set(origin.cell, interrupt)
-    this.#startNamed(code, scope, { asker, session, origin }, over.signal)
+    this.#startNamed({ code, language: request.language }, scope, { asker, session, origin }, over.signal)
     const ran = await session
       .run({
         ...request,
@@ -213,14 +214,14 @@ export class Cells {
 
   /** Start the servers that a cell is likely to call, while it waits for its sandbox. Failures show when it calls them. */
   #startNamed(
-    code: string,
+    { code, language }: Pick<CellRequest, 'code' | 'language'>,
     scope: Scope,
     cell: { asker: Asker | undefined; session: Session; origin: Origin },
     signal: AbortSignal,
   ): void {
     const { catalog, upstreams, questions } = this.#options
     const broken = new Set(catalog.servers().flatMap(({ name, problem }) => (problem === undefined ? [] : [name])))
-    for (const { name } of namedServers(code, scope.servers)) {
+    for (const { name } of namedServers(code, scope.servers, language)) {
       if (broken.has(name) || upstreams.state(name) !== 'not-started') continue
       const start = async () => {
         // Through the catalog when it knows nothing yet, so that it learns of resources and prompts, too.

@@ -83,6 +83,7 @@ describe('readSettings', () => {
       profile: undefined,
       registries: ['https://registry.modelcontextprotocol.io'],
       expose: [],
+      languages: [],
       session: 'shared',
       compat: false,
       projects: true,
@@ -106,6 +107,8 @@ describe('readSettings', () => {
   })
 
   it.each([
+    ['MCP_BRIDGE_LANGUAGES', 'python, Bash', { languages: ['bash'] }],
+    ['MCP_BRIDGE_LANGUAGES', 'python', { languages: [] }],
     ['MCP_BRIDGE_RUNTIME', 'Podman', { runtime: 'podman' }],
     ['MCP_BRIDGE_TIMEOUT', ' 2.5 ', { timeoutMs: 2500 }],
     ['MCP_BRIDGE_MAX_TIMEOUT', '86400', { maxTimeoutMs: 86_400_000 }],

@@ -161,6 +161,27 @@ function isPlainHttpAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#]/.test(text)
 }
 
+/** What cells can be written in besides Python. */
+const OTHER_LANGUAGES = ['bash'] as const
+export type OtherLanguage = (typeof OTHER_LANGUAGES)[number]
+
+const languages: Setting<readonly OtherLanguage[]> = {
+  variable: 'MCP_BRIDGE_LANGUAGES',
+  meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
+  defaultText: 'python',
+  allowed: 'names separated by commas: python, bash',
+  whenMissing: () => [],
+  parse: (text) => {
+    const words = text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((word) => word !== '' && word !== 'python')
+    return words.every((word) => OTHER_LANGUAGES.some((one) => one === word))
+      ? OTHER_LANGUAGES.filter((one) => words.includes(one))
+      : undefined
+  },
+}
+
 const RUNTIMES = ['auto', 'podman', 'docker', 'bubblewrap', 'pyodide', 'kubernetes'] as const
 const runtimeByName = choice(
   { variable: 'MCP_BRIDGE_RUNTIME', meaning: 'The sandbox that isolates Python. `auto` uses the first that works.' },
@@ -427,6 +448,7 @@ export const SETTINGS = {
       matches: /^[a-z][a-z0-9-]{0,63}$/,
     },
   ),
+  languages,
   session: choice(
     {
       variable: 'MCP_BRIDGE_SESSION',

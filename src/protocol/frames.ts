@@ -19,6 +19,9 @@ export interface VisibleServer {
   loaded?: false
 }
 
+/** What a cell is written in, where that is not Python. */
+export type OtherLanguage = 'bash'
+
 export interface RunFrame {
   type: 'run'
   cell: number
@@ -33,6 +36,8 @@ export interface RunFrame {
   json?: true
   /** Give cells the forms of the system this one re-creates. */
   compat?: true
+  /** Missing for Python. */
+  language?: OtherLanguage
   /** Keep the files of `/projects`: what they are now, a text that is another one when they have changed. */
   projects?: string
   /** Ask for the variables when the cell is over: the method `save_checkpoint`. */

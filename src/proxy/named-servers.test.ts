@@ -21,6 +21,12 @@ it.each([
   expect(namedServers(code, SERVERS).map(({ name }) => name)).toEqual(expected)
 })
 
+it('finds the servers that a bash cell calls', () => {
+  const code = 'mcp search x; y=$(mcp "github" create_issue) && mcp  my_files read | mcp_github'
+  expect(namedServers(code, SERVERS, 'bash').map(({ name }) => name)).toEqual(['github', 'my-files'])
+  expect(namedServers('mcp gitlab x; mcp_github; echo github', SERVERS, 'bash')).toEqual([])
+})
+
 it('takes no longer than the source is long', () => {
   expect(namedServers('mcp_servers['.repeat(1_000_000) + ' '.repeat(1_000_000), SERVERS)).toEqual([])
 })

@@ -1,6 +1,6 @@
 // Which servers a cell's source names, so that they can be started while its sandbox is. A name in a comment or a string counts, too: the worst
 // that comes of it is a server that runs without need. Pure.
-import type { VisibleServer } from '../protocol/frames.ts'
+import type { OtherLanguage, VisibleServer } from '../protocol/frames.ts'
 
 /** Source beyond this is not looked at: it is data. */
 const MAX_SOURCE = 200_000
@@ -12,9 +12,18 @@ const WAYS = [
   /\b(?:mcp_servers\s*\[|call_tool(?:_sync)?\s*\()\s*["']([^"'\n]{1,200})["']/gu,
 ]
 
-/** Those of `servers` that `code` reaches by one of the ways that Python has: `mcp_github`, `mcp_servers["github"]` and so on. */
-export function namedServers(code: string, servers: readonly VisibleServer[]): VisibleServer[] {
+const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
+  bash: [/\bmcp[ \t]+["']?([^\s"'$`;|&<>(){}\\]{1,200})/gu],
+}
+
+/** Those of `servers` that `code` reaches by one of the ways that its language has: `mcp_github`, `mcp_servers["github"]` and so on. */
+export function namedServers(
+  code: string,
+  servers: readonly VisibleServer[],
+  language?: OtherLanguage,
+): VisibleServer[] {
   const source = code.slice(0, MAX_SOURCE)
-  const named = new Set(WAYS.flatMap((way) => [...source.matchAll(way)].map((match) => match[1]!)))
+  const ways = language === undefined ? WAYS : OTHER_WAYS[language]
+  const named = new Set(ways.flatMap((way) => [...source.matchAll(way)].map((match) => match[1]!)))
   return servers.filter(({ name, alias }) => named.has(alias) || named.has(name))
 }

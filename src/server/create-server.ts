@@ -24,7 +24,7 @@ import type { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 import { OUTPUT_TEMPLATE, readOutputResource } from './output-resource.ts'
 import { rehearse } from './rehearse.ts'
-import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts } from './run-python.ts'
+import { exposedWorkflows, limitsOf, rendering, runExposed, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, SERVER_INSTRUCTIONS } from './run-python-tool.ts'
 import type { Sessions } from './sessions.ts'
 import { serveSkills, skillContents, skillResource, SKILLS_EXTENSION } from './skills.ts'
@@ -41,6 +41,7 @@ const MAX_ROUNDS = 1_000_000
 
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
+  const { languages } = parts.settings
   const exposed = parts.settings.expose.length > 0 ? exposedWorkflows(parts) : undefined
   const server = new Server(
     { name: 'sandbridge', version: VERSION },
@@ -88,9 +89,17 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/list', async () => {
     // The client is about to use the tool: have a sandbox ready by then. But first it gets its answer.
     setImmediate(() => void warmUp())
-    const own = marked(byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, parts.settings)
-    return { tools: exposed ? [own, ...(await (await exposed()).tools())] : [own] }
+    const own = [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...(await otherTools())].map((tool) =>
+      marked(tool, parts.settings),
+    )
+    return { tools: exposed ? [...own, ...(await (await exposed()).tools())] : own }
   })
+
+  async function otherTools() {
+    if (languages.length === 0) return []
+    const { languageTool } = await import('./language-tools.ts')
+    return languages.map((language) => languageTool(language, byHandle))
+  }
 
   if (exposed) {
     serveSkills(server, exposed)
@@ -106,11 +115,12 @@ export function createServer(parts: ServerParts): Server {
 
   async function callTool({ name, arguments: args }: CallToolRequestParams, context: ServerContext) {
     const isRunPython = name === RUN_PYTHON_TOOL.name
-    const isExposed = !isRunPython && parts.settings.expose.includes(name)
-    if (!isRunPython && !isExposed) {
+    const language = languages.find((one) => name === toolOf(one))
+    const isExposed = !isRunPython && !language && parts.settings.expose.includes(name)
+    if (!isRunPython && !language && !isExposed) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Unknown tool '${shortName(name)}'; the only one is run_python`,
+        `Unknown tool '${shortName(name)}'; ${languages.length === 0 ? 'the only one is run_python' : `there are ${[RUN_PYTHON_TOOL.name, ...languages.map(toolOf)].join(' and ')}`}`,
       )
     }
     const { mcpReq } = context
@@ -129,7 +139,7 @@ export function createServer(parts: ServerParts): Server {
       const origin = { ...runRequest(server, context), user: parts.user }
       const running = isExposed
         ? runExposed(parts, name, args, run, quirks, origin)
-        : runPython(parts, args, run, quirks, origin)
+        : runPython(parts, args, run, quirks, origin, language)
       run.start(running)
     }
     run.answer(mcpReq.inputResponses)

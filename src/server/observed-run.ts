@@ -13,7 +13,7 @@ import { newId } from '../events/new-id.ts'
 import { readTraceContext } from '../events/trace-context.ts'
 
 /** A client's request, with the id that everything it leads to refers to. */
-export type RunRequest = Omit<RunStarted, 'type' | 'tool'>
+export type RunRequest = Omit<RunStarted, 'type' | 'tool'> & { tool?: string }
 
 /** In the modern era each request says who makes it, in the older one the handshake did. */
 export function runRequest(server: Server, { mcpReq, http }: ServerContext): RunRequest {

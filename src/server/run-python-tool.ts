@@ -68,28 +68,34 @@ interface TimeLimits {
 
 /**
  * @param byHandle whether the tool has the argument `session`
+ * @param tool the tool that is called, and what it runs
  * @throws BridgeError TOOL_ARGUMENTS_INVALID that names the argument, what it was, and what is allowed
  */
-export function parseRunPythonArguments(args: unknown, limits: TimeLimits, byHandle = false): RunPythonArguments {
+export function parseRunPythonArguments(
+  args: unknown,
+  limits: TimeLimits,
+  byHandle = false,
+  tool: { name: string; runs: string } = { name: RUN_PYTHON_TOOL.name, runs: 'Python' },
+): RunPythonArguments {
   const { code, servers, timeout, ...others } = (args ?? {}) as Record<string, unknown>
   const { session, ...rest } = byHandle ? others : { ...others, session: undefined }
   const [surplus] = Object.keys(byHandle ? rest : others)
   const names = byHandle ? 'code, servers, timeout and session' : 'code, servers and timeout'
   return {
     ...(surplus !== undefined && {
-      note: `The argument '${shortName(surplus)}' was ignored: run_python takes ${names}.`,
+      note: `The argument '${shortName(surplus)}' was ignored: ${tool.name} takes ${names}.`,
     }),
-    code: parseCode(code),
+    code: parseCode(code, tool.runs),
     ...(session !== undefined && session !== null && { session: parseSession(session) }),
     ...(servers !== undefined && servers !== null && { servers: parseServers(servers) }),
     timeoutMs: parseTimeout(timeout, limits),
   }
 }
 
-function parseCode(code: unknown): string {
-  if (code === undefined) throw invalid("'code' is missing: pass the Python source to run")
-  if (typeof code !== 'string') throw invalid(`'code' must be a string of Python source, not ${describe(code)}`)
-  if (code.trim() === '') throw invalid("'code' is empty: pass the Python source to run")
+function parseCode(code: unknown, runs: string): string {
+  if (code === undefined) throw invalid(`'code' is missing: pass the ${runs} source to run`)
+  if (typeof code !== 'string') throw invalid(`'code' must be a string of ${runs} source, not ${describe(code)}`)
+  if (code.trim() === '') throw invalid(`'code' is empty: pass the ${runs} source to run`)
   // A byte order mark, as Windows editors write it, is none of Python's source; `compile` refuses it in a text.
   return code.startsWith('\uFEFF') ? code.slice(1) : code
 }

@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../bridge.ts'
 import { TimeLimit } from '../cell/time-limit.ts'
-import type { Settings } from '../config/settings.ts'
+import type { OtherLanguage, Settings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { RunLog } from '../events/run-log.ts'
 import type { Log } from '../log.ts'
@@ -80,14 +80,23 @@ export async function runPython(
   run: OpenRun,
   quirks: ClientQuirks,
   origin: RunRequest,
+  language?: OtherLanguage,
 ): Promise<CallToolResult> {
   const limits = limitsOf({ settings }, quirks)
   const runLog = new RunLog(log, origin.id, run.log.onLine)
   try {
-    const { session: handle, note, ...request } = parseRunPythonArguments(args, settings, byHandle)
+    const {
+      session: handle,
+      note,
+      ...request
+    } = parseRunPythonArguments(args, settings, byHandle, language && { name: toolOf(language), runs: language })
     const { bridge, sessions } = await getConversation()
     bridge.questions.clientOffers(run.methods)
-    const traced = { ...origin, trace: bridge.events.startTrace(origin.trace) }
+    const traced = {
+      ...origin,
+      ...(language && { tool: toolOf(language) }),
+      trace: bridge.events.startTrace(origin.trace),
+    }
 
     const timeLimit = new TimeLimit(request.timeoutMs)
     run.pauses(timeLimit)
@@ -95,6 +104,7 @@ export async function runPython(
     const inSession = async function runInSession(session: Session, newHandle?: string): Promise<CallToolResult> {
       const result = await bridge.cells.run(session, {
         ...request,
+        language,
         ...listeners,
         timeLimit,
         signal: run.signal,
@@ -116,6 +126,11 @@ export async function runPython(
     const { renderFailure } = await rendering()
     return { ...renderFailure(error, { ...limits, ...(more !== undefined && { more }) }) }
   }
+}
+
+/** The name of the tool that runs a language. */
+export function toolOf(language: OtherLanguage): string {
+  return `run_${language}`
 }
 
 /** How a result is written, what it may cost, and whether it may hold data. */

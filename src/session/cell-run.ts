@@ -5,7 +5,7 @@ import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import type { CellObserver } from '../kernel/channel.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { CallHandler } from '../kernel/open-calls.ts'
-import type { DoneFrame, MimeBundle, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
+import type { DoneFrame, MimeBundle, OtherLanguage, ProgressFrame, VisibleServer } from '../protocol/frames.ts'
 import { TerminalText } from '../text/terminal-text.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { OutputBuffer } from './output-buffer.ts'
@@ -18,6 +18,8 @@ export type OnPreparing = (message: string) => void
 
 export interface CellRequest {
   code: string
+  /** Missing for Python. */
+  language?: OtherLanguage | undefined
   /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
   aside?: true
   /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
@@ -91,14 +93,20 @@ export class CellRun {
   }
 
   async result(): Promise<CellResult> {
-    const { code, servers, timeoutMs, timeLimit = new TimeLimit(timeoutMs), signal } = this.#request
+    const { code, language, servers, timeoutMs, timeLimit = new TimeLimit(timeoutMs), signal } = this.#request
     const startedAt = performance.now()
     timeLimit.start(() => this.#interrupt('timeout'))
     const onAbort = () => this.#interrupt('interrupted')
     signal?.addEventListener('abort', onAbort, { once: true })
     if (this.#events.active) this.#emitStarted()
     try {
-      const done = await this.#kernel.run({ code, servers, observer: this.#observer(), ...this.#options })
+      const done = await this.#kernel.run({
+        code,
+        servers,
+        observer: this.#observer(),
+        ...(language && { language }),
+        ...this.#options,
+      })
       return this.#told(this.#finished(done, performance.now() - startedAt))
     } catch (error) {
       return this.#told(this.#died(error, performance.now() - startedAt))

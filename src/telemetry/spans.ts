@@ -83,7 +83,7 @@ export class Spans {
   #runEnded(event: EventOf<'run.ended'>): Span | undefined {
     const error = errorType(event.outcome, event.error?.code)
     return this.#end(event, {
-      name: 'tools/call run_python',
+      name: `tools/call ${String(this.#open.get(event.id)?.attributes['gen_ai.tool.name'] ?? 'run_python')}`,
       kind: 2,
       failure: error && (event.error?.message ?? 'The result is marked as an error'),
       attributes: { 'error.type': error },

@@ -7,11 +7,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { createLog } from '../../src/log.ts'
+import { BridgeError } from '../../src/errors.ts'
+import type { CallFrame } from '../../src/protocol/frames.ts'
 import type { Provider, Sandbox } from '../../src/sandbox/provider.ts'
 import { KernelPool } from '../../src/session/kernel-pool.ts'
 import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
-import { attachCells, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { attachCells, type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
 
@@ -242,6 +244,71 @@ sorted(module for module in modules if module not in sys.modules)`)
       await cells.printed('sleeping')
       cells.kernel.interrupt()
       expect((await running).status).toBe('interrupted')
+    })
+  })
+
+  describe(`${name}: bash cells`, () => {
+    const bash = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
+      cells.run(code, onCall, 'bash')
+
+    if (name === 'pyodide') {
+      promise('say plainly that this sandbox has no bash', async () => {
+        const cells = await startCells(provider)
+        const { status, error } = await bash(cells, 'echo hi')
+        expect([status, error?.message]).toEqual(['error', 'The embedded sandbox has no bash'])
+        expect((await cells.run('1 + 1')).value).toBe('2')
+      })
+      return
+    }
+
+    promise('print, keep variables and share files with Python', async () => {
+      const cells = await startCells(provider)
+      const first = await bash(cells, 'x=1; f() { echo "f $x"; }; echo text > /workspace/file; id -u; exit 3')
+      expect([first.status, first.error?.message]).toEqual(['error', '3'])
+      expect(first.output).toMatch(/^[1-9]\d*\n$/)
+      expect((await cells.run('open("/workspace/file").read()')).value).toBe("'text\\n'")
+      expect((await bash(cells, 'f; cat /workspace/file')).output).toBe('f 1\ntext\n')
+    })
+
+    promise('call tools with `mcp`, and take its status', async () => {
+      const cells = await startCells(provider)
+      const asked: unknown[] = []
+      const doc = { server: 'host', tool: 'add', serverAlias: 'host', toolAlias: 'add', description: '', params: [] }
+      const { output, status } = await bash(
+        cells,
+        'mcp host add --a 1 --b "x y" && mcp host fail || echo "status $?"',
+        (call) => {
+          if (call.method === 'query_tool_docs') {
+            const { tools } = call.params as { tools: string[] }
+            return [{ ...doc, tool: tools[0], inputSchema: { properties: { a: { type: 'number' } } } }]
+          }
+          asked.push(call.params)
+          if (asked.length === 2) throw new BridgeError('TOOL_FAILED', 'no')
+          return { content: [], structuredContent: { sum: 3 } }
+        },
+      )
+      expect([status, output]).toEqual(['ok', expect.stringContaining('{"sum": 3}\n')])
+      expect(output).toContain('status 1\n')
+      expect(asked[0]).toEqual({ server: 'host', tool: 'add', args: [], kwargs: { a: 1, b: 'x y' } })
+    })
+
+    promise('are interrupted with all that they have started', async () => {
+      const cells = await startCells(provider)
+      const running = bash(cells, 'kept=1; echo looping; sleep 600 | cat')
+      await cells.printed('looping')
+      cells.kernel.interrupt()
+      expect((await running).status).toBe('interrupted')
+      const processes = `[open(f'/proc/{pid}/comm').read().strip() for pid in __import__('os').listdir('/proc') if pid.isdigit()]`
+      // The first process has yet to hear of it.
+      while ((await cells.evaluate<string[]>(processes)).includes('sleep'))
+        await cells.run('import time; time.sleep(0.05)')
+      expect((await bash(cells, 'echo "kept $kept"')).output).toBe('kept 1\n')
+    })
+
+    promise('are held to the memory of the sandbox', async () => {
+      const cells = await startCells(provider)
+      const greedy = await bash(cells, 'x=$(head -c 900000000 /dev/zero | tr "\\0" x); echo "${#x}"')
+      expect(greedy.output).not.toContain('900000000')
     })
   })
 

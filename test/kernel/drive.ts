@@ -29,6 +29,8 @@ export interface Outcome {
 export interface RunOptions {
   /** Ask for values as JSON, too. */
   json?: boolean
+  /** Of the code, where that is not Python. */
+  language?: 'bash'
   named?: boolean
   servers?: { name: string; alias: string; description?: string }[]
   /** Answers a call; undefined leaves it open. */
@@ -87,6 +89,7 @@ export class Driver {
       code,
       ...(options.servers && { servers: options.servers }),
       ...(options.json && { json: true }),
+      ...(options.language && { language: options.language }),
       ...(options.named && { named: true }),
       ...(this.lost && { lost: this.lost }),
     })

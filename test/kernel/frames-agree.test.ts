@@ -80,7 +80,9 @@ function ofInterface(source: string, name: string, prefix = ''): Fields {
 function addMember(fields: Fields, source: string, field: string, optional: string, type: string): void {
   const [, name, isList] = /^(\w+)(\[\])?$/.exec(type)!
   const inner = ofInterface(source, name!, isList ? `${field}[].` : `${field}.`)
-  const kind = Object.keys(inner).length > 0 ? 'object' : name === 'unknown' ? 'any' : name!
+  const literals = new RegExp(`^export type ${name} = ('.*')$`, 'm').exec(source)?.[1]
+  const named = literals === undefined ? name! : literals.match(/\w+/g)!.toSorted().join('|')
+  const kind = Object.keys(inner).length > 0 ? 'object' : name === 'unknown' ? 'any' : named
   fields[`${field}${optional}`] = isList ? `list of ${kind}` : kind
   Object.assign(fields, inner)
 }

@@ -100,7 +100,16 @@ export class TestBridge {
 
   /** Call run_python with any arguments, well-formed or not. */
   async call(args: Record<string, unknown>, options: { signal?: AbortSignal } = {}): Promise<CellAnswer> {
-    const result = await this.client.callTool({ name: 'run_python', arguments: args }, { timeout: 120_000, ...options })
+    return this.callTool('run_python', args, options)
+  }
+
+  /** The same for another tool of the bridge. */
+  async callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<CellAnswer> {
+    const result = await this.client.callTool({ name, arguments: args }, { timeout: 120_000, ...options })
     const content = result.content as CellAnswer['content']
     const text = content.flatMap((block) => (block.type === 'text' ? [String(block['text'])] : [])).join('\n')
     return {

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
-import type { CallFrame } from '../../src/protocol/frames.ts'
+import type { CallFrame, OtherLanguage } from '../../src/protocol/frames.ts'
 import type { Provider, SandboxExit } from '../../src/sandbox/provider.ts'
 import type { Sandbox } from '../../src/sandbox/provider.ts'
 
@@ -30,11 +30,12 @@ export class CellRunner {
   }
 
   /** Run a cell to its end, whatever end that is. `onCall` answers its tool calls. */
-  async run(code: string, onCall: OnCall = () => ({ content: [] })): Promise<CellOutcome> {
+  async run(code: string, onCall: OnCall = () => ({ content: [] }), language?: OtherLanguage): Promise<CellOutcome> {
     this.output = ''
     try {
       const done = await this.kernel.run({
         code,
+        ...(language && { language }),
         servers: [{ name: 'host', alias: 'host' }],
         observer: {
           onOutput: (_stream, text) => {

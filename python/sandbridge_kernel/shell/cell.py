@@ -1,0 +1,146 @@
+"""A bash cell: a bash of its own, which begins with what the one before it has left and leaves that to the next.
+
+Kept are variables, functions, options of `shopt` and the folder, not those of `set`: a cell with `set -e` may end early and keeps what
+it has. bash writes them down when it ends; so `exit`, and an interrupt, keep them too. The output goes through the descriptors that
+capture.py reads, as that of every program that a cell starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from . import client, command
+from .commands_socket import CommandSocket
+
+if TYPE_CHECKING:
+    from ..frame_types import CellError
+
+_END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session gives to what it cancels
+_MAX_STATE_BYTES = 16 << 20
+_WHOLE = b"#whole\n"
+
+# The state can hold what bash does not let itself be told, such as its own read-only variables: such lines fail, and are skipped.
+_PRELUDE = """\
+[[ ! -e {state} ]] || . {state} 2>/dev/null
+unset __sandbridge_saved
+OPTIND=1
+__sandbridge_save() {{
+  [[ -z ${{__sandbridge_saved-}} ]] || return 0
+  {{ shopt -p; printf 'cd -- %q 2>/dev/null\\n' "$PWD"; declare -p; declare -f; declare -Fx; echo '#whole'; }} >| {new_state} 2>/dev/null
+  __sandbridge_saved=1
+}}
+mcp() {{ {python} -I -S {client} {socket} {inode} "$@"; }}
+export -f mcp
+trap __sandbridge_save EXIT
+"""
+# eval reads all of the cell's text and numbers its lines from 1.
+_DRIVER = """. {prelude}; eval "$(<{cell})"
+set -- $?; __sandbridge_save; exit $1"""
+
+
+class ShellCells:
+    """The bash cells of a session."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="bash-")
+        self.notes: list[str] = []
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Write what each cell begins with. A cell may remove it, as it may remove everything it can write."""
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        paths = {name: self._path(name) for name in ("state", "new_state", "client", "socket", "prelude", "cell")}
+        quoted = {name: shlex.quote(path) for name, path in paths.items()}
+        self._write("client", client.__spec__.loader.get_source(client.__name__))  # type: ignore[union-attr]
+        more = {"python": shlex.quote(sys.executable or "python3"), "inode": str(os.fstat(1).st_ino)}
+        self._write("prelude", _PRELUDE.format(**quoted, **more))
+        self._driver = _DRIVER.format(**quoted)
+
+    async def run(self, number: int, source: str) -> CellError | None:
+        """What is wrong with a cell that did not end with 0. Raises FileNotFoundError where there is no bash."""
+        if not all(os.path.exists(self._path(name)) for name in ("prelude", "client")):
+            self._prepare()
+        self._write("cell", source if source.endswith("\n") else f"{source}\n")
+        commands = CommandSocket(self._path("socket"), command.run)
+        await commands.open()
+        try:
+            return _failure(await self._status(number))
+        finally:
+            await commands.close()
+            self._keep_state()
+
+    async def _status(self, number: int) -> int:
+        line = ["bash", "--norc", "--noprofile", "-c", self._driver, f"Cell {number}"]
+        # A signal that the kernel ignores would be ignored by all that it starts; one that it handles is not.
+        ignored = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            process = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True)
+        finally:
+            signal.signal(signal.SIGINT, ignored)
+        ended = asyncio.get_running_loop().run_in_executor(None, process.wait)
+        try:
+            await asyncio.wait({ended})
+        except asyncio.CancelledError:
+            _signal_all(process.pid, signal.SIGINT)
+            await asyncio.wait({ended}, timeout=_END_SECONDS)
+            raise
+        finally:
+            if not ended.done() or process.returncode == -signal.SIGINT:
+                _signal_all(process.pid, signal.SIGKILL)
+        return process.returncode
+
+    def _keep_state(self) -> None:
+        """The new state, if bash came to its end: a cell can fill the folder, or be killed."""
+        try:
+            with open(self._path("new_state"), "rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - len(_WHOLE)))
+                is_whole = file.read() == _WHOLE
+            if is_whole and size <= _MAX_STATE_BYTES:
+                os.replace(self._path("new_state"), self._path("state"))
+                return
+            os.unlink(self._path("new_state"))
+        except OSError:
+            is_whole, size = False, 0
+        self.notes.append(
+            f"The shell's variables take more than {_MAX_STATE_BYTES >> 20} MiB and were not kept."
+            if is_whole
+            else "The shell ended without its traps: its variables are as before this cell."
+        )
+
+    def take_notes(self) -> list[str]:
+        notes, self.notes = self.notes, []
+        return notes
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    def _write(self, name: str, text: str) -> None:
+        with open(self._path(name), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+
+
+def _signal_all(group: int, number: int) -> None:
+    try:
+        os.killpg(group, number)
+    except OSError:
+        pass  # all of it has ended
+
+
+def _failure(status: int) -> CellError | None:
+    if status == 0:
+        return None
+    failure: CellError = {"name": "ExitStatus", "message": str(status), "traceback": f"Exit status {status}."}
+    killed = -status if status < 0 else status - 128
+    if status == 127:
+        failure["hint"] = "Only programs of the sandbox's image are here. `mcp search WORDS` finds tools of servers."
+    elif killed in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
+        failure["hint"] = f"{signal.Signals(killed).name} ended it; the reason may be that the memory was used up."
+    return failure

@@ -1,0 +1,162 @@
+"""What the command `mcp` does: calls a tool, searches, and shows help. From its arguments to what it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from ..api import bridge
+from ..api.errors import MCPError
+from ..api.servers import registry, server_alias, server_description, server_name
+from ..values import Media, native
+from .arguments import UsageError, parse
+
+if TYPE_CHECKING:
+    from typing import Any
+
+HELP = """\
+mcp SERVER TOOL [--name value …]   call a tool; its result is printed, as JSON unless it is a text
+mcp search WORDS                   find tools of all servers
+mcp SERVER [--help]                list the tools of a server
+mcp SERVER TOOL --help             show what a tool takes
+
+--name value    an argument; --name alone for true, --no-name for false; repeat it for a list
+--json '{…}'    arguments as one JSON object; `--json -` reads it from stdin
+--raw           print the MCP result untouched
+
+Exit status: 0, 1 when the call failed, 2 when the command cannot be read.
+`mcp` is a shell function: programs such as xargs reach it with `bash -c 'mcp …'`."""
+
+_HELP_WORDS = ("--help", "-h", "help")
+_LIST_CHARS = 60_000
+
+
+class Reply:
+    """What the command prints, and its exit status."""
+
+    def __init__(self, out: str | bytes = "", err: str = "", status: int = 0) -> None:
+        self.out = out.encode("utf-8", "replace") if isinstance(out, str) else out
+        self.err = err.encode("utf-8", "replace")
+        self.status = status
+
+
+async def run(words: list[str], data: bytes, is_shown: bool) -> Reply:
+    """`data` is what was read from stdin. `is_shown`: the output is the cell's own, so that bytes would be of no use there."""
+    try:
+        return await _run(words, data, is_shown)
+    except UsageError as error:
+        return Reply(err=f"mcp: {error}\nSee mcp --help.\n", status=2)
+    except MCPError as error:
+        return Reply(err=f"mcp: {error}\n", status=1)
+
+
+async def _run(words: list[str], data: bytes, is_shown: bool) -> Reply:
+    if not words or words[0] in _HELP_WORDS:
+        return Reply(f"{HELP}\n\n{_servers()}\n")
+    if words[0] == "search":
+        return await _search([word for word in words[1:] if not word.startswith("--")])
+    if words[0].startswith("-"):
+        raise UsageError(f"unknown option {words[0][:80]}")
+    server = server_name(registry[words[0]])
+    if len(words) == 1 or words[1] in _HELP_WORDS:
+        return Reply(_listing(await bridge.ask("query_tool_docs", server=server, detail="full")))
+    wants_help = any(word in ("--help", "-h") for word in words[2:])
+    try:
+        doc = (await bridge.ask("query_tool_docs", server=server, tools=[words[1]], detail="full"))[0]
+    except MCPError:
+        if wants_help:
+            raise
+        # The call itself is for the bridge to refuse, in the words that it has for that, and to record.
+        doc = {"server": server, "tool": words[1]}
+    return Reply(_description(doc)) if wants_help else await _call(doc, words[2:], data, is_shown)
+
+
+async def _call(doc: Any, words: list[str], data: bytes, is_shown: bool) -> Reply:
+    raw = "--raw" in words
+    words = [word for word in words if word != "--raw"]
+    stdin = data.decode("utf-8", "replace")
+    words = [f"--json={stdin}" if word == "--json=-" else word for word in words]
+    for at, word in enumerate(words[1:], 1):
+        if word == "-" and words[at - 1] == "--json":
+            words[at] = stdin
+    args, kwargs = parse(words, doc.get("inputSchema"), [one["name"] for one in doc.get("params", ())])
+    params: dict[str, Any] = {"server": doc["server"], "tool": doc["tool"], "args": args, "kwargs": kwargs}
+    if raw:
+        return Reply(_json(await bridge.ask_with("call_tool", {**params, "raw": True})))
+    value = native(await bridge.ask_with("call_tool", params))
+    if value is None:
+        return Reply()
+    if isinstance(value, str):
+        return Reply(value if value.endswith("\n") else f"{value}\n")
+    if isinstance(value, (bytes, Media)):
+        content = value if isinstance(value, bytes) else value.data
+        if not is_shown:
+            return Reply(content)
+        kind = value.mime_type if isinstance(value, Media) else "bytes"
+        return Reply(f"<{kind}, {len(content):,} bytes: redirect them into a file>\n")
+    return Reply(_json(value))
+
+
+async def _search(words: list[str]) -> Reply:
+    if not words:
+        raise UsageError("search needs words, such as: mcp search create issue")
+    found = await bridge.ask("search_tool_docs", query=" ".join(words), detail="full")
+    return Reply(_listing(found) if found else "Nothing was found.\n")
+
+
+def _servers() -> str:
+    lines = [f"  {server_alias(one)}  {server_description(one)}".rstrip() for one in registry.values()]
+    return "\n".join(["Servers:", *lines]) if lines else "No server is available."
+
+
+def _listing(docs: list[Any]) -> str:
+    text = "".join(f"{_usage(doc)}\n" for doc in docs) or "It has no tools.\n"
+    if len(text) <= _LIST_CHARS:
+        return text
+    return f"{text[:_LIST_CHARS].rpartition(chr(10))[0]}\n… {len(docs)} tools in all: use mcp search WORDS\n"
+
+
+def _usage(doc: Any) -> str:
+    if doc.get("kind"):  # a resource or a prompt
+        return f"mcp {doc['serverAlias']} {doc['toolAlias']} {doc['target']}{_about(doc)}"
+    options = [
+        f"--{one['name']} {_short(one['type'])}" if one["required"] else f"[--{one['name']} {_short(one['type'])}]"
+        for one in doc.get("params", ())
+    ]
+    return " ".join([f"mcp {doc['serverAlias']} {doc['toolAlias']}", *options]) + _about(doc)
+
+
+def _about(doc: Any) -> str:
+    first = re.split(r"(?<=[.!?])\s|\n", str(doc["description"]).strip(), maxsplit=1)[0][:100]
+    return f"  # {first}" if first else ""
+
+
+def _short(kind: str) -> str:
+    return f"<{kind if len(kind) <= 40 else kind[:39] + '…'}>"
+
+
+def _description(doc: Any) -> str:
+    lines = [_usage({**doc, "description": ""}), "", str(doc["description"]).strip()]
+    for one in doc.get("params", ()):
+        more = " ".join(str(one[key]) for key in ("description",) if one.get(key))
+        default = f", default {one['default']}" if one.get("default") else ""
+        lines.append(
+            f"  --{one['name']}  {one['type']}{default}{'' if one['required'] else ', optional'}  {more}".rstrip()
+        )
+    if doc.get("returns"):
+        lines.append(f"Returns {doc['returns']}")
+    return "\n".join(lines) + "\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (bytes, Media)):
+        import binascii
+
+        content = value if isinstance(value, bytes) else value.data
+        return binascii.b2a_base64(content, newline=False).decode()
+    return bridge.plain(value)

@@ -1,0 +1,257 @@
+// Bash cells: what they print, keep and end with, and the command `mcp` that calls tools, over bare frames.
+import { describe, expect, it } from 'vitest'
+import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
+
+const bash = (kernel: Driver, code: string, options: RunOptions = {}) =>
+  kernel.run(code, { language: 'bash', ...options })
+
+const CREATE_ISSUE = {
+  server: 'github',
+  serverAlias: 'github',
+  tool: 'create_issue',
+  toolAlias: 'create_issue',
+  description: 'Create an issue. It says more.',
+  line: 'await mcp_github.create_issue(*, title: str)',
+  params: [
+    { name: 'title', type: 'str', required: true, description: 'what it is about' },
+    { name: 'labels', type: 'list[str]', required: false },
+    { name: 'count', type: 'int', required: false, default: '1' },
+    { name: 'dry_run', type: 'bool', required: false },
+  ],
+  inputSchema: {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      labels: { type: 'array', items: { type: 'string' } },
+      count: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      dry_run: { type: 'boolean' },
+      filter: { $ref: '#/$defs/Filter' },
+    },
+    $defs: { Filter: { type: 'object' } },
+  },
+}
+
+/** Knows one tool, and notes what it is called with. */
+function github(result: unknown = { structuredContent: { number: 12 } }) {
+  const calls: Call[] = []
+  const options: RunOptions = {
+    servers: GITHUB,
+    onCall: (call) => {
+      if (call.method === 'query_tool_docs' || call.method === 'search_tool_docs') return { value: [CREATE_ISSUE] }
+      calls.push(call)
+      return { value: result }
+    },
+  }
+  return {
+    calls,
+    options,
+    args: () => calls.map(({ params }) => ({ args: params['args'], ...(params['kwargs'] as object) })),
+  }
+}
+
+describe('a bash cell', () => {
+  it('prints to both streams, with what Python prints before and after it in order', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout, stderr, status } = await bash(kernel, 'echo out; echo err >&2; printf "no newline"')
+    expect([status, stdout, stderr]).toEqual(['ok', 'out\nno newline', 'err\n'])
+    expect((await kernel.run('print("python")')).stdout).toBe('python\n')
+  })
+
+  it('keeps variables, arrays, exports, functions and the folder', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await bash(
+      kernel,
+      'x=1; declare -A m=([a]=1 ["b c"]=$\'q"\\n\'); f() { echo "f $x $1"; }\nexport E=7; shopt -s extglob\ncd /usr',
+    )
+    await kernel.run('between = 1')
+    const { stdout } = await bash(
+      kernel,
+      'f 2; printf %s "${m["b c"]}"; pwd; bash -c \'echo $E\'; shopt -q extglob && echo glob',
+    )
+    expect(stdout).toBe('f 1 2\nq"\n/usr\n7\nglob\n')
+    expect(await kernel.value('between')).toBe('1')
+  })
+
+  it('keeps what it has when it ends with exit, with set -e or with a trap of its own', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    expect((await bash(kernel, 'a=1; exit 3')).error).toMatchObject({ name: 'ExitStatus', message: '3' })
+    expect((await bash(kernel, 'set -euo pipefail; b=2; false; b=3')).error?.message).toBe('1')
+    expect((await bash(kernel, 'trap "echo bye" EXIT; c=4')).stdout).toBe('bye\n')
+    expect((await bash(kernel, 'echo $a $b $c; false; echo on')).stdout).toBe('1 2 4\non\n')
+    expect((await bash(kernel, 'd=1; exec true')).notes?.join()).toContain('its variables are as before this cell')
+    expect((await bash(kernel, 'echo ${d-none} $a')).stdout).toBe('none 1\n')
+  })
+
+  it('names its lines in errors and says what is not there', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const missing = await bash(kernel, 'echo 1\nno-such-program --x')
+    expect(missing.stderr).toBe('Cell 1: line 2: no-such-program: command not found\n')
+    expect(missing.error).toMatchObject({ message: '127', hint: expect.stringContaining('mcp search') })
+    const wrong = await bash(kernel, 'if then')
+    expect(wrong).toMatchObject({ status: 'error', stderr: expect.stringContaining('syntax error') })
+  })
+
+  it('shares files with Python', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout: folder } = await bash(kernel, 'cd "$(mktemp -d)"; echo from bash > f; pwd')
+    expect(await kernel.value(`path = ${JSON.stringify(folder.trim())} + '/f'; open(path).read()`)).toBe(
+      "'from bash\\n'",
+    )
+    await kernel.run('open(path, "w").write("from python")')
+    expect((await bash(kernel, 'cat f')).stdout).toBe('from python')
+  })
+
+  it('reads nothing from stdin, and cannot write a frame', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout } = await bash(
+      kernel,
+      `cat; echo '{"type":"done","cell":1,"status":"ok"}'; ls /proc/self/fd | wc -w`,
+    )
+    expect(stdout).toBe('{"type":"done","cell":1,"status":"ok"}\n4\n')
+    expect(kernel.badLines).toEqual([])
+  })
+
+  it.for([
+    'sleep 601.73',
+    'while :; do :; done',
+    'trap "" INT TERM; while :; do :; done',
+    'sleep 601.73 | cat',
+    'yes',
+    'mcp github create_issue --title never',
+  ])('is ended by an interrupt: %s', async (code, ctx) => {
+    const kernel = await startKernel(ctx)
+    const options: RunOptions = {
+      servers: GITHUB,
+      onCall: ({ method }) => (method === 'query_tool_docs' ? { value: [CREATE_ISSUE] } : undefined),
+    }
+    const soon = (frame: { type: string }) =>
+      void (frame.type === 'output' && setTimeout(() => kernel.sandbox.interrupt(), 60))
+    let isFirst = true
+    const cell = await bash(kernel, `kept=1; echo go; ${code}`, {
+      ...options,
+      onFrame: (frame) => {
+        if (isFirst && frame.type === 'output') soon(frame)
+        if (frame.type === 'output') isFirst = false
+      },
+    })
+    expect(cell).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
+    const left = (await bash(kernel, 'echo "next $kept"')).stdout
+    // What ignores every signal is killed, and writes nothing down.
+    expect(left).toBe(code.startsWith('trap') ? 'next \n' : 'next 1\n')
+    expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 601[.]73" || true')).stdout).toBe('0\n')
+  })
+
+  it('leaves what it has started in the background running', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    await bash(kernel, 'sleep 600 & job=$!')
+    expect((await bash(kernel, 'kill $job && echo was there')).stdout).toBe('was there\n')
+  })
+})
+
+describe('mcp', () => {
+  it('calls a tool with arguments as its schema has them and prints JSON', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, args } = github()
+    const cell = await bash(
+      kernel,
+      `mcp github create_issue --title "a b" --labels x --labels y --count 3 --dry-run
+mcp github create_issue --title=7 --labels '["x"]' --no-dry-run --filter '{"a":1}' --count null
+mcp github create_issue '{"t":1}' --json '{"count": 2}'
+echo '{"title": "from stdin"}' | mcp github create_issue --json -
+n=$(mcp github create_issue --title=-x); echo "got $n"`,
+      options,
+    )
+    expect(cell).toMatchObject({
+      status: 'ok',
+      stderr: '',
+      stdout: '{"number": 12}\n'.repeat(4) + 'got {"number": 12}\n',
+    })
+    expect(args()).toEqual([
+      { args: [], title: 'a b', labels: ['x', 'y'], count: 3, dry_run: true },
+      { args: [], title: '7', labels: ['x'], dry_run: false, filter: { a: 1 }, count: null },
+      { args: ['{"t":1}'], count: 2 },
+      { args: [], title: 'from stdin' },
+      { args: [], title: '-x' },
+    ])
+  })
+
+  it('prints texts as they are, and bytes only into something else than the output', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const text = github({ content: [{ type: 'text', text: 'plain € text' }] })
+    expect((await bash(kernel, 'mcp github create_issue --title x', text.options)).stdout).toBe('plain € text\n')
+    const image = github({ content: [{ type: 'image', data: 'AAECAw==', mimeType: 'image/png' }] })
+    const cell = await bash(
+      kernel,
+      'mcp github create_issue --title x; mcp github create_issue --title x | wc -c',
+      image.options,
+    )
+    expect(cell.stdout).toBe('<image/png, 4 bytes: redirect them into a file>\n4\n')
+    const raw = await bash(kernel, 'mcp github create_issue --title x --raw', text.options)
+    expect(JSON.parse(raw.stdout)).toEqual({ content: [{ type: 'text', text: 'plain € text' }] })
+    expect(text.calls.at(-1)?.params['raw']).toBe(true)
+  })
+
+  it('reports an error on stderr, and 1', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const error = { code: 'PERMISSION_DENIED', message: 'A rule denies it', hint: 'Ask the user.' }
+    const onCall: RunOptions['onCall'] = ({ method }) =>
+      method === 'call_tool' ? { error } : { value: [CREATE_ISSUE] }
+    const cell = await bash(kernel, 'mcp github create_issue --title x; echo "status $?"', { servers: GITHUB, onCall })
+    expect([cell.stdout, cell.stderr]).toEqual(['status 1\n', 'mcp: A rule denies it. Ask the user.\n'])
+    const wrong = await bash(
+      kernel,
+      'mcp github create_issue --title; echo $?; mcp gitlab x; echo $?; mcp --no; echo $?',
+      {
+        servers: GITHUB,
+        onCall,
+      },
+    )
+    expect(wrong.stdout).toBe('2\n1\n2\n')
+    expect(wrong.stderr).toContain("mcp: --title needs a value\nSee mcp --help.\nmcp: Server 'gitlab' is not available")
+  })
+
+  it('shows help and search as commands', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options } = github()
+    const { stdout } = await bash(
+      kernel,
+      'mcp; echo ==; mcp github; echo ==; mcp search create issue; echo ==; mcp github create_issue --help',
+      options,
+    )
+    const [help, server, search, tool] = stdout.split('==\n')
+    expect(help).toContain('Servers:\n  github  Issues and pull requests\n')
+    expect(server).toBe(
+      'mcp github create_issue --title <str> [--labels <list[str]>] [--count <int>] [--dry_run <bool>]  # Create an issue.\n',
+    )
+    expect(search).toBe(server)
+    expect(tool).toContain('It says more.\n  --title  str  what it is about\n')
+  })
+
+  it('runs many at once, and in a program that a cell starts', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, calls } = github()
+    const cell = await bash(
+      kernel,
+      `seq 12 | xargs -P 6 -I{} bash -c 'mcp github create_issue --title {}' | wc -l`,
+      options,
+    )
+    expect([cell.stdout.trim(), calls.length]).toEqual(['12', 12])
+  })
+
+  it('is over with the cell', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, calls } = github()
+    const path = (
+      await bash(
+        kernel,
+        '(sleep 0.5; mcp github create_issue --title late > /tmp/late-$$ 2>&1) & echo /tmp/late-$$',
+        options,
+      )
+    ).stdout.trim()
+    const text = await kernel.value(
+      `import time, os\nwhile not os.path.exists(${JSON.stringify(path)}) or not os.path.getsize(${JSON.stringify(path)}): time.sleep(0.05)\nopen(${JSON.stringify(path)}).read()`,
+    )
+    expect(text).toContain('no bash cell is running')
+    expect(calls).toEqual([])
+  })
+})
