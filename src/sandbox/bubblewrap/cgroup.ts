@@ -3,7 +3,7 @@
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRunning } from '../../process/is-running.ts'
+import { isRunning } from '../../process/process-id.ts'
 
 export interface CgroupLimits {
   memoryBytes: number
