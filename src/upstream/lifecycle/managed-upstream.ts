@@ -23,7 +23,7 @@ import { createRedactor, redactEnd, redactStart, type Redactor } from '../../con
 import type { UpstreamRequests } from '../connection/requests.ts'
 import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
-import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
+import type { CallOptions, ServerStart, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
 
 /** How long a remote connection may be silent before we ask whether it is still there. */
@@ -89,6 +89,7 @@ export class ManagedUpstream {
   #offeringsTimer: NodeJS.Timeout | undefined
   /** Of the latest start, in events, and when it began or succeeded. */
   #run = { id: '', since: 0 }
+  #lastStart: ServerStart | undefined
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
@@ -110,6 +111,10 @@ export class ManagedUpstream {
     if (this.#connection) return 'running'
     if (this.#starting) return 'starting'
     return this.#failed ? 'failed' : 'not-started'
+  }
+
+  get lastStart(): ServerStart | undefined {
+    return this.#lastStart
   }
 
   get instructions(): string | undefined {
@@ -265,6 +270,7 @@ export class ManagedUpstream {
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
+      this.#lastStart = { at: Date.now(), tookMs: performance.now() - this.#run.since }
       // A server that has forgotten its session may still be at what it took in before.
       if (this.#retired.size === 0) this.#callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions
