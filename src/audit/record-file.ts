@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { hostId } from '../process/host-id.ts'
+import { hostId } from '../process/process-id.ts'
 import { makePrivateFolder } from '../storage/private-folder.ts'
 import { linkLine, NO_LINE } from './chain.ts'
 import { pruneRecord, witnesses } from './other-files.ts'

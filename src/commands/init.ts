@@ -8,8 +8,7 @@ import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../confi
 import { PACKAGE_ROOT } from '../storage/package-root.ts'
 import { readSettings } from '../config/settings.ts'
 import { confirm } from './confirm.ts'
-import { print, printJson, printStyled, visibleInline } from './print.ts'
-import type { Style } from './style.ts'
+import { print, printJson, printStyled, visibleInline, type Style } from './print.ts'
 
 interface InitOptions {
   yes?: boolean

@@ -9,8 +9,7 @@ import { readSettings } from '../config/settings.ts'
 import { BridgeError } from '../errors.ts'
 import { shortId } from '../events/new-id.ts'
 import { count } from '../text/count.ts'
-import { type Cell, print, printEmpty, printJson, printLine } from './print.ts'
-import type { Style } from './style.ts'
+import { type Cell, print, printEmpty, printJson, printLine, type Style } from './print.ts'
 
 export interface LogOptions {
   follow?: boolean

@@ -1,9 +1,25 @@
 // What commands write for people and for other programs: stdout is theirs, except under `run`.
 // Much of it was written by others: nothing leaves here that steers a terminal, or that shows as something else than it is.
-import { type Style, styled } from './style.ts'
+import { styleText } from 'node:util'
 import { visible, visibleInline } from '../text/visible.ts'
 
 export { visible, visibleInline } from '../text/visible.ts'
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+interface Output {
+  isTTY?: boolean
+}
+
+/** Plain in a pipe, and where NO_COLOR or TERM=dumb is set (https://no-color.org). @param output where the text is to be written */
+function styled(style: Style, text: string, output: Output = process.stdout): string {
+  return hasColour(output) && text !== '' ? styleText(style, text) : text
+}
+
+function hasColour({ isTTY }: Output): boolean {
+  const { NO_COLOR: none, TERM: terminal } = process.env
+  return isTTY === true && !none && terminal !== 'dumb'
+}
 
 export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`)

@@ -1,6 +1,12 @@
-// Lines from a terminal, with history and completion. The terminal is ours only while a line is awaited: what runs between two may ask in it, too.
+// Lines from a terminal, with completion and a history that outlives the shell. The shell owns the terminal only while it waits for a line, so
+// that a cell may ask in it, too.
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
-import { MAX_LINES } from './shell-history.ts'
+import { replaceFile } from '../storage/replace-file.ts'
+
+/** Of history. */
+const MAX_LINES = 1_000
 
 /** What came of waiting for a line: Ctrl-C gives up what was begun, Ctrl-D ends. */
 export type Typed = { line: string } | 'given up' | 'ended'
@@ -90,8 +96,28 @@ export class ShellInput {
       const { words, replaced } = await this.#complete(line)
       found = [words, replaced]
     } catch {
-      // Nothing is known of what could stand here.
+      // No completion.
     }
     done(null, found)
+  }
+}
+
+/** The newest first, as readline wants them. */
+export async function readHistory(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
+}
+
+/** Writes for the owner alone, since what was typed may hold secrets. A folder that cannot be written to loses only the history. */
+export async function writeHistory(file: string, lines: readonly string[]): Promise<void> {
+  const text = lines
+    .slice(0, MAX_LINES)
+    .toReversed()
+    .map((line) => `${line}\n`)
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    await replaceFile(file, text.join(''))
+  } catch {
+    // The next shell starts without this history.
   }
 }

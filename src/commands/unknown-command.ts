@@ -1,5 +1,5 @@
 // What is said to a person who mistyped a command.
-import { nearestName } from '../text/nearest-name.ts'
+import { nearestName } from '../text/did-you-mean.ts'
 import { BridgeError } from '../errors.ts'
 
 /** @param group the command that it was to be one of, as `saved ` */

@@ -1,6 +1,5 @@
 // Definitions as they may be shown and logged: enough to recognise a server by, and no value that could be a secret. Pure.
-import { describeJail } from './describe-jail.ts'
-import type { ServerDefinition } from './server-definition.ts'
+import type { ServerDefinition, ServerSandbox } from './server-definition.ts'
 
 /** What `sandbridge servers --json` tells about one server. */
 export interface ServerSummary {
@@ -63,4 +62,26 @@ function looksSecret(name: string): boolean {
 /** A placeholder in an address may stand for a secret or for all of it; what is not a valid address has no origin. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : ''
+}
+
+/** Undefined for a server that is not jailed. */
+export function describeJail({ transport }: Pick<ServerDefinition, 'transport'>): string | undefined {
+  if (transport.type !== 'stdio' || !transport.sandbox) return undefined
+  const { allowRead = [], allowWrite = [], denyRead = [] } = transport.sandbox.filesystem ?? {}
+  const parts = [
+    networkText(transport.sandbox.network),
+    allowWrite.length > 0 ? `writes to ${allowWrite.join(', ')}` : 'writes to its own home folder only',
+    ...(allowRead.length > 0 ? [`reads ${allowRead.join(', ')}`] : []),
+    ...(denyRead.length > 0 ? [`never reads ${denyRead.join(', ')}`] : []),
+    ...(transport.sandbox.image === undefined ? [] : [`image ${transport.sandbox.image}`]),
+  ]
+  return parts.join('; ')
+}
+
+function networkText(network: ServerSandbox['network']): string {
+  if (network === true) return 'network of this machine'
+  if (!network || network.allowedDomains.length === 0) return 'no network'
+  const { allowedDomains, deniedDomains = [] } = network
+  const allowed = allowedDomains.includes('*') ? 'the public internet' : allowedDomains.join(', ')
+  return `network: ${allowed}${deniedDomains.length > 0 ? ` without ${deniedDomains.join(', ')}` : ''}`
 }

@@ -7,11 +7,12 @@ import type { Policy } from '../policy/policy.ts'
 import type { RuleProblem } from '../policy/read-rules.ts'
 import type { Origin, Rule } from '../policy/rule.ts'
 import { type ConfigFileSystem, nodeFileSystem, readFileText } from './config-file.ts'
-import { PERMISSIONS_FILE } from './own-files.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { FoundServer } from './server-definition.ts'
 import type { Settings } from './settings.ts'
 
+/** In the state folder, where it holds no servers. */
+export const PERMISSIONS_FILE = 'permissions.json'
 /** Ten thousand rules fit in. */
 const MAX_BYTES = 2 * 2 ** 20
 const HINT = 'No code runs until it is corrected. docs/permissions.md describes the file.'

@@ -2,8 +2,7 @@
 import path from 'node:path'
 import type { Rule } from '../policy/rule.ts'
 import { nodeFileSystem } from './config-file.ts'
-import { PERMISSIONS_FILE } from './own-files.ts'
-import { readRulesFile } from './permission-files.ts'
+import { PERMISSIONS_FILE, readRulesFile } from './permission-files.ts'
 import { PlacesSeen } from './places-seen.ts'
 
 export class UserRules {

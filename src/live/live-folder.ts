@@ -4,8 +4,7 @@ import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
-import { hostId } from '../process/host-id.ts'
-import { isRunning } from '../process/is-running.ts'
+import { hostId, isRunning } from '../process/process-id.ts'
 import { isOwnFolder, makePrivateFolder } from '../storage/private-folder.ts'
 
 /** A bridge that can be attached to. */

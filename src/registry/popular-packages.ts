@@ -1,5 +1,5 @@
 // Packages that many people run as MCP servers, and whether another package's name only looks like one of theirs. Pure.
-import { editDistance } from '../text/edit-distance.ts'
+import { editDistance } from '../text/did-you-mean.ts'
 
 const POPULAR: Record<string, readonly string[]> = {
   npm: [

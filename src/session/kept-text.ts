@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Log } from '../log.ts'
-import { isRunning } from '../process/is-running.ts'
+import { isRunning } from '../process/process-id.ts'
 
 /** A shorter text stays as it is: compressing it would gain little. */
 const COMPRESSED_FROM_CHARS = 16 * 1024

@@ -1,8 +1,7 @@
 // Excludes other processes by a file that only one of them can create. The file names who made it, so that nobody removes another's.
 // Whoever holds it keeps its time fresh; a lock whose time stands still was left behind, and so was one of a process that is gone.
 import { randomUUID } from 'node:crypto'
-import { hostId } from '../process/host-id.ts'
-import { isRunning } from '../process/is-running.ts'
+import { hostId, isRunning } from '../process/process-id.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

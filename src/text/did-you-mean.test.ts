@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { editDistance } from './edit-distance.ts'
-import { didYouMean, didYouMeanText } from './did-you-mean.ts'
+import { editDistance, didYouMean, didYouMeanText } from './did-you-mean.ts'
 
 const NAMES = [
   'create_issue',

@@ -1,8 +1,7 @@
 // The schedules of workflows, in one file that several bridges share. A run is claimed in it before it begins, so that of all bridges one makes it.
 import path from 'node:path'
 import * as z from 'zod'
-import { hostId } from '../process/host-id.ts'
-import { isRunning } from '../process/is-running.ts'
+import { hostId, isRunning } from '../process/process-id.ts'
 import { JsonRecord } from '../storage/json-record.ts'
 import { timesBetween } from './cron-times.ts'
 

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { networkPolicyManifest, podManifest } from '../../src/sandbox/kubernetes/pod-manifest.ts'
-import { USED_VERBS } from '../../src/sandbox/kubernetes/used-verbs.ts'
+import { USED_VERBS } from '../../src/sandbox/kubernetes/describe-cluster.ts'
 import { expand, type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../../deploy/kubernetes')

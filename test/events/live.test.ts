@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { BridgeEvent } from '../../src/events/event.ts'
 import { LiveClient } from '../../src/live/live-client.ts'
 import { liveBridges, liveFolder } from '../../src/live/live-folder.ts'
-import { hostId } from '../../src/process/host-id.ts'
+import { hostId } from '../../src/process/process-id.ts'
 import { fixtureServer } from '../support/bridge-process.ts'
 import { openObserved } from '../support/observed-bridge.ts'
 

@@ -1,5 +1,5 @@
 // What the words of a query may stand for: themselves, their synonyms, their completions, their likely right spellings. Pure.
-import { editDistance } from '../../text/edit-distance.ts'
+import { editDistance } from '../../text/did-you-mean.ts'
 import type { Postings } from './postings.ts'
 import { byCodeUnit } from '../../text/python-name.ts'
 import { requestIn } from './request.ts'

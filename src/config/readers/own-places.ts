@@ -1,7 +1,7 @@
 // The places that are ours to read: files with {"mcpServers": {name: {command, args, env, cwd, description} or {url, headers, …}}}.
 import type { ConfigFormat, ConfigObject } from '../config-document.ts'
 import { valueAt } from '../config-document.ts'
-import { PERMISSIONS_FILE } from '../own-files.ts'
+import { PERMISSIONS_FILE } from '../permission-files.ts'
 import { OWN_SYNTAX } from '../placeholders.ts'
 import type { NamedEntry, Reader } from './reader.ts'
 import { entriesOf, inHome, inProject } from './reader.ts'

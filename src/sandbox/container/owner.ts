@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { runCommand } from '../../process/run-command.ts'
 import type { Engine } from './probe-engine.ts'
-import { hostId } from '../../process/host-id.ts'
-import { isRunning } from '../../process/is-running.ts'
+import { hostId, isRunning } from '../../process/process-id.ts'
 
 const NAME = /^sandbridge-(\d+)-(\d+)-[0-9a-f]+$/
 

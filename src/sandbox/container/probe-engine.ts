@@ -1,6 +1,5 @@
 // Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
-import { runCommand } from '../../process/run-command.ts'
-import type { CommandResult } from '../../process/run-command.ts'
+import { runCommand, type CommandResult } from '../../process/run-command.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
 import { lastLine } from '../../text/one-line.ts'
 
@@ -132,4 +131,11 @@ function array(value: unknown): unknown[] {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** A path as the engine sees it: Podman on Windows reads the profile inside its machine, where drives are under /mnt. */
+export function enginePath(file: string, engine: Engine, platform: NodeJS.Platform = process.platform): string {
+  const drive = /^([A-Za-z]):[\\/](.*)$/s.exec(file)
+  if (platform !== 'win32' || engine.dialect !== 'podman' || !drive) return file
+  return `/mnt/${drive[1]!.toLowerCase()}/${drive[2]!.replaceAll('\\', '/')}`
 }

@@ -1,13 +1,13 @@
 // Requests to the API server of one cluster: JSON over HTTPS with the credentials of the moment. Asks again where that is safe and the server is
 // overloaded or briefly gone. Node's own client rather than fetch, which cannot be given a certificate authority.
-import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import { parseJson } from '../../text/json.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 import type { Credentials, CredentialSource } from './credentials.ts'
-import { eachJsonLine } from './json-lines.ts'
 
 export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE'
@@ -23,6 +23,8 @@ const PATIENCE_MS = 12_000
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 4_000
 const MAX_ANSWER_BYTES = 16 << 20
+/** Of an event of a watch. */
+const MAX_LINE_BYTES = 4 << 20
 /** An idle connection of a watch is kept alive by the kernel; without that, a lost one would be noticed after hours. */
 const KEEP_ALIVE_MS = 15_000
 
@@ -155,7 +157,7 @@ function retryAfter(error: unknown): number | undefined {
   return error instanceof ApiError ? retryTimes.get(error) : undefined
 }
 
-/** Everything that is asked for can be asked for twice: whoever creates something has chosen its name. */
+/** Repeating a request is safe: the caller has chosen the names of what it creates. */
 function mayRetry(error: unknown): boolean {
   if (error instanceof ApiUnreachable) return true
   return error instanceof ApiError && (error.status === 429 || error.status >= 500)
@@ -174,4 +176,30 @@ async function readBody(response: IncomingMessage): Promise<string> {
     throw unreachable(error)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Reads JSON lines, as a watch sends them, until the stream ends. @throws ApiUnreachable when it breaks, or a line is too long */
+async function eachJsonLine(stream: Readable, onValue: (value: unknown) => void): Promise<void> {
+  let parts: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      let rest = chunk
+      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+        const line = Buffer.concat([...parts, rest.subarray(0, end)]).toString('utf8')
+        parts = []
+        bytes = 0
+        rest = rest.subarray(end + 1)
+        const value = parseJson(line)
+        if (value !== undefined) onValue(value)
+      }
+      parts.push(rest)
+      bytes += rest.byteLength
+      if (bytes > MAX_LINE_BYTES) throw new ApiUnreachable('an event of its watch is too long')
+    }
+  } catch (error) {
+    throw error instanceof ApiUnreachable ? error : new ApiUnreachable(messageOf(error), { cause: error })
+  } finally {
+    stream.destroy()
+  }
 }

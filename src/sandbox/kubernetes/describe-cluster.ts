@@ -1,4 +1,4 @@
-// Whether a cluster can be used, in a sentence: asks it, and creates nothing.
+// Whether a cluster can be used, in one sentence: asks the cluster, and creates nothing.
 import { homedir } from 'node:os'
 import { BridgeError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../text/json.ts'
@@ -7,7 +7,14 @@ import type { Asked } from './api-errors.ts'
 import { Cluster } from './cluster.ts'
 import { CredentialSource } from './credentials.ts'
 import { type ClusterAccess, findCluster } from './kubeconfig.ts'
-import { USED_VERBS } from './used-verbs.ts'
+
+/** Every permission that the bridge needs in its namespace, and no other. docs/kubernetes.md and the role in deploy/ grant exactly these. */
+export const USED_VERBS: readonly { group: string; resource: string; verbs: Asked['verb'][] }[] = [
+  { group: '', resource: 'pods', verbs: ['create', 'get', 'list', 'watch', 'delete'] },
+  // A WebSocket begins as a GET. Since Kubernetes 1.35 it needs the right to create as well.
+  { group: '', resource: 'pods/attach', verbs: ['get', 'create'] },
+  { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: ['create', 'get'] },
+]
 
 /** Somebody waits in a terminal. */
 const PATIENCE_MS = 3_000

@@ -1,14 +1,20 @@
 // Starts a server in a container, and sees to it that nothing of the container is left when the server or the bridge has ended.
-import { newContainerName, ownerLabels } from '../../../sandbox/container/owner.ts'
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { runCommand } from '../../../process/run-command.ts'
+import { newContainerName, ownerLabels } from '../../../sandbox/container/owner.ts'
 import { containerArguments, engineEnvironment } from './container-jail.ts'
 import type { JailMaker } from './jail-maker.ts'
 import { makeNothing } from './nothing.ts'
 import type { Jail, JailStart } from './open-jail.ts'
-import { watchContainer } from './watchdog.ts'
-import { readFile } from 'node:fs/promises'
 
 const REMOVE_TIMEOUT_MS = 15_000
+/** Arguments: a folder that goes, too, and the command. Again later: a container can only be removed when it is made. */
+const SCRIPT = `
+folder=$1; shift
+read -r _ && exit 0
+"$@"; rm -rf -- "$folder"; sleep 3; "$@"; sleep 10; "$@"
+`
 
 /** @param folder a folder of the jail's own, which goes with it */
 export async function startContainer(
@@ -53,4 +59,23 @@ async function writableMountPoints(): Promise<string[]> {
     .map(([, , , , point = '']) =>
       point.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8))),
     )
+}
+
+/**
+ * Removes a container when the bridge is gone, however it ended: a shell waits for the other end of its stdin to close. The engine keeps a
+ * container alive whose server does not end with its stdin. `dismiss` ends the shell once the bridge has removed the container itself.
+ */
+function watchContainer(removal: readonly string[], folder: string): { dismiss(): void } {
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', folder, ...removal], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+    // The script needs rm and sleep, whatever the PATH of the bridge is.
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
+    // Ctrl-C in the bridge's terminal is not for it.
+    detached: true,
+  })
+  child.on('error', () => {})
+  child.unref()
+  child.stdin.on('error', () => {})
+  return { dismiss: () => void child.stdin.end('done\n') }
 }

@@ -1,4 +1,4 @@
-// Tells machines, users and PID namespaces apart, for files and containers that name a process by its id.
+// Process ids: whether a process is running, and on which machine, for which user and in which PID namespace its id is valid.
 import { createHash } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
@@ -22,5 +22,15 @@ function userId(): string {
     return userInfo().username
   } catch {
     return ''
+  }
+}
+
+/** True also for a process of another user. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
   }
 }
