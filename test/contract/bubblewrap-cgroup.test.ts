@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, type TestContext } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { Cgroup, findCgroupParent } from '../../src/sandbox/bubblewrap/cgroup.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
@@ -21,13 +21,16 @@ async function parentOrSkip(ctx: TestContext): Promise<string> {
 /** Runs Python under a limit of 64 MiB and 20 processes. */
 async function inGroup(parent: string, code: string): Promise<{ signal: string | null; said: string; oom: boolean }> {
   const cgroup = await Cgroup.make(parent, `sandbridge-${process.pid}-test`, { memoryBytes: 64 * MB, pidsCount: 20 })
-  onTestFinished(() => cgroup.remove())
-  const { command, args } = cgroup.command({ command: 'python3', args: ['-c', code] })
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
-  return { signal, said: said.trim(), oom: await cgroup.wasOutOfMemory() }
+  try {
+    const { command, args } = cgroup.command({ command: 'python3', args: ['-c', code] })
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [, signal] = (await once(child, 'close')) as [number | null, string | null]
+    return { signal, said: said.trim(), oom: await cgroup.wasOutOfMemory() }
+  } finally {
+    await cgroup.remove()
+  }
 }
 
 it('a control group ends what takes too much memory, and nothing else', TIMEOUT, async (ctx) => {
