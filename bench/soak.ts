@@ -85,12 +85,19 @@ async function oneConnection(bridge: MeasuredBridge, end: number, seed: number):
       count += 1
     }
   } catch (error) {
-    process.stderr.write(`A client failed: ${String(error)}\n`)
+    process.stderr.write(`A client failed: ${causesOf(error)}\n`)
     await sleep(1_000)
   } finally {
     await client?.close()
   }
   return count
+}
+
+/** `fetch failed` alone says nothing. */
+function causesOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined
+    ? `${error.message}: ${causesOf(error.cause)}`
+    : String(error)
 }
 
 function rowsOf(samples: Sample[], cellCount: number, left: number, survivors: number): BenchRow[] {

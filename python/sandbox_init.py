@@ -101,7 +101,7 @@ def set_limits(memory: int, pids: int) -> bool:
     lower(resource.RLIMIT_CORE, 0)
     # Timers and signals that wait are memory of the kernel.
     lower(resource.RLIMIT_SIGPENDING, 4096)
-    # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1; bubblewrap has none).
+    # A host without the cgroup controller ignores the limits it was given (rootless Podman on cgroup v1); in bubblewrap none can be seen.
     if not at_most(pids, "/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         lower(resource.RLIMIT_NPROC, pids)
     if at_most(memory, "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):

@@ -133,7 +133,7 @@ export class Bridge {
       addedServers: addedServersOf(settings, log, this.servers.jailPlace),
       checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
     })
-    this.#observers = attachObservers({ id: this.id, settings, events, log, upstreams, methods: this.#liveMethods })
+    this.#observers = attachObservers({ ...parts, id: this.id, methods: this.#liveMethods })
   }
 
   /** What the config files hold: servers, and what was left out with reasons. */

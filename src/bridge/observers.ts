@@ -1,4 +1,6 @@
 // The only place where observers of events are attached. Each is loaded when there is something for it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Settings } from '../config/settings.ts'
 import type { EventStream } from '../events/event-stream.ts'
 import { LazySubscriber } from '../events/lazy-subscriber.ts'
@@ -16,6 +18,7 @@ interface ObservedParts {
   events: EventStream
   log: Log
   upstreams: Upstreams
+  catalog: Pick<Catalog, 'servers' | 'details'>
   /** What other programs of the user can ask this bridge for. */
   methods: LiveMethods
 }
@@ -29,7 +32,7 @@ interface Observers {
 
 export function attachObservers(parts: ObservedParts): Observers {
   attachMetrics(parts)
-  const observers = [telemetry(parts), audit(parts)].filter((one) => one !== undefined)
+  const observers = [telemetry(parts), audit(parts), costs(parts)].filter((one) => one !== undefined)
   const live = liveServer(parts)
   for (const observer of live ? [...observers, live] : observers) parts.events.subscribe(observer)
   return { live, ofCells: observers }
@@ -116,6 +119,39 @@ function audit({ settings, log, upstreams }: ObservedParts): LazySubscriber | un
       })
     },
   })
+}
+
+/** Where nothing is recorded, this is not either. */
+function costs({ settings, log, catalog }: ObservedParts): LazySubscriber | undefined {
+  if (settings.audit === 'off') return undefined
+  return new LazySubscriber({
+    name: 'costs',
+    guards: false,
+    wakes: ['run.started'],
+    onError: (error) => log.warning('What conversations cost cannot be counted', { error }),
+    load: async () => {
+      const [{ CostCounter }, { addDailyCosts }] = await Promise.all([
+        import('../telemetry/cost-counter.ts'),
+        import('../state/daily-costs.ts'),
+      ])
+      return new CostCounter({
+        listedTokens: () => listedTokens(catalog),
+        keep: (more) => addDailyCosts(settings.stateDir, more),
+        onError: (error) => log.warning('What conversations cost could not be kept', { error }),
+      })
+    },
+  })
+}
+
+/** A little at a time: there may be thousands of tools. */
+async function listedTokens(catalog: ObservedParts['catalog']): Promise<number> {
+  const { listingTokens } = await import('../catalog/calls/listing-tokens.ts')
+  let sum = 0
+  for (const { name } of catalog.servers()) {
+    await nextTurn()
+    sum += listingTokens(catalog.details(name).tools)
+  }
+  return sum
 }
 
 /** The secrets of a server whose definition is gone are not known: none of the text is shown. */

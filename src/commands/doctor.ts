@@ -35,17 +35,15 @@ interface DoctorOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
-    const providers = await probeProviders(settings)
-    const started = performance.now()
-    const trial = await bridge.cells
-      .run(bridge.sessions.open(), { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
-      .then(
-        ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
-        (error: unknown) => ({ ok: false, detail: messageOf(error) }),
-      )
+    const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
+    // Most of it is waiting for engines, sandboxes and servers.
+    const [providers, { trial, walls }, servers] = await Promise.all([
+      probeProviders(settings),
+      tryCells(bridge, options.deep ? checkingServers : undefined),
+      checkingServers,
+    ])
     const used = await usedProvider(bridge)
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    const findings = await findingsOf(bridge, trial, options.deep ?? false)
+    const findings = [...(await findingsOf(bridge, trial)), ...walls, ...servers]
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
@@ -60,7 +58,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       runtime: settings.runtime,
       providers,
       ...(used && { used }),
-      trial,
+      trial: { ok: trial.ok, detail: trial.detail },
       jails,
       problems,
       settings: remarks,
@@ -85,7 +83,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
         verdict,
       ]),
     )
-    print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${seconds} s)`)
+    print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${(trial.ms / 1000).toFixed(1)} s)`)
     if (used) print(`Sandbox: ${used.provider}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
@@ -102,12 +100,34 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   })
 }
 
-async function findingsOf(bridge: Bridge, trial: { ok: boolean; detail: string }, isDeep: boolean): Promise<Finding[]> {
+interface Trial {
+  ok: boolean
+  detail: string
+  /** What it took, with the start of its sandbox. */
+  ms: number
+}
+
+/** @param quiet when other checks are over; missing where the walls of the sandbox are not to be tried */
+async function tryCells(bridge: Bridge, quiet?: Promise<unknown>): Promise<{ trial: Trial; walls: Finding[] }> {
+  const { cells, sessions, settings } = bridge
+  const session = sessions.open()
+  const startedAt = performance.now()
+  const result = await cells
+    .run(session, { code: 'import sys; sys.version.split()[0]', timeoutMs: settings.timeoutMs })
+    .then(
+      ({ value }) => ({ ok: true, detail: `Python ${String(value?.['text/plain']).replaceAll("'", '')}` }),
+      (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+    )
+  const trial = { ...result, ms: performance.now() - startedAt }
+  return { trial, walls: trial.ok && quiet ? await checkSandbox(bridge, session, quiet) : [] }
+}
+
+/** What is found without starting anything. */
+async function findingsOf(bridge: Bridge, trial: Trial): Promise<Finding[]> {
   const { settings } = bridge
   const broken: Finding = { check: 'cell', level: 'broken', message: `No cell runs: ${trial.detail}` }
   const quick = await Promise.all([checkNode(), checkFolders(settings), checkRecord(settings), checkClock()])
-  const deep = isDeep ? [...(trial.ok ? await checkSandbox(bridge) : []), ...(await checkServers(bridge))] : []
-  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge), ...deep]
+  return [...(trial.ok ? [] : [broken]), ...quick.flat(), ...checkSources(bridge), ...checkClients(bridge)]
 }
 
 /** @returns those that were fixed */

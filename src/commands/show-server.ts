@@ -1,10 +1,10 @@
 // `sandbridge servers NAME`: all that is known of one server. Starts nothing.
 import type { Bridge } from '../bridge.ts'
+import { listingTokens } from '../catalog/calls/listing-tokens.ts'
 import type { ServerDetails } from '../catalog/catalog.ts'
 import { firstSentence } from '../text/one-line.ts'
 import { describeJail, describeServers } from '../config/describe-servers.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
-import { estimateTokens } from '../text/estimate-tokens.ts'
 import { ago } from '../text/ago.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
 import { count } from '../text/count.ts'
@@ -75,7 +75,7 @@ function asJson(
     commandLine: commandLine(definition.transport),
     ...(failure && { failure: { ...failure, at: new Date(failure.at).toISOString(), inputs: undefined } }),
     ...(lastError && { lastError: { ...lastError, at: new Date(lastError.at).toISOString() } }),
-    tokens: tokensOf(tools),
+    tokens: listingTokens(tools),
     tools: tools.map(({ name, alias, description }) => ({ name, alias, description })),
   }
 }
@@ -109,14 +109,7 @@ function stateOf({ failure, toolCount, fetchedAt }: ServerDetails): Cell {
 }
 
 function costText({ tools }: ServerDetails): string {
-  return `about ${count(tokensOf(tools), 'token')} where a client loads its tools; none through this bridge`
-}
-
-/** Of the definitions, as a client hands them to a model. */
-function tokensOf(tools: ServerDetails['tools']): number {
-  return tools.reduce((sum, { definition: { name, description, inputSchema } }) => {
-    return sum + estimateTokens(JSON.stringify({ name, description, inputSchema }))
-  }, 0)
+  return `about ${count(listingTokens(tools), 'token')} where a client loads its tools; none through this bridge`
 }
 
 function nextStep(name: string, { failure, toolCount }: ServerDetails): string {

@@ -1,7 +1,6 @@
 // An event as pages get it: bounded, as text, and without what no page shows. Pure.
 import type { BridgeEvent, Stamp } from '../events/event.ts'
 import type { MimeBundle } from '../protocol/frames.ts'
-import { estimateTokens } from '../text/estimate-tokens.ts'
 import type { Shown } from './page-state.ts'
 
 type Of<T extends string, Fields> = { type: T; id: string } & Fields & Pick<Stamp, 'seq' | 'at' | 'mono'>
@@ -10,7 +9,6 @@ export type PageEvent =
   /** Of one that began before we were there, it is known what it did. */
   | Of<'session.started', { client?: string | undefined; cellCount?: number }>
   | Of<'session.ended', object>
-  | Of<'run.ended', { tokens: number }>
   | Of<
       'cell.started',
       {
@@ -63,8 +61,6 @@ export function pageEvent(event: BridgeEvent): PageEvent | undefined {
     case 'session.started':
     case 'session.ended':
       return { type: event.type, ...stamp }
-    case 'run.ended':
-      return { type: event.type, ...stamp, tokens: tokensOf(event.content) }
     case 'cell.started': {
       const { session = '', client = '', number, code, timeoutMs, provider } = event
       return { type: event.type, ...stamp, session, client, number, code: cut(code, CODE_CHARS), timeoutMs, provider }
@@ -143,13 +139,6 @@ function resultText(result: unknown): string {
 
 function jsonOf(value: unknown): string {
   return cut(JSON.stringify(value) ?? '', CALL_CHARS)
-}
-
-function tokensOf(content: readonly unknown[]): number {
-  return content.reduce<number>((sum, block) => {
-    const { text } = block as { text?: unknown }
-    return sum + (typeof text === 'string' ? estimateTokens(text) : 0)
-  }, 0)
 }
 
 function cut(text: string, chars: number): string {

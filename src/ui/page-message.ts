@@ -8,7 +8,6 @@ export interface Snapshot {
   /** The newest, the oldest of them first. */
   cells: CellView[]
   questions: QuestionView[]
-  tokens: [day: string, count: number][]
 }
 
 export type PageMessage = { source: string; title: string } & (

@@ -73,8 +73,6 @@ export interface PageState {
   sessions: Map<string, SessionView>
   cells: Map<string, CellView>
   questions: Map<string, QuestionView>
-  /** Tokens of what clients were given, by day. */
-  tokens: Map<string, number>
 }
 
 /** Of one cell. */
@@ -84,7 +82,7 @@ const MAX_DISPLAYS = 20
 const MAX_PARTS = 2_000
 
 export function emptyState(): PageState {
-  return { sessions: new Map(), cells: new Map(), questions: new Map(), tokens: new Map() }
+  return { sessions: new Map(), cells: new Map(), questions: new Map() }
 }
 
 /** Take an event over into the state. One about what is not known is left out: its beginning was before ours. */
@@ -100,11 +98,6 @@ export function applyEvent(state: PageState, event: PageEvent): void {
     case 'session.ended': {
       const session = state.sessions.get(event.id)
       if (session) session.ended = true
-      return
-    }
-    case 'run.ended': {
-      const day = new Date(event.at).toISOString().slice(0, 10)
-      state.tokens.set(day, (state.tokens.get(day) ?? 0) + event.tokens)
       return
     }
     case 'question.asked':

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { answerAsked, openQuestions } from './ask.ts'
+import { costs } from './costs.ts'
 import { kept, keptArtifact, keptTool } from './kept.ts'
 import { recordedRun, recordRuns, runFilter } from './record.ts'
 import { codeParam, get, nameParam, post, type Routes } from './route.ts'
@@ -34,6 +35,7 @@ export function createRoutes(bridge: Bridge, sources: Sources, asked: Routes): R
       z.object({ id: questionId, asking: nameParam, text: codeParam, answer: nameParam }),
       (given) => answerAsked(bridge, given, given.answer),
     ),
+    get('costs', z.object({}), () => costs(bridge)),
     get('kept', z.object({}), () => kept(bridge)),
     get('artifact', z.object({ name: nameParam, version }), (one) => keptArtifact(bridge, one.name, one.version)),
     get('tool', z.object({ name: nameParam, version }), (one) => keptTool(bridge, one.name, one.version)),

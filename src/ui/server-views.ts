@@ -1,8 +1,8 @@
 // Servers as the page shows them: what is known of them, without secrets, and what their tools would cost a model that has to read them all.
 import type { Bridge } from '../bridge.ts'
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { listingTokens } from '../catalog/calls/listing-tokens.ts'
 import { commandLine } from '../config/secrets/command-line.ts'
-import { estimateTokens } from '../text/estimate-tokens.ts'
+import type { ServerStart } from '../upstream/upstream.ts'
 
 export interface ServerRow {
   name: string
@@ -13,6 +13,8 @@ export interface ServerRow {
   problem: string | undefined
   tokens: number
   type: string
+  /** Missing where this bridge has not started it. */
+  start: ServerStart | undefined
 }
 
 export interface ServerDetailsView extends ServerRow {
@@ -34,11 +36,12 @@ export interface ServerListView {
   skipped: { name: string | undefined; file: string; reason: string }[]
 }
 
-export function serverList({ catalog, discovered }: Bridge): ServerListView {
+export function serverList({ catalog, discovered, upstreams }: Bridge): ServerListView {
   const servers = catalog.servers().map((entry) => {
     const type = discovered.servers.find(({ name }) => name === entry.name)?.transport.type ?? ''
     const { toolCount, problem } = entry
-    return { ...entry, toolCount, problem, type, tokens: tokensOf(catalog.details(entry.name).tools) }
+    const tokens = listingTokens(catalog.details(entry.name).tools)
+    return { ...entry, toolCount, problem, type, tokens, start: upstreams.lastStart(entry.name) }
   })
   const untrusted = discovered.untrusted.map(({ name, source }) => ({ name, file: source.file }))
   return { servers, untrusted, skipped: discovered.skipped.map(({ name, file, reason }) => ({ name, file, reason })) }
@@ -54,7 +57,8 @@ export function serverDetails(bridge: Bridge, name: string): ServerDetailsView {
     toolCount,
     problem,
     type: transport.type,
-    tokens: tokensOf(tools),
+    tokens: listingTokens(tools),
+    start: upstreams.lastStart(name),
     commandLine: commandLine(transport),
     file: source.file,
     client: source.client,
@@ -69,22 +73,8 @@ export function serverDetails(bridge: Bridge, name: string): ServerDetailsView {
       alias: tool.alias,
       description: tool.description,
       line: catalog.line(tool),
-      tokens: tokensOf([tool]),
+      tokens: listingTokens([tool]),
       inputSchema: tool.inputSchema,
     })),
   }
-}
-
-/** Of the definitions, as a client hands them to a model. */
-function tokensOf(tools: readonly CatalogTool[]): number {
-  return tools.reduce((sum, tool) => sum + tokensOfOne(tool), 0)
-}
-
-const counted = new WeakMap<CatalogTool, number>()
-
-function tokensOfOne(tool: CatalogTool): number {
-  const { name, description, inputSchema } = tool.definition
-  const known = counted.get(tool) ?? estimateTokens(JSON.stringify({ name, description, inputSchema }))
-  counted.set(tool, known)
-  return known
 }

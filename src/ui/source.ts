@@ -32,7 +32,7 @@ export function bridgeTitle({ pid, cwd }: { pid: number; cwd: string }): string 
   return `Bridge ${pid} in ${place}`
 }
 
-export function snapshotOf({ state: { sessions, cells, questions, tokens } }: History): Snapshot {
+export function snapshotOf({ state: { sessions, cells, questions } }: History): Snapshot {
   const newest: CellView[] = []
   let chars = 0
   for (const cell of [...cells.values()].slice(-SNAPSHOT_CELLS).toReversed()) {
@@ -41,7 +41,7 @@ export function snapshotOf({ state: { sessions, cells, questions, tokens } }: Hi
     newest.unshift(cell)
   }
   const open = [...sessions.values()].filter((session) => !session.ended)
-  return { sessions: open, cells: newest, questions: [...questions.values()], tokens: [...tokens] }
+  return { sessions: open, cells: newest, questions: [...questions.values()] }
 }
 
 /** The bridge of this process. */

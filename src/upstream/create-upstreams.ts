@@ -186,6 +186,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     redefine,
     state: (server) => find(server).state,
+    lastStart: (server) => find(server).lastStart,
     redact: (server, text) => find(server).redact(text),
     instructions: (server) => find(server).instructions,
     listTools: async (server, signal) => find(server, signal).listTools(signal),

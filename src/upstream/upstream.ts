@@ -81,12 +81,22 @@ interface SignInOptions {
 
 export type UpstreamState = 'not-started' | 'starting' | 'running' | 'failed'
 
+/** The last start of a server that succeeded. */
+export interface ServerStart {
+  /** When it answered, in milliseconds since 1970. */
+  at: number
+  /** What that took. */
+  tookMs: number
+}
+
 /** All configured upstreams. Each is started on first need, shared by every session, and restarted on next use after it died. */
 export interface Upstreams {
   readonly definitions: readonly ServerDefinition[]
   /** Take over another list. Servers that are as they were go on running; the others end when the calls to them have ended. */
   redefine(definitions: readonly ServerDefinition[]): void
   state(server: string): UpstreamState
+  /** Missing for a server that this bridge has not started. */
+  lastStart(server: string): ServerStart | undefined
   /** Takes the secrets of a server out of a text: those of its definition, with placeholders filled in once it was started. */
   redact(server: string, text: string): string
   /** The server's own instructions, once it has been started. */

@@ -90,17 +90,19 @@ describe('a cell', () => {
 })
 
 describe('a value nested too deeply for WebAssembly', () => {
+  const env = { MCP_BRIDGE_RUNTIME: 'pyodide' }
   const tooDeep = { code: 'kept = 1\nimport json\njson.loads("[" * 10**6)' }
 
   it('is a RecursionError, and the variables stay', async (ctx) => {
     if (!thisNode.hasDeepStack) ctx.skip('the stack of a process is limited here')
-    const { text } = await bridge.call(tooDeep)
+    const embedded = await startBridge({ env })
+    const { text } = await embedded.call(tooDeep)
     expect(text).toContain('RecursionError: Stack overflow')
-    await bridge.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
+    await embedded.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
     for (const code of ['repr(x)', 'json.dumps(x)', 'pickle.dumps(x)', 'x == y']) {
-      expect(await bridge.run(code)).toContain('RecursionError: Stack overflow')
+      expect(await embedded.run(code)).toContain('RecursionError: Stack overflow')
     }
-    expect(await bridge.run('del x, y\nkept')).toBe('1')
+    expect(await embedded.run('del x, y\nkept')).toBe('1')
   })
 
   it('ends the sandbox where its stack is limited, says why once, and the next cell runs', async (ctx) => {
@@ -108,7 +110,7 @@ describe('a value nested too deeply for WebAssembly', () => {
     const home = makeHome()
     const node = path.join(home, 'node-with-a-small-stack')
     writeFileSync(node, `#!/bin/sh\nulimit -s 8192\nexec "${process.execPath}" "$@"\n`, { mode: 0o755 })
-    const limited = await openTestBridge({ home, command: { node, cli: CLI } })
+    const limited = await openTestBridge({ home, env, command: { node, cli: CLI } })
     const { text, structured } = await limited.call(tooDeep)
     expect(structured['status']).toBe('killed')
     expect(text.match(/its stack overflowed/g)).toHaveLength(1)

@@ -3,8 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkSandbox } from '../../src/commands/doctor/check-sandbox.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
+import { openObserved } from '../support/observed-bridge.ts'
 import { runProgram } from '../support/run-program.ts'
 
 interface Report {
@@ -63,6 +65,21 @@ it('tries the walls of the sandbox and every server when it is to be thorough', 
   expect(of('servers')[0]!.message).toMatch(/^good: 2 tools in \d/)
   expect(of('servers')[1]!.message).toContain('broken failed after')
   expect(code).toBe(1)
+})
+
+it('tries all walls of the sandbox in one', async () => {
+  const { bridge, of } = await openObserved()
+  const session = bridge.sessions.open()
+  const findings = await checkSandbox(bridge, session, Promise.resolve())
+  bridge.events.flush()
+  expect(findings.map(({ check, level }) => `${check} ${level}`)).toEqual([
+    'network ok',
+    'seccomp ok',
+    'processes ok',
+    'time ok',
+    'memory ok',
+  ])
+  expect(of('sandbox.started')).toHaveLength(1)
 })
 
 it('says with 2 that no cell runs', async () => {

@@ -248,11 +248,15 @@ describe('sessions of older clients', () => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
+    const sandboxes = () => descendants(bridge.child.pid!).map(({ pid }) => pid)
     await one.run('x = 1')
+    const ofOne = sandboxes()
     await other.run('x = 2')
-    const both = descendants(bridge.child.pid!).length
+    const ofOther = sandboxes().filter((pid) => !ofOne.includes(pid))
+    expect([ofOne.length, ofOther.length].every(Boolean)).toBe(true)
     await one.transport.terminateSession()
-    await until(() => descendants(bridge.child.pid!).length === both / 2)
+    await until(() => !sandboxes().some((pid) => ofOne.includes(pid)))
+    expect(sandboxes()).toEqual(expect.arrayContaining(ofOther))
     await expect(one.run('x')).rejects.toThrow()
     expect(await other.run('x')).toBe('2')
   })

@@ -246,7 +246,12 @@ describe('settings of the original', () => {
 it('doctor names the settings that have no effect here', async () => {
   const home = makeHome()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const env = bridgeEnv(home, { MCP_BRIDGE_IMAGE: 'python:3.12', MCP_BRIDGE_PIDS: '10', MCP_BRIDGE_NO_SUCH: '1' })
+  const env = bridgeEnv(home, {
+    MCP_BRIDGE_RUNTIME: 'pyodide',
+    MCP_BRIDGE_IMAGE: 'python:3.12',
+    MCP_BRIDGE_PIDS: '10',
+    MCP_BRIDGE_NO_SUCH: '1',
+  })
   const { stdout } = await runProgram(process.execPath, [CLI, 'doctor'], env)
   expect(stdout).toContain('MCP_BRIDGE_IMAGE has no effect with pyodide')
   expect(stdout).toContain('MCP_BRIDGE_PIDS=10 is too low: 16 is used.')

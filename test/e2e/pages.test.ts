@@ -63,12 +63,12 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
 it('a user who signs in takes longer than the cell may, and the cell goes on', async () => {
   const server = await protectedServer()
   const slowly = async (url: string): Promise<'accept'> => {
-    setTimeout(() => void fetch(url), 2_500)
+    setTimeout(() => void fetch(url), 6_000)
     return 'accept'
   }
   const { bridge } = await bridgeWithUser({ servers: { r: { url: server.url } } }, slowly)
   await bridge.run('1')
-  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 2 })).toBe("'done'")
+  expect(await bridge.run('await mcp_r.echo(text="done")', { timeout: 5 })).toBe("'done'")
 })
 
 it('a server with client credentials needs nobody, and cells never see the secret', async () => {

@@ -38,7 +38,10 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     'hears that the embedded sandbox is made, with every cell that waits for it, and once',
     { timeout: 120_000 },
     async () => {
-      const bridge = await startBridge({ era, env: { MCP_BRIDGE_CACHE_DIR: emptyFolder() } })
+      const bridge = await startBridge({
+        era,
+        env: { MCP_BRIDGE_RUNTIME: 'pyodide', MCP_BRIDGE_CACHE_DIR: emptyFolder() },
+      })
       const [first, second] = await Promise.all([run(bridge, '1 + 1'), run(bridge, '2 + 2')])
       expect(first).toEqual({ text: '2', isError: false, messages: [expect.stringMatching(/^Preparing the embedded/)] })
       expect(second).toEqual({ text: '4', isError: false, messages: first.messages })

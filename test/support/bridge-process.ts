@@ -13,6 +13,15 @@ export const CLI = path.join(ROOT, 'dist/cli.js')
 /** Shared by all tests, since the embedded sandbox's snapshot takes seconds to make. Catalogs are not shared. */
 export const SANDBOX_CACHE = path.join(ROOT, '.cache/test/pyodide')
 
+/**
+ * Where cells run in tests that are about something else. The embedded sandbox is everywhere; bubblewrap starts with a third of the processor time,
+ * and is used where a run has to have it.
+ */
+export const ANY_RUNTIME =
+  process.env['VITEST'] && /\bbubblewrap\b/.test(process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
+    ? 'bubblewrap'
+    : 'pyodide'
+
 /** An entry of `mcpServers`. */
 export interface ServerEntry {
   command: string
@@ -65,7 +74,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
     HOME: home,
     USERPROFILE: home,
     MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache'),
-    MCP_BRIDGE_RUNTIME: 'pyodide',
+    MCP_BRIDGE_RUNTIME: ANY_RUNTIME,
     MCP_BRIDGE_KEYCHAIN: 'off',
     // A second sandbox, started for a session that never comes, is a tenth of the time that all tests take. Benchmarks have it, as users do.
     ...(process.env['VITEST'] && { MCP_BRIDGE_POOL: '0' }),

@@ -1,5 +1,7 @@
 // This file verifies what the views of the page show and do, in a real Chromium with a real bridge behind it.
 import { describe, expect, it, vi } from 'vitest'
+import { listingTokens } from '../../src/catalog/calls/listing-tokens.ts'
+import { addDailyCosts } from '../../src/state/daily-costs.ts'
 import { published } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
 
@@ -63,7 +65,7 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
   })
 
   it('lists servers, with tools and what they cost, and starts one', async () => {
-    const { page, problems } = await openPage({
+    const { page, bridge, problems } = await openPage({
       servers: { ...everything, broken: { command: 'no-such-program-at-all' } },
     })
     await goTo(page, 'Servers')
@@ -71,10 +73,40 @@ describe.skipIf(BROWSER === undefined)('the page (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByText('await mcp_everything.echo(').waitFor()
     await page.getByRole('button', { name: 'Restart' }).waitFor()
-    expect(await page.locator('.facts').innerText()).toMatch(/about [\d,]+ tokens/)
+    const facts = await page.locator('.facts').innerText()
+    expect(facts).toMatch(/about [\d,]+ tokens/)
+    expect(facts).toMatch(/Last start\s+took [\d.]+ m?s, runs since \d\d:\d\d:\d\d/)
+    expect(await page.getByRole('link', { name: /everything/ }).innerText()).toMatch(/started in [\d.]+ m?s/)
+    await bridge.upstreams.stop('everything')
+    await page.getByText(/took [\d.]+ m?s, ran from \d\d:\d\d:\d\d/).waitFor()
     await page.getByRole('link', { name: /broken/ }).click()
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByText('It failed').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows what conversations cost by day, and what listing the tools directly would have cost', async () => {
+    const { page, bridge, run, problems } = await openPage({ servers: everything, env: { MCP_BRIDGE_AUDIT: 'shape' } })
+    await goTo(page, 'Cost')
+    await page.getByText('No client has run anything yet').waitFor()
+    const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString().slice(0, 10)
+    await addDailyCosts(
+      bridge.settings.stateDir,
+      new Map([[yesterday, { conversations: 3, returned: 2_500, listed: 9_000 }]]),
+    )
+    await bridge.catalog.index(['everything'])
+    const listed = listingTokens(bridge.catalog.details('everything').tools)
+    expect(listed).toBeGreaterThan(500)
+    await run('print("one two three")')
+    await run('print("four")')
+    await page.getByRole('row', { name: new RegExp(`^${new Date().toISOString().slice(0, 10)} 1 `) }).waitFor()
+    const rows = await page.getByRole('table').first().locator('tbody tr').allInnerTexts()
+    const cells = rows.map((row) => row.split('\t').map((text) => text.trim()))
+    expect(cells[0]![3]).toBe(listed.toLocaleString('en'))
+    expect(Number(cells[0]![2])).toBeGreaterThan(1)
+    expect(cells[1]).toEqual([yesterday, '3', '2,500', '9,000'])
+    expect(await page.locator('.figure').nth(1).innerText()).toContain(((9_000 + listed) / 1_000).toFixed(1))
+    await page.getByText('It counts once a day').waitFor()
     expect(problems).toEqual([])
   })
 

@@ -81,7 +81,7 @@ class Store {
 
   #take(message: PageMessage): void {
     if (message.kind === 'snapshot') {
-      const { sessions, cells, questions, tokens } = message.content
+      const { sessions, cells, questions } = message.content
       this.bridges.set(message.source, {
         id: message.source,
         title: message.title,
@@ -89,7 +89,6 @@ class Store {
         sessions: new Map(sessions.map((one) => [one.id, one])),
         cells: new Map(cells.map((one) => [one.id, one])),
         questions: new Map(questions.map((one) => [one.id, one])),
-        tokens: new Map(tokens),
       })
       this.serverChanges += 1
     } else if (message.kind === 'gone') this.#end(message.source)

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import type { Bridge } from '../../bridge.ts'
+import type { Settings } from '../../config/settings.ts'
 import { messageOf } from '../../errors.ts'
 import type { Session } from '../../session/session.ts'
 import type { Finding } from './finding.ts'
@@ -13,24 +14,25 @@ import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts
 const TIMEOUT_MS = 30_000
 const MIB = 1 << 20
 
-export async function checkSandbox(bridge: Bridge): Promise<Finding[]> {
-  // One for all: a start takes longer than what is tried.
-  const session = bridge.sessions.open()
+/**
+ * @param session whose sandbox is tried, all in one: a start takes longer than what is tried. It is lost when the memory is tried, at the end
+ * @param quiet when other checks are over: shares of the CPUs are measured after that
+ */
+export async function checkSandbox(bridge: Bridge, session: Session, quiet: Promise<unknown>): Promise<Finding[]> {
+  const tryCell = tryCellIn(session, bridge)
+  const { settings } = bridge
   try {
-    const tryCell = tryCellIn(session, bridge)
-    return [
-      ...(await checkNetwork(bridge)),
+    const walls = [
+      await tryNetwork(tryCell),
       await tryFilter(tryCell),
-      ...(await checkMemory(bridge)),
-      await tryProcesses(tryCell, bridge.settings),
-      ...(await tryCpus(tryCell, bridge.settings)),
+      await tryProcesses(tryCell, settings),
       await tryEndless(tryCell),
     ]
+    await quiet
+    return [...walls, ...(await tryCpus(tryCell, settings)), await tryMemory(tryCell, settings)]
   } catch (error) {
     const message = `The sandbox could not be tried: ${messageOf(error)}`
     return [{ check: 'sandbox', level: 'broken', message, advice: 'See what `sandbridge doctor` says of engines.' }]
-  } finally {
-    await bridge.sessions.close(session)
   }
 }
 
@@ -43,7 +45,7 @@ function tryCellIn(session: Session, bridge: Bridge): TryCell {
 }
 
 /** The addresses are those of this machine: nothing is sent anywhere else. */
-async function checkNetwork(bridge: Bridge): Promise<Finding[]> {
+async function tryNetwork(tryCell: TryCell): Promise<Finding> {
   const addresses = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).flatMap(({ family, address }) => (family === 'IPv4' ? address : [])),
   )
@@ -61,25 +63,18 @@ async function checkNetwork(bridge: Bridge): Promise<Finding[]> {
     '        pass',
     'print(",".join(reached))',
   ].join('\n')
-  const session = bridge.sessions.open()
   try {
-    await bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS })
+    await tryCell(code)
     // By what came in, and not by what the cell says.
     const reached = listening.filter((one) => one.connections() > 0).map(({ address }) => address)
     if (reached.length === 0) {
-      return [
-        {
-          check: 'network',
-          level: 'ok',
-          message: `A cell cannot reach this machine at ${listening.length} addresses.`,
-        },
-      ]
+      const message = `A cell cannot reach this machine at ${listening.length} addresses.`
+      return { check: 'network', level: 'ok', message }
     }
     const message = `A cell has reached this machine at ${reached.join(', ')}: the sandbox has a network.`
     const advice = 'Do not run untrusted code here. Set MCP_BRIDGE_RUNTIME to another sandbox, and report this.'
-    return [{ check: 'network', level: 'broken', message, advice }]
+    return { check: 'network', level: 'broken', message, advice }
   } finally {
-    await bridge.sessions.close(session)
     for (const one of listening) one.close()
   }
 }
@@ -96,20 +91,13 @@ async function listenAt(address: string) {
   return { address, port, connections: () => count, close: () => server.close() }
 }
 
-async function checkMemory(bridge: Bridge): Promise<Finding[]> {
-  const { memoryBytes } = bridge.settings
-  const session = bridge.sessions.open()
+async function tryMemory(tryCell: TryCell, { memoryBytes }: Pick<Settings, 'memoryBytes'>): Promise<Finding> {
   const wanted = memoryBytes + 128 * MIB
-  try {
-    const { status } = await bridge.cells.run(session, {
-      code: `held = []\nfor _ in range(${Math.ceil(wanted / MIB)}):\n    held.append(bytearray(b"x") * ${MIB})\nlen(held)`,
-      timeoutMs: TIMEOUT_MS,
-    })
-    const limit = `${Math.round(memoryBytes / MIB)} MiB`
-    if (status !== 'ok') return [{ check: 'memory', level: 'ok', message: `A cell cannot take more than ${limit}.` }]
-    const advice = 'See docs/security.md, "Memory without a cgroup", for what this engine can hold.'
-    return [{ check: 'memory', level: 'warning', message: `A cell has taken more than ${limit}.`, advice }]
-  } finally {
-    await bridge.sessions.close(session)
-  }
+  const { status } = await tryCell(
+    `held = []\nfor _ in range(${Math.ceil(wanted / MIB)}):\n    held.append(bytearray(b"x") * ${MIB})\nlen(held)`,
+  )
+  const limit = `${Math.round(memoryBytes / MIB)} MiB`
+  if (status !== 'ok') return { check: 'memory', level: 'ok', message: `A cell cannot take more than ${limit}.` }
+  const advice = 'See docs/security.md, "Memory without a cgroup", for what this engine can hold.'
+  return { check: 'memory', level: 'warning', message: `A cell has taken more than ${limit}.`, advice }
 }

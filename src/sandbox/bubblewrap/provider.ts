@@ -1,5 +1,5 @@
 // Sandboxes in bubblewrap, out of this machine's own python3 or that of an unpacked image: no engine, and up in milliseconds. Linux only.
-// There is no cgroup: memory and processes are limited by rlimits, and watched by the sandbox's first process.
+// Memory and processes are limited by rlimits, and watched by the sandbox's first process; where the host lets us, by a cgroup, too.
 import { availableParallelism } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
@@ -13,6 +13,7 @@ import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
+import { Cgroup, findCgroupParent } from './cgroup.ts'
 import { bubblewrapArguments, runInside, systemCallFilter } from './bubblewrap.ts'
 import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } from './find-system.ts'
 import { imageFiles } from './system-files.ts'
@@ -37,6 +38,8 @@ const BELL = 4
 /** What `prepare` finds out. */
 interface Found extends FoundSystem {
   folders: MountedFolder[]
+  /** Where sandboxes get control groups of their own. */
+  cgroupParent: string | undefined
 }
 
 export class BubblewrapProvider implements Provider {
@@ -58,7 +61,7 @@ export class BubblewrapProvider implements Provider {
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ bubblewrap, system, python, folders }, kernel] = await Promise.all([
+    const [{ bubblewrap, system, python, folders, cgroupParent }, kernel] = await Promise.all([
       this.#system.get(),
       loadNativeKernel(),
     ])
@@ -69,16 +72,15 @@ export class BubblewrapProvider implements Provider {
     const { projects = false } = this.#options
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     const { memoryBytes } = limits
+    const { pidsCount } = this.#options
     const { args, preamble } = kernel.start({
       id,
       memoryBytes,
-      pidsCount: this.#options.pidsCount,
+      pidsCount,
       compiled,
       bell: BELL,
     })
-    return new StdioProcess({
-      id,
-      provider: 'bubblewrap',
+    const command = {
       command: bubblewrap.command,
       args: [
         ...bubblewrap.before,
@@ -87,11 +89,21 @@ export class BubblewrapProvider implements Provider {
         system.python,
         ...args,
       ],
+    }
+    const cgroup =
+      cgroupParent === undefined ? undefined : await Cgroup.make(cgroupParent, id, { memoryBytes, pidsCount })
+    const sandbox = new StdioProcess({
+      id,
+      provider: 'bubblewrap',
+      ...(cgroup ? cgroup.command(command) : command),
       preamble,
       extraInputs: [systemCallFilter()],
       bell: true,
-      explain,
+      explain: async (end) =>
+        (await cgroup?.wasOutOfMemory()) ? { reason: 'out-of-memory', detail: end.stderr } : explain(end),
     })
+    if (cgroup) void sandbox.exited.then(() => cgroup.remove())
+    return sandbox
   }
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
@@ -111,7 +123,7 @@ export class BubblewrapProvider implements Provider {
       const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { ...found, folders }
+    return { ...found, folders, cgroupParent: await findCgroupParent() }
   }
 }
 

@@ -4,7 +4,15 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HEADERS, INITIALIZE, message, modern, openSocket, TOKEN, useHttpBridge } from '../../../test/support/raw-http.ts'
+import {
+  HEADERS,
+  INITIALIZE,
+  message,
+  modern,
+  openSocket,
+  TOKEN,
+  useHttpBridge,
+} from '../../../test/support/raw-http.ts'
 import { HTTP_LIMITS } from './serve-http.ts'
 
 const { serve, bridge } = useHttpBridge()

@@ -21,7 +21,7 @@ import { createRedactor, redactEnd, redactStart, type Redactor } from '../../con
 import type { UpstreamRequests } from '../connection/requests.ts'
 import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
-import type { CallOptions, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
+import type { CallOptions, ServerStart, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
 import { startErrorOf, ToldStates } from './told-states.ts'
 
@@ -87,6 +87,7 @@ export class ManagedUpstream {
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
   readonly #told: ToldStates
+  #lastStart: ServerStart | undefined
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
@@ -109,6 +110,10 @@ export class ManagedUpstream {
     if (this.#connection) return 'running'
     if (this.#starting) return 'starting'
     return this.#failed ? 'failed' : 'not-started'
+  }
+
+  get lastStart(): ServerStart | undefined {
+    return this.#lastStart
   }
 
   get instructions(): string | undefined {
@@ -263,6 +268,7 @@ export class ManagedUpstream {
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
+      this.#lastStart = { at: Date.now(), tookMs: this.#told.stateMs }
       // A server that has forgotten its session may still be at what it took in before.
       if (this.#retired.size === 0) this.#callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions

@@ -21,6 +21,11 @@ export class ToldStates {
     this.#events = events
   }
 
+  /** How long the latest state has lasted, in milliseconds. */
+  get stateMs(): number {
+    return performance.now() - this.#since
+  }
+
   /** A start begins. */
   starting(): void {
     this.#id = newId()
@@ -29,9 +34,8 @@ export class ToldStates {
   }
 
   changed(state: ServerStateChanged['state'], rest: Rest = {}): void {
-    const now = performance.now()
-    this.#emit(state, { durationMs: now - this.#since, ...rest })
-    this.#since = now
+    this.#emit(state, { durationMs: this.stateMs, ...rest })
+    this.#since = performance.now()
   }
 
   #emit(state: ServerStateChanged['state'], rest: Rest): void {

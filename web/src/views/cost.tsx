@@ -1,77 +1,116 @@
-// Cost: the tokens that clients were given by day, and what the tools of all servers would have cost in their context.
+// Cost: by day, the tokens that clients were given, and what the tools of all servers would have cost in their context.
 import type { JSX } from 'preact'
-import type { ServerListView } from '../../../src/ui/server-views.ts'
+import type { CostsView } from '../../../src/ui/costs.ts'
+import type { ServerListView, ServerRow } from '../../../src/ui/server-views.ts'
 import { visibleInline } from '../../../src/text/visible.ts'
 import { useStore } from '../store.ts'
+import { useAgain } from '../use-again.ts'
 import { useAnswer } from '../use-answer.ts'
 import { short } from '../words.ts'
 
+/** Of the days that are shown together. */
+const MONTH = 30
+
 export function Cost(): JSX.Element {
-  const { bridges, serverChanges } = useStore()
-  const { value } = useAnswer<ServerListView>('servers', {}, serverChanges)
-  const servers = (value?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
-  const listed = servers.reduce((sum, one) => sum + one.tokens, 0)
-  const most = Math.max(...servers.map(({ tokens }) => tokens), 1)
-  const days = new Map<string, number>()
-  for (const { tokens } of bridges.values())
-    for (const [day, count] of tokens) days.set(day, (days.get(day) ?? 0) + count)
+  const { serverChanges } = useStore()
+  const { value: known } = useAnswer<ServerListView>('servers', {}, serverChanges)
+  const { value: costs, error } = useAnswer<CostsView>('costs', {}, useAgain())
+  const servers = (known?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
+  const month = (costs?.days ?? []).slice(0, MONTH)
+  const sum = (of: 'returned' | 'listed'): number => month.reduce((all, day) => all + day[of], 0)
   return (
     <>
       <header class="view-head">
         <h1>Cost</h1>
         <p class="muted">Estimates, in tokens</p>
       </header>
+      {error && (
+        <p class="problem" role="alert">
+          {error}
+        </p>
+      )}
       <div class="figures">
-        <Figure
-          value={[...days.values()].reduce((sum, one) => sum + one, 0)}
-          text="returned to clients since the bridge started"
-        />
-        <Figure value={listed} text="in every conversation, if clients loaded all tools directly" />
+        <Figure value={sum('returned')} text={`returned to clients in the last ${MONTH} days with runs`} />
+        <Figure value={sum('listed')} text="in the same conversations, if clients had loaded all tools directly" />
       </div>
+      <h2>By day</h2>
+      {costs?.isOff && <p class="hint">Nothing is counted: the record is off (MCP_BRIDGE_AUDIT=off).</p>}
+      {costs?.days.length === 0 && !costs.isOff && <p class="hint">No client has run anything yet.</p>}
+      {month.length > 0 && <Days days={month} />}
+      <p class="muted">
+        A conversation is a session in which its client ran code. It counts once a day, with the tools that all
+        configured servers had then: that is what a client without this bridge puts into the context before the first
+        question. Not counted is that a client sends this context again with every turn, and what results of calls would
+        have cost that stayed in the sandbox.
+      </p>
       <h2>By server</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Server</th>
-            <th scope="col">Tools</th>
-            <th scope="col">Tokens if listed directly</th>
-          </tr>
-        </thead>
-        <tbody>
-          {servers.map(({ name, toolCount, tokens }) => (
-            <tr key={name}>
-              <th scope="row">{visibleInline(name)}</th>
-              <td>{toolCount}</td>
-              <td>
-                <span class="track" aria-hidden="true">
-                  <span class="bar words" style={{ left: '0', width: `${(100 * tokens) / most}%` }} />
-                </span>
-                {tokens.toLocaleString('en')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {days.size > 0 && <h2>By day</h2>}
-      {days.size > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Day (UTC)</th>
-              <th scope="col">Returned to clients</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...days].map(([day, count]) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                <td>{count.toLocaleString('en')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      {servers.length === 0 ? (
+        <p class="hint">No server was asked for its tools yet.</p>
+      ) : (
+        <ByServer servers={servers} />
       )}
     </>
+  )
+}
+
+function Days({ days }: Pick<CostsView, 'days'>): JSX.Element {
+  const most = Math.max(...days.flatMap(({ returned, listed }) => [returned, listed]), 1)
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day (UTC)</th>
+          <th scope="col">Conversations</th>
+          <th scope="col">Returned to clients</th>
+          <th scope="col">If listed directly</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map(({ day, conversations, returned, listed }) => (
+          <tr key={day}>
+            <th scope="row">{day}</th>
+            <td>{conversations.toLocaleString('en')}</td>
+            <Amount value={returned} most={most} />
+            <Amount value={listed} most={most} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function ByServer({ servers }: { servers: readonly ServerRow[] }): JSX.Element {
+  const most = Math.max(...servers.map(({ tokens }) => tokens), 1)
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Server</th>
+          <th scope="col">Tools</th>
+          <th scope="col">Tokens if listed directly</th>
+        </tr>
+      </thead>
+      <tbody>
+        {servers.map(({ name, toolCount, tokens }) => (
+          <tr key={name}>
+            <th scope="row">{visibleInline(name)}</th>
+            <td>{toolCount}</td>
+            <Amount value={tokens} most={most} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Amount({ value, most }: { value: number; most: number }): JSX.Element {
+  return (
+    <td>
+      <span class="track" aria-hidden="true">
+        <span class="bar words" style={{ left: '0', width: `${(100 * value) / most}%` }} />
+      </span>
+      {value.toLocaleString('en')}
+    </td>
   )
 }
 

@@ -9,7 +9,7 @@ import { coloured } from '../parts/code.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
-import { clock, plural, short } from '../words.ts'
+import { clock, duration, moment, plural, short } from '../words.ts'
 
 type OfBridge = AnswerOfBridge<ServerListView>
 
@@ -118,6 +118,7 @@ function ServerLink({ server, source, isCurrent }: ServerLinkProps): JSX.Element
             : 'tools unknown'
           : plural(toolCount, 'tool')}
         {server.tokens > 0 && ` · ${short(server.tokens)} tokens`}
+        {server.start && ` · started in ${duration(server.start.tookMs)}`}
       </span>
       <span class="muted line">{visibleInline(problem ?? description)}</span>
     </a>
@@ -188,6 +189,16 @@ function ServerDetails({ name, source, changes }: { name: string; source: string
         </dd>
         <dt>Defined in</dt>
         <dd>{visibleInline(server.file)}</dd>
+        {server.start && (
+          <>
+            <dt>Last start</dt>
+            <dd>
+              took {duration(server.start.tookMs)}
+              {server.state === 'running' ? ', runs since ' : ', ran from '}
+              <time dateTime={new Date(server.start.at).toISOString()}>{moment(server.start.at)}</time>
+            </dd>
+          </>
+        )}
         {server.tokens > 0 && (
           <>
             <dt>Cost</dt>

@@ -1,0 +1,81 @@
+// The files that are read and written, in a folder that looks like a hierarchy. What the kernel makes of them: test/contract/bubblewrap-cgroup.test.ts
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Cgroup, findCgroupParent } from './cgroup.ts'
+
+/** A process in `/user/app/ours`, below folders with these controllers. */
+function hierarchy(controllers: Record<string, string>, membership = '0::/user/app/ours\n') {
+  const root = mkdtempSync(path.join(tmpdir(), 'cgroup-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const membershipFile = path.join(root, 'membership')
+  writeFileSync(membershipFile, membership)
+  mkdirSync(path.join(root, 'user/app/ours'), { recursive: true })
+  for (const [folder, names] of Object.entries(controllers)) {
+    writeFileSync(path.join(root, folder, 'cgroup.controllers'), `${names}\n`)
+    writeFileSync(path.join(root, folder, 'cgroup.subtree_control'), '')
+    writeFileSync(path.join(root, folder, 'cgroup.procs'), '')
+  }
+  return { root, find: () => findCgroupParent(root, membershipFile) }
+}
+
+describe('the folder for control groups', () => {
+  it('is the nearest one that has memory and process limits to hand on', async () => {
+    const { root, find } = hierarchy({ 'user/app/ours': 'cpu', 'user/app': 'cpu memory pids', user: 'cpu memory pids' })
+    expect(await find()).toBe(path.join(root, 'user/app'))
+    expect(readFileSync(path.join(root, 'user/app/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
+  })
+
+  it.each([
+    ['there are no limits to hand on', { 'user/app': 'cpu', user: 'memory' }, undefined],
+    ['this is cgroup v1', { user: 'memory pids' }, '4:memory:/user\n'],
+    ['this process is outside of what is mounted here', { user: 'memory pids' }, '0::/../../other\n'],
+    ['nothing is known of this process', { user: 'memory pids' }, ''],
+  ])('is missing where %s', async (_why, controllers, membership) => {
+    expect(await hierarchy(controllers, membership).find()).toBeUndefined()
+  })
+
+  it('loses what a bridge that was killed has left, and nothing of one that runs', async () => {
+    const { root, find } = hierarchy({ user: 'memory pids' })
+    const names = [`sandbridge-${process.pid}-a`, 'sandbridge-4194305-b', 'other']
+    for (const name of names) mkdirSync(path.join(root, 'user', name))
+    await find()
+    const left = readdirSync(path.join(root, 'user')).filter((name) => !name.startsWith('cgroup.'))
+    expect(left.toSorted()).toEqual(['app', 'other', `sandbridge-${process.pid}-a`])
+  })
+})
+
+describe('a control group', () => {
+  it('has its limits before anything runs in it, and its command joins it first', async () => {
+    const { root } = hierarchy({})
+    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+    const read = (file: string) => readFileSync(path.join(root, 'sandbridge-1-x', file), 'utf8')
+    expect(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map(read)).toEqual([
+      String(1 << 28),
+      '0',
+      '1',
+      '77',
+    ])
+    const { command, args } = cgroup.command({ command: 'bwrap', args: ['--', "it's"] })
+    expect([command, ...args.slice(2)]).toEqual([
+      '/bin/sh',
+      path.join(root, 'sandbridge-1-x/cgroup.procs'),
+      'bwrap',
+      '--',
+      "it's",
+    ])
+  })
+
+  it('tells by its events that the kernel has ended it', async () => {
+    const { root } = hierarchy({})
+    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+    expect(await cgroup.wasOutOfMemory()).toBe(false)
+    const events = (count: number) =>
+      writeFileSync(path.join(root, 'sandbridge-1-x/memory.events'), `low 0\noom 3\noom_kill ${count}\n`)
+    events(0)
+    expect(await cgroup.wasOutOfMemory()).toBe(false)
+    events(12)
+    expect(await cgroup.wasOutOfMemory()).toBe(true)
+  })
+})

@@ -1,0 +1,67 @@
+// What conversations cost, in tokens, day by day: one small file of all bridges of a user. It holds numbers only.
+import path from 'node:path'
+import { JsonRecord } from '../storage/json-record.ts'
+import { isRecord } from '../text/json.ts'
+
+export interface DayCost {
+  /** Of clients, that ran a cell on that day. */
+  conversations: number
+  /** In what they got. */
+  returned: number
+  /** In the definitions of all tools, once for each conversation. */
+  listed: number
+}
+
+/** By day, as `2026-11-22` (UTC). */
+export type DailyCosts = Map<string, DayCost>
+
+const MAX_DAYS = 400
+
+export function readDailyCosts(stateDir: string): Promise<DailyCosts> {
+  return recordIn(stateDir).read()
+}
+
+/** @throws BridgeError when the file cannot be written */
+export async function addDailyCosts(stateDir: string, more: DailyCosts): Promise<void> {
+  await recordIn(stateDir).update((days) => {
+    for (const [day, cost] of more) addCost(days, day, cost)
+    const old = [...days.keys()].toSorted((a, b) => a.localeCompare(b)).slice(0, -MAX_DAYS)
+    for (const day of old) days.delete(day)
+  })
+}
+
+export function addCost(days: DailyCosts, day: string, { conversations, returned, listed }: DayCost): void {
+  const known = days.get(day) ?? { conversations: 0, returned: 0, listed: 0 }
+  days.set(day, {
+    conversations: known.conversations + conversations,
+    returned: known.returned + returned,
+    listed: known.listed + listed,
+  })
+}
+
+function recordIn(stateDir: string): JsonRecord<DailyCosts> {
+  return new JsonRecord({
+    file: path.join(stateDir, '.sandbridge', 'daily-costs.json'),
+    empty: () => new Map(),
+    parse: parseDays,
+    serialize: (days) => Object.fromEntries(days),
+    // Wrong numbers must not keep anybody from working.
+    damaged: 'empty',
+  })
+}
+
+function parseDays(json: unknown): DailyCosts | undefined {
+  if (!isRecord(json)) return undefined
+  const days: DailyCosts = new Map()
+  for (const [day, cost] of Object.entries(json)) {
+    if (!/^\d{4}-\d\d-\d\d$/.test(day) || !isRecord(cost)) return undefined
+    const { conversations, returned, listed } = cost
+    if (!isCount(conversations) || !isCount(returned) || !isCount(listed)) return undefined
+    days.set(day, { conversations, returned, listed })
+  }
+  return days
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}

@@ -1,0 +1,82 @@
+// Control groups of sandboxes as the kernel keeps them. Only where the host lets this process make some: cgroup v2, delegated or as root.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, onTestFinished, type TestContext } from 'vitest'
+import { Cgroup, findCgroupParent } from '../../src/sandbox/bubblewrap/cgroup.ts'
+import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
+import { providerOrSkip } from '../support/engines.ts'
+import { until } from '../support/processes.ts'
+
+const MB = 2 ** 20
+const TIMEOUT = { timeout: 180_000 }
+
+async function parentOrSkip(ctx: TestContext): Promise<string> {
+  const parent = await findCgroupParent()
+  if (parent === undefined) ctx.skip('this process may make no control groups (cgroup v2) here')
+  return parent
+}
+
+/** Runs Python under a limit of 64 MiB and 20 processes. */
+async function inGroup(parent: string, code: string): Promise<{ signal: string | null; said: string; oom: boolean }> {
+  const cgroup = await Cgroup.make(parent, `sandbridge-${process.pid}-test`, { memoryBytes: 64 * MB, pidsCount: 20 })
+  onTestFinished(() => cgroup.remove())
+  const { command, args } = cgroup.command({ command: 'python3', args: ['-c', code] })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
+  return { signal, said: said.trim(), oom: await cgroup.wasOutOfMemory() }
+}
+
+it('a control group ends what takes too much memory, and nothing else', TIMEOUT, async (ctx) => {
+  const parent = await parentOrSkip(ctx)
+  const taking = (count: number) => `x = bytearray(${count * MB}); print(len(x))`
+  expect(await inGroup(parent, taking(16))).toEqual({ signal: null, said: String(16 * MB), oom: false })
+  expect(await inGroup(parent, taking(128))).toEqual({ signal: 'SIGKILL', said: '', oom: true })
+})
+
+it('a control group has room for so many processes and no more', TIMEOUT, async (ctx) => {
+  const parent = await parentOrSkip(ctx)
+  const code = `import os, signal
+pids = []
+try:
+    while len(pids) < 100:
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+        pids.append(pid)
+except BlockingIOError:
+    print(len(pids))
+for pid in pids:
+    os.kill(pid, 9)`
+  expect((await inGroup(parent, code)).said).toBe('19')
+})
+
+it('a sandbox in bubblewrap is in a control group with its limits, which goes with it', TIMEOUT, async (ctx) => {
+  const parent = await parentOrSkip(ctx)
+  const provider = await providerOrSkip('bubblewrap', ctx)
+  const cells = await startCells(provider)
+  const { id } = cells.kernel.sandbox
+  const folder = path.join(parent, id)
+  const read = (file: string) => readFileSync(path.join(folder, file), 'utf8').trim()
+  expect(read('memory.max')).toBe(String(MEMORY_BYTES))
+  expect(read('pids.max')).toBe('128')
+  // More than the program that was started: what it starts is in the group, too.
+  expect(Number(read('pids.current'))).toBeGreaterThan(1)
+  await cells.kernel.sandbox.dispose()
+  await until(() => !existsSync(folder))
+})
+
+it('a sandbox that the kernel ended for its memory is told to be out of memory', TIMEOUT, async (ctx) => {
+  const parent = await parentOrSkip(ctx)
+  const provider = await providerOrSkip('bubblewrap', ctx)
+  const cells = await startCells(provider)
+  expect((await cells.run('1 + 1')).value).toBe('2')
+  // The kernel does as if the limit were lower: nothing inside of the sandbox knows of it.
+  const limit = path.join(parent, cells.kernel.sandbox.id, 'memory.max')
+  writeFileSync(limit, String(80 * MB))
+  const { status, exit } = await cells.run('x = bytearray(150 << 20)')
+  expect({ status, reason: exit?.reason }).toEqual({ status: 'died', reason: 'out-of-memory' })
+})
