@@ -3,7 +3,6 @@
 import * as z from 'zod'
 import { bindArguments, UNKNOWN } from '../../catalog/calls/bind.ts'
 import { withoutRaw } from '../../catalog/calls/check-arguments.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'

@@ -45,7 +45,7 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 }
 
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal, permissions } = context
+  const { upstreams, signal, permissions } = context
   const bound = bindArguments(method, args, kwargs)
   const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
   const uri = String(sent['uri'])
@@ -63,7 +63,7 @@ const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, s
 }
 
 const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal, permissions } = context
+  const { upstreams, signal, permissions } = context
   const { own, prompt } = splitPrompt(args, kwargs)
   const name = String(bindArguments(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)

@@ -1,7 +1,6 @@
 // This file verifies what one client can take up, and what it leaves behind.
 import { spawn } from 'node:child_process'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {

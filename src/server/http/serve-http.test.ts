@@ -1,5 +1,4 @@
 // This file verifies who is let in, and what an invalid request does.
-import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
