@@ -1,8 +1,7 @@
 // What a tool call costs from Python: as a multiple of what the same call costs a bare MCP client, on the same machine in the same minute, and in
 // CPU time of every process that takes part.
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { ProviderName } from '../src/sandbox/provider.ts'
+import { connectBare } from '../test/support/bare-client.ts'
 import { published, type TestBridge } from '../test/support/bridge-process.ts'
 import { callParts, type Part } from './call-parts.ts'
 import { type Use, useOf } from './cpu.ts'
@@ -26,9 +25,7 @@ export async function callCosts(
   bridge: TestBridge,
   engine: ProviderName,
 ): Promise<{ oneByOne: CallCost; atOnce: CallCost }> {
-  const bare = new Client({ name: 'bare', version: '1' })
-  const transport = new StdioClientTransport({ ...published.everything(), stderr: 'ignore' })
-  await bare.connect(transport)
+  const { client: bare, pid } = await connectBare(published.everything())
   const echo = () => bare.callTool({ name: 'echo', arguments: { message: 'x' } })
   const echoes = async (count: number) => {
     for (let index = 0; index < count; index += 1) await echo()
@@ -41,7 +38,7 @@ export async function callCosts(
 
   await bridge.run(`import asyncio, time\nfor _ in range(${WARM_UP}): await mcp_everything.echo(message="x")`)
   await echoes(WARM_UP)
-  const processes = { ...callParts(bridge, engine), bare: [process.pid, transport.pid!] }
+  const processes = { ...callParts(bridge, engine), bare: [process.pid, pid] }
   const oneByOne = await costOf(
     ONE_BY_ONE,
     processes,

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { connectBare } from '../test/support/bare-client.ts'
 import {
   closeTestBridge,
   openTestBridge,
@@ -164,8 +164,7 @@ function report(region: number): string {
 async function directTokens(servers: Record<string, ServerEntry>, reports: string[]): Promise<number> {
   const clients: Record<string, Client> = {}
   for (const [name, entry] of Object.entries(servers)) {
-    clients[name] = new Client({ name: 'bare', version: '1' })
-    await clients[name].connect(new StdioClientTransport({ ...entry, stderr: 'ignore' }))
+    clients[name] = (await connectBare(entry)).client
   }
   const calls: [server: string, tool: string, args: Record<string, unknown>][] = [
     ['files', 'list_directory', { path: path.dirname(reports[0]!) }],

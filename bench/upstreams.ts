@@ -4,11 +4,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { BridgeError } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import { createUpstreams } from '../src/upstream/create-upstreams.ts'
+import { connectBare } from '../test/support/bare-client.ts'
 import {
   closeTestBridge,
   fixtureServer,
@@ -103,8 +102,7 @@ async function firstCall(bridge: TestBridge): Promise<number> {
 }
 
 async function bareFirstCall(server: ServerEntry): Promise<void> {
-  const client = new Client({ name: 'bare', version: '1' })
-  await client.connect(new StdioClientTransport({ ...server, stderr: 'ignore' }))
+  const { client } = await connectBare(server)
   await client.callTool({ name: 'echo', arguments: { text: 'x' } })
   // Not waited for: the end is no part of a first call.
   void client.close()

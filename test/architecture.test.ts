@@ -33,6 +33,8 @@ beforeAll(async () => {
     MCP_BRIDGE_SOURCES: 'mcps',
     MCP_BRIDGE_POOL: '0',
     MCP_BRIDGE_RUNTIME: 'pyodide',
+    // Observers work on while the next thing is counted.
+    MCP_BRIDGE_AUDIT: 'off',
   }
   const settings = readSettings({ ...env, MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }, { home })
   const log = createLog('error')

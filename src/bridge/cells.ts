@@ -1,5 +1,6 @@
 // The cells of all sessions: what each is run with, which servers it reaches and starts, and how it is interrupted.
 import type { Catalog } from '../catalog/catalog.ts'
+import type { CellResult } from '../cell/cell-result.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Origin } from '../events/event.ts'
 import type { EventStream } from '../events/event-stream.ts'
@@ -86,6 +87,38 @@ interface CellsOptions extends Pick<CellContext, 'registries' | 'addedServers'> 
   checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
 }
 
+type SessionRequest = Omit<RunCellRequest, keyof WhoseCell | keyof Handling>
+type WhoseCell = { [K in 'servers' | 'asker' | 'run']: RunCellRequest[K] | undefined }
+type Serve = ReturnType<typeof serveCalls>
+
+/** How the calls of a cell are served, and its result told. */
+interface Handling {
+  allowed: RunCellRequest['allowed'] | undefined
+  upstreams: Upstreams | undefined
+  forPerson: boolean
+  keepsQuestions: boolean
+}
+
+/** A cell from its request to its result. */
+interface OpenCell {
+  session: Session
+  /** Of its client. */
+  run: string | undefined
+  /** Whether the client has named the servers that it may reach. */
+  isNamed: boolean
+  scope: Scope
+  user: ReturnType<Users['of']>
+  permissions: Awaited<ReturnType<RulesInForce['of']>>
+  masker: ReturnType<Maskers['of']> | undefined
+  asker: Asker | undefined
+  log: RunLog
+  origin: Origin
+  /** Ends it, as its client can. */
+  interrupt: AbortController
+  notes: Set<string>
+  savedArtifacts: Artifact[]
+}
+
 const STOPPED = 'The user did not allow a call, and stopped the cell.'
 
 export class Cells {
@@ -113,47 +146,102 @@ export class Cells {
    * Run one cell in a session.
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
-  async run(
-    session: Session,
-    {
-      servers,
-      asker: client,
-      allowed,
-      forPerson = false,
-      keepsQuestions = true,
-      run,
-      upstreams = this.#options.upstreams,
-      ...request
-    }: RunCellRequest,
-  ): Promise<ShownResult> {
-    const { settings, events, catalog, questions, configured, registries, addedServers } = this.#options
+  async run(session: Session, whole: RunCellRequest): Promise<ShownResult> {
+    const { servers, asker, run, allowed, upstreams, forPerson = false, keepsQuestions = true, ...request } = whole
+    const { catalog, configured } = this.#options
     await configured.refresh()
     const { untrusted } = configured.discovered
     refuseUntrusted(servers, untrusted)
+    const cell = await this.#open(session, { servers, asker, run })
+    const serve = this.#server(cell, { allowed, upstreams, forPerson, keepsQuestions }, request)
+    const ran = await this.#runIn(cell, request, serve)
+    const { scope, notes, masker, user, savedArtifacts } = cell
+    user.quota?.spendCell(ran.durationMs)
+    if (cell.interrupt.signal.reason === STOPPED) notes.add(STOPPED)
+    return finishResult(ran, {
+      catalog,
+      scope,
+      untrusted: servers ? [] : untrusted,
+      forPerson,
+      notes,
+      artifacts: savedArtifacts,
+      masker,
+      signal: request.signal,
+      outputs: session.outputs,
+    })
+  }
+
+  /** Who a cell is for, and what it may reach. @throws BridgeError */
+  async #open(session: Session, { servers, asker, run }: WhoseCell): Promise<OpenCell> {
+    const { settings, log: bridgeLog, events, catalog, users, rules, maskers } = this.#options
     const scope = scopeFor(catalog, servers, settings.load)
-    const user = this.#options.users.of(run?.user)
-    const { quota } = user
-    const { artifacts, memories, projects, savedTools, loadableTools } = user.state
-    quota?.checkCells()
-    const permissions = await this.#options.rules.of(user.rules)
-    const masker = this.#options.maskers?.of(session)
-    const asker = client && masker ? maskedAsker(client, masker) : client
-    const savedArtifacts: Artifact[] = []
-    const notes = new Set<string>()
+    const user = users.of(run?.user)
+    user.quota?.checkCells()
+    const permissions = await rules.of(user.rules)
+    const masker = maskers?.of(session)
     const trace = run?.id === undefined ? events.startTrace(undefined) : run.trace
     const id = newId()
-    const log = run?.log ?? new RunLog(this.#options.log, run?.id ?? id)
+    const log = run?.log ?? new RunLog(bridgeLog, run?.id ?? id)
     if (masker) log.mask = (text) => masker.maskedNow(text) ?? '[left out]'
-    const origin: Origin = { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace }
+    return {
+      session,
+      run: run?.id,
+      isNamed: servers !== undefined,
+      scope,
+      user,
+      permissions,
+      masker,
+      asker: asker && masker ? maskedAsker(asker, masker) : asker,
+      log,
+      origin: { cell: id, log, session: session.id, client: run?.client, user: run?.user, trace },
+      interrupt: new AbortController(),
+      notes: new Set(),
+      savedArtifacts: [],
+    }
+  }
+
+  /** Runs the cell, and starts the servers that it names meanwhile. */
+  async #runIn(cell: OpenCell, request: SessionRequest, serve: Serve): Promise<CellResult> {
+    const { session, scope, masker, asker, log, origin, interrupt } = cell
+    const { projects } = cell.user.state
+    const code = masker ? masker.unmaskSource(request.code) : request.code
     const over = new AbortController()
-    const interrupt = new AbortController()
+    this.#interrupts.set(origin.cell, interrupt)
+    const named = { code, language: request.language }
+    this.#startNamed(named, scope, { asker, session, origin }, over.signal)
+    try {
+      return await session.run({
+        ...request,
+        code,
+        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
+        ...(masker && maskedListeners(request, masker)),
+        origin,
+        run: cell.run,
+        servers: scope.visible,
+        ...(cell.isNamed && { named: true as const }),
+        ...(projects && { projects: () => projects.revision() }),
+        onCallFailed: (error) => log.failure('A call failed', error),
+        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
+      })
+    } finally {
+      over.abort()
+      this.#interrupts.delete(origin.cell)
+    }
+  }
+
+  /** What serves the calls of a cell. */
+  #server(cell: OpenCell, handling: Handling, request: SessionRequest): Serve {
+    const { settings, events, catalog, questions, configured, registries, addedServers } = this.#options
+    const { session, scope, permissions, masker, asker, origin, interrupt, user } = cell
+    const { allowed, keepsQuestions, forPerson, upstreams = this.#options.upstreams } = handling
+    const { artifacts, memories, projects, savedTools, loadableTools } = user.state
     const stop = () => interrupt.abort(STOPPED)
-    const cell = { session, asker, allowed, origin, events, stop, keepsQuestions }
-    const serve = serveCalls({
-      permissions: permissions && new CellPermissions(permissions, cell),
+    const permitted = { session, asker, allowed, origin, events, stop, keepsQuestions }
+    return serveCalls({
+      permissions: permissions && new CellPermissions(permissions, permitted),
       events,
       origin,
-      quota,
+      quota: user.quota,
       registries,
       addedServers,
       refreshServers: () => configured.refresh(),
@@ -170,45 +258,11 @@ export class Cells {
       scope,
       asker,
       session,
-      notes,
-      savedArtifacts,
+      notes: cell.notes,
+      savedArtifacts: cell.savedArtifacts,
       uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
       forPerson,
       onUpstreamProgress: masker ? maskedListeners(request, masker).onUpstreamProgress : request.onUpstreamProgress,
-    })
-    const code = masker ? masker.unmaskSource(request.code) : request.code
-    this.#interrupts.set(origin.cell, interrupt)
-    this.#startNamed({ code, language: request.language }, scope, { asker, session, origin }, over.signal)
-    const ran = await session
-      .run({
-        ...request,
-        code,
-        signal: request.signal ? AbortSignal.any([request.signal, interrupt.signal]) : interrupt.signal,
-        ...(masker && maskedListeners(request, masker)),
-        origin,
-        run: run?.id,
-        servers: scope.visible,
-        ...(servers && { named: true as const }),
-        ...(projects && { projects: () => projects.revision() }),
-        onCallFailed: (error) => log.failure('A call failed', error),
-        onCall: masker ? (call, signal) => serve({ ...call, params: masker.unmaskData(call.params) }, signal) : serve,
-      })
-      .finally(() => {
-        over.abort()
-        this.#interrupts.delete(origin.cell)
-      })
-    quota?.spendCell(ran.durationMs)
-    if (interrupt.signal.reason === STOPPED) notes.add(STOPPED)
-    return finishResult(ran, {
-      catalog,
-      scope,
-      untrusted: servers ? [] : untrusted,
-      forPerson,
-      notes,
-      artifacts: savedArtifacts,
-      masker,
-      signal: request.signal,
-      outputs: session.outputs,
     })
   }
 

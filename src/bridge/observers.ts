@@ -63,7 +63,7 @@ function telemetry({ events, log, upstreams }: ObservedParts): LazySubscriber | 
   return new LazySubscriber({
     name: 'telemetry',
     guards: false,
-    wakes: ['session.started', 'run.started', 'cell.started'],
+    wakes: ['session.ended', 'run.started', 'cell.started'],
     onError: (error) => log.warning('Traces and metrics cannot be sent', { error }),
     load: async () => {
       const { Telemetry } = await import('../telemetry/telemetry.ts')

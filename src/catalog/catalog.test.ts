@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamTool } from '../upstream/upstream.ts'
+import { bindArguments } from './calls/bind.ts'
 import type { CatalogOptions } from './catalog.ts'
 import { asked, catalog, codeOf, definition, FILES, GITHUB } from '../../test/support/catalog-tools.ts'
 
@@ -215,7 +216,7 @@ describe('a call seen in a source', () => {
       },
     })
     const tool = await changed.findTool('GitHub', 'create_issue')
-    expect(() => changed.bind(tool, [], { subject: 's' })).toThrow(/subject/)
+    expect(() => bindArguments(tool, [], { subject: 's' })).toThrow(/subject/)
     expect(await changed.bindCall(tool, [], { subject: 's' })).toEqual({ subject: 's' })
     await expect(changed.bindCall(tool, [], { title: 't', body: 3 })).rejects.toThrow(/title|body/)
     expect(asked).toEqual(['GitHub', 'GitHub'])

@@ -3,7 +3,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../errors.ts'
 import type { Standing } from '../policy/policy.ts'
-import { trustRank } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/server-definition.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../process/wait.ts'
@@ -17,9 +16,9 @@ import type { Reason } from './search/search-index.ts'
 import { DiskCache, type Failure, type ServerError } from './disk-cache.ts'
 import type { Embeddings } from './embeddings.ts'
 import { Indexing, serverError } from './indexing.ts'
-import { foldName, serverAliases } from '../text/python-name.ts'
 import { isOffering, lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
+import { ServerRecords } from './server-records.ts'
 import { wordVectors } from './word-vectors-file.ts'
 import { offeringDoc, toolDoc, toolLine, type Detail, type ToolDoc } from './calls/tool-doc.ts'
 
@@ -102,8 +101,7 @@ const OFFERINGS_LIMIT_MS = 60_000
 
 export class Catalog {
   readonly #options: CatalogOptions
-  readonly #records = new Map<string, ServerRecord>()
-  readonly #aliases = new Map<string, string>()
+  readonly #records = new ServerRecords()
   readonly #indexing: Indexing
   readonly #search: CatalogSearch
   readonly #cache: DiskCache | undefined
@@ -111,7 +109,7 @@ export class Catalog {
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, cacheDir, log } = options
-    this.#search = new CatalogSearch(this.#records, options.embeddings, (tool) => this.#isShown(tool))
+    this.#search = new CatalogSearch(this.#records.byName, options.embeddings, (tool) => this.#isShown(tool))
     this.#cache = cacheDir === undefined ? undefined : new DiskCache(cacheDir, log)
     this.redefine(definitions)
     this.#indexing = new Indexing(async (record, signal) => {
@@ -123,34 +121,17 @@ export class Catalog {
 
   /** Take over another list of servers. What is known of those that are as they were stays known. */
   redefine(definitions: readonly ServerDefinition[]): void {
-    const before = new Map(this.#records)
-    const namesFrom = (rank: number) => definitions.filter((one) => trustRank(one) === rank).map(({ name }) => name)
-    const aliases = serverAliases([0, 1, 2].map(namesFrom))
-    this.#aliases.clear()
-    this.#records.clear()
-    for (const definition of definitions) {
-      const alias = aliases.get(definition.name)!
-      const known = before.get(definition.name)
-      const record = known?.isOf(definition, alias)
-        ? known
-        : new ServerRecord(
-            definition,
-            alias,
-            this.#cache,
-            this.#options.now ?? Date.now,
-            () => this.#options.startInputs?.(definition),
-            (tool) => this.#isShown(tool),
-          )
-      this.#aliases.set(alias, definition.name)
-      this.#records.set(definition.name, record)
-      if (record !== known) known?.flush()
-    }
+    const { now = Date.now, startInputs } = this.#options
+    this.#records.redefine(definitions, (definition, alias) => {
+      const inputs = () => startInputs?.(definition)
+      return new ServerRecord(definition, alias, this.#cache, now, inputs, (tool) => this.#isShown(tool))
+    })
     this.#search.forget()
   }
 
   /** Read what is known of every server, a little at a time, so that nothing has to wait for all of it later. */
   async readAhead(): Promise<void> {
-    for (const record of this.#records.values()) {
+    for (const record of this.#records.byName.values()) {
       void record.tools
       await nextTurn()
     }
@@ -161,27 +142,27 @@ export class Catalog {
 
   /** All configured servers, in the order of their configuration. Starts nothing. */
   servers(): ServerEntry[] {
-    return [...this.#records.values()].map((record) => this.#entry(record))
+    return [...this.#records.byName.values()].map((record) => this.#entry(record))
   }
 
   /** The tools of a server as far as they are known. Starts nothing. */
   knownTools(server: string): readonly CatalogTool[] {
-    return this.#record(server).tools ?? []
+    return this.#records.of(server).tools ?? []
   }
 
   /** What the configuration itself says of a server, in one line; may be empty. */
   configuredDescription(server: string): string {
-    return this.#record(server).configuredDescription
+    return this.#records.of(server).configuredDescription
   }
 
   /** The folders that a server of files was given. */
   roots(server: string): string[] {
-    return this.#record(server).roots
+    return this.#records.of(server).roots
   }
 
   /** Those of `servers` whose tools are not known, so that no search finds them, and why. */
   unsearched(servers: Iterable<string>): Unsearched[] {
-    const records = [...servers].map((server) => this.#record(server))
+    const records = [...servers].map((server) => this.#records.of(server))
     const unknown = records.filter((record) => record.tools === undefined)
     return unknown.map(({ name, failure }) => ({
       name,
@@ -190,16 +171,9 @@ export class Catalog {
     }))
   }
 
-  /** The true name of a server given by name or alias, or by either in another case; undefined when there is none. */
+  /** The true name of a server given by name or alias, or by either in another case; undefined when no server has it. */
   resolveServer(nameOrAlias: string): string | undefined {
-    const byAlias = this.#aliases.get(nameOrAlias) ?? this.#aliases.get(nameOrAlias.replace(/^mcp_/, ''))
-    const named = this.#records.get(nameOrAlias)
-    // The name of one may be the alias of another: the more trusted one is meant.
-    if (named && (byAlias === undefined || named.rank <= this.#record(byAlias).rank)) return nameOrAlias
-    if (byAlias !== undefined) return byAlias
-    const folded = foldName(nameOrAlias)
-    const same = [...this.#records.keys()].filter((name) => foldName(name) === folded)
-    return same.length === 1 ? same[0] : undefined
+    return this.#records.resolve(nameOrAlias)
   }
 
   /**
@@ -207,7 +181,7 @@ export class Catalog {
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name, and what `listTools` throws
    */
   async tools(server: string, signal?: AbortSignal): Promise<CatalogTool[]> {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     if (record.tools === undefined || (record.isOld && record.mayRetry)) {
       try {
         await this.#indexing.now(record, signal)
@@ -226,18 +200,18 @@ export class Catalog {
 
   /** What a name stands for by what is known now, however old that is; nothing is started for an answer. */
   seenTool(server: string, toolOrAlias: string): CatalogTool | undefined {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     return record.tools && lookUp(record, toolOrAlias)
   }
 
   /** Were the server's tools read from it by this process? */
   isFresh(server: string): boolean {
-    return this.#record(server).isFresh
+    return this.#records.of(server).isFresh
   }
 
   /** The tool that `findTool` finds, where that need not ask the server. */
   knownTool(server: string, toolOrAlias: string): CatalogTool | undefined {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     return record.isOld ? undefined : record.named(toolOrAlias)
   }
 
@@ -246,7 +220,7 @@ export class Catalog {
    * @throws BridgeError PROXY_TOOL_UNKNOWN with the tools that may be meant; `data.suggestions` lists their true names
    */
   async findTool(server: string, toolOrAlias: string, signal?: AbortSignal): Promise<CatalogTool> {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     await this.tools(server, signal)
     let found = lookUp(record, toolOrAlias)
     if (found === undefined && !record.isFresh) {
@@ -259,20 +233,8 @@ export class Catalog {
   }
 
   /**
-   * The arguments to send for a Python call, under their true names.
-   * @throws BridgeError PROXY_ARGUMENTS_INVALID when the tool's own schema rules the call out
-   */
-  bind(
-    tool: CatalogTool,
-    args: readonly unknown[],
-    kwargs: Readonly<Record<string, unknown>>,
-  ): Record<string, unknown> {
-    return bindArguments(tool, args, kwargs)
-  }
-
-  /**
    * The arguments of a call that is about to be sent. What only an old list of tools rules out is judged again by a new one.
-   * @throws BridgeError as `bind` and `findTool` do
+   * @throws BridgeError as `bindArguments` and `findTool` do
    */
   async bindCall(
     tool: CatalogTool,
@@ -280,7 +242,7 @@ export class Catalog {
     kwargs: Readonly<Record<string, unknown>>,
     signal?: AbortSignal,
   ): Promise<Record<string, unknown>> {
-    const record = this.#record(tool.server)
+    const record = this.#records.of(tool.server)
     try {
       return bindArguments(tool, args, kwargs)
     } catch (error) {
@@ -296,7 +258,7 @@ export class Catalog {
    * Undefined when nothing is, or too little is known to tell. No server is started for an answer.
    */
   checkCall(server: string, call: SeenCall): BridgeError | undefined {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     const { tools } = record
     if (tools === undefined || !record.isTrustworthy) return undefined
     const tool = lookUp(record, call.tool)
@@ -308,7 +270,7 @@ export class Catalog {
 
   /** A prompt of a server, if it is known, with a signature of its arguments. */
   findPrompt(server: string, name: string): CatalogOffering | undefined {
-    return this.#record(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
+    return this.#records.of(server).offerings.find(({ kind, target }) => kind === 'prompt' && target === name)
   }
 
   /** Docs of a server's tools, or of those named. @throws BridgeError as `tools` and `findTool` do */
@@ -347,7 +309,8 @@ export class Catalog {
   async #find(query: string, options: SearchOptions, signal: AbortSignal | undefined): Promise<CatalogTool[]> {
     const { servers, withOthers = false } = options
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
-    const records = servers === undefined ? [...this.#records.values()] : servers.map((name) => this.#record(name))
+    const records =
+      servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
     return this.#search.find(query, { limit, records, withOthers }, signal)
@@ -367,31 +330,31 @@ export class Catalog {
     { onStart, onEnd }: { onStart?: (server: string) => void; onEnd?: (entry: ServerEntry) => void } = {},
   ): Promise<void> {
     await this.#indexing.everyOne(
-      servers.map((name) => this.#record(name)),
+      servers.map((name) => this.#records.of(name)),
       { onStart: ({ name }) => onStart?.(name), onEnd: (record) => onEnd?.(this.#entry(record)) },
     )
   }
 
   /** All that is known of one server. Starts nothing. */
   details(server: string): ServerDetails {
-    const record = this.#record(server)
+    const record = this.#records.of(server)
     const { tools, instructions, fetchedAt, failure, lastError } = record
     return { ...this.#entry(record), tools: tools ?? [], instructions, fetchedAt, failure, lastError }
   }
 
   /** The `await mcp_…` line of a tool. */
   line(tool: CatalogTool, detail: Detail = 'summary'): string {
-    return toolLine(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+    return toolLine(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
   }
 
   /** Note the shape of a result, never its values. */
   learn(server: string, tool: string, result: ToolResult): void {
-    if (this.#options.learnTypes !== false) this.#records.get(server)?.learn(tool, result)
+    if (this.#options.learnTypes !== false) this.#records.byName.get(server)?.learn(tool, result)
   }
 
   /** A server was read: on connecting, or because it said that its tools changed. */
   toolsChanged(server: string, tools: readonly UpstreamTool[], instructions: string | undefined): void {
-    const record = this.#records.get(server)
+    const record = this.#records.byName.get(server)
     if (record === undefined) return
     const isNew = record.tools === undefined
     if (!record.update(tools, instructions)) return
@@ -401,7 +364,7 @@ export class Catalog {
 
   /** A server could not be started for a call, or ended by itself. */
   serverErred(server: string, error: unknown): void {
-    this.#records.get(server)?.erred(serverError(error))
+    this.#records.byName.get(server)?.erred(serverError(error))
   }
 
   /** Ask a server that runs what it offers beside tools. Never rejects: what was known before stays known. */
@@ -412,7 +375,7 @@ export class Catalog {
 
   /** A server was asked what it offers beside tools. */
   offeringsChanged(server: string, offerings: Offerings): void {
-    const record = this.#records.get(server)
+    const record = this.#records.byName.get(server)
     if (record === undefined) return
     const isNew = record.offerings.length === 0
     if (!record.updateOfferings(offerings)) return
@@ -428,7 +391,7 @@ export class Catalog {
   /** Write what is not yet written, and stop indexing. */
   close(): void {
     this.stopIndexing()
-    for (const record of this.#records.values()) record.flush()
+    for (const record of this.#records.byName.values()) record.flush()
   }
 
   #entry(record: ServerRecord): ServerEntry {
@@ -446,20 +409,20 @@ export class Catalog {
 
   #doc(tool: CatalogTool, detail: Detail): ToolDoc {
     if (isOffering(tool)) {
-      const record = this.#record(tool.server)
+      const record = this.#records.of(tool.server)
       const isTaken = lookUp(record, tool.alias)?.method === undefined
       return offeringDoc(tool, detail, isTaken ? `_${tool.alias}` : tool.alias)
     }
-    return toolDoc(tool, detail, this.#records.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
+    return toolDoc(tool, detail, this.#records.byName.get(tool.server)?.learnedShape(tool.name), this.#asks(tool))
   }
 
   #asks(tool: CatalogTool): boolean {
-    return this.#records.has(tool.server) && this.#options.standing?.(tool) === 'asks'
+    return this.#records.byName.has(tool.server) && this.#options.standing?.(tool) === 'asks'
   }
 
   /** What is no tool of a server is not for rules to hide. */
   #isShown(tool: CatalogTool): boolean {
-    return !this.#records.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
+    return !this.#records.byName.has(tool.server) || this.#options.standing?.(tool) !== 'denied'
   }
 
   async #findShown(server: string, name: string, signal: AbortSignal | undefined): Promise<CatalogTool> {
@@ -472,11 +435,5 @@ export class Catalog {
     const meant = this.#search.likeTool(record, wrong)
     const [best] = meant
     return unknownTool(record.name, wrong, meant, best && this.line(best))
-  }
-
-  #record(server: string): ServerRecord {
-    const record = this.#records.get(server)
-    if (record === undefined) throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${server}' is not available`)
-    return record
   }
 }

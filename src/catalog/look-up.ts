@@ -1,4 +1,4 @@
-// Finding a tool by the name that a cell used, and the error for a name that is nobody's. Pure.
+// Finding a tool by the name that a cell used, and the error for an unknown name. Pure.
 import { BridgeError } from '../errors.ts'
 import { CatalogOffering } from './model/catalog-offering.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'

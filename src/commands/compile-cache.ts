@@ -1,5 +1,5 @@
 // Keeps what V8 has compiled of our own code for the next start, where Node can: a client has its list of tools sooner.
-// Whoever writes there decides what we run, so it is a folder that is this user's alone, or there is none.
+// Its content is executed, so the cache is used only in a folder that no other user can write to.
 import { lstatSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { homedir } from 'node:os'

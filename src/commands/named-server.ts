@@ -1,4 +1,4 @@
-// Which server a person means, and what to tell them when it is none that can be used.
+// Finds the server that a person names, or says why it cannot be used.
 import type { Bridge } from '../bridge.ts'
 import { BridgeError } from '../errors.ts'
 import { didYouMeanText } from '../text/did-you-mean.ts'

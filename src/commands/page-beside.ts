@@ -1,9 +1,9 @@
-// The page of a bridge that serves clients. Whatever goes wrong with it, they are served.
+// Serves the page beside a bridge's clients. A failure of the page is printed, and the clients are served as before.
 import type { Bridge } from '../bridge.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import { type PageService, servePage } from '../ui/serve-page.ts'
 
-/** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for a port that is none */
+/** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */
 export function pageBeside(given: string | true): { serve(bridge: Bridge): Promise<void>; close(): void } {
   const port = parsePort(given === true ? '0' : given)
   let page: PageService | undefined

@@ -5,7 +5,7 @@ import { visible } from './print.ts'
 
 /** Prints to stderr; returns the exit code. */
 export function reportFailure(error: unknown): number {
-  // Who pressed Ctrl-C knows.
+  // The user pressed Ctrl-C, and needs no message.
   if (BridgeError.isInstance(error) && (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN')) return 130
   const hint = BridgeError.isInstance(error) ? personHint(error) : ''
   process.stderr.write(visible(`sandbridge: ${messageOf(error)}${hint && `\n${hint}`}\n`))

@@ -38,7 +38,7 @@ export class InputAnswers {
   async #answer(definition: ServerDefinition, input: ServerInput): Promise<void> {
     const key = keyOf(definition, input.id)
     if (!this.#ask || this.#answers.has(key)) return
-    // No answer is one, too: nobody is asked again.
+    // A declined question is remembered too, and is not asked again.
     const answer = await this.#ask(definition.name, input).catch(() => undefined)
     this.#answers.set(key, answer || undefined)
   }

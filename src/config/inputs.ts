@@ -1,4 +1,4 @@
-// The inputs of a definition: what VS Code asks its user for, `${input:ID}` in our texts. Says which are missing; asks nobody. Pure.
+// The inputs of a definition: what VS Code asks its user for, `${input:ID}` in our texts. Says which are missing, and does not ask for them. Pure.
 import { inputReferences } from './placeholders.ts'
 import type { ServerDefinition, ServerInput } from './server-definition.ts'
 

@@ -1,5 +1,5 @@
 // This file verifies that observers of the stream get every event in order, and that none of them can harm what emits it.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BridgeError } from '../errors.ts'
 import type { BridgeEvent, CallStarted } from './event.ts'
 import { EventStream } from './event-stream.ts'
@@ -7,7 +7,7 @@ import { newId, shortId } from './new-id.ts'
 
 const output = (text: string) => ({ type: 'cell.output' as const, id: 'cell', stream: 'stdout' as const, text })
 const call: CallStarted = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} }
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
 const textsOf = (events: readonly BridgeEvent[]) =>
   events.map((event) => (event.type === 'cell.output' ? event.text : event.type))
 
@@ -34,6 +34,21 @@ describe('the event stream', () => {
     expect(seen[1]!.seq).toBe(seen[0]!.seq + 1)
     expect(seen[1]!.mono).toBeGreaterThanOrEqual(seen[0]!.mono)
     expect(new Date(seen[0]!.at).getUTCFullYear()).toBeGreaterThan(2024)
+  })
+
+  it('delivers together what happens within a few milliseconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const stream = new EventStream()
+    const sizes: number[] = []
+    stream.subscribe({ name: 'one', receive: (events) => void sizes.push(events.length) })
+    for (const text of ['a', 'b', 'c']) {
+      stream.emit(output(text))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(sizes).toEqual([])
+    vi.advanceTimersByTime(10)
+    expect(sizes).toEqual([3])
   })
 
   it('delivers to the others what one subscriber throws at, and gives up on that one', async () => {

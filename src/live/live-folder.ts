@@ -1,5 +1,5 @@
 // The bridges of this user that run now: each has a file in the state folder that names its process and its socket. Only the user can read it, and
-// a file whose process is gone is deleted by whoever meets it.
+// a file whose process is gone is deleted by the next bridge that reads the folder.
 import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

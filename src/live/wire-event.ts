@@ -11,7 +11,7 @@ const MAX_DISPLAY = 4 << 20
 /** The line for one event, without its end. `cut` names the fields that are not all there. */
 export function wireLine(event: BridgeEvent): string {
   const cut: string[] = []
-  // The fields of a bundle are types of content: half an image is none.
+  // Fields with a slash are content types: a truncated image is useless, so those are not cut.
   const line = JSON.stringify(event, (key, value: unknown) => {
     if (typeof value === 'string' && value.length > MAX_TEXT && !key.includes('/')) {
       cut.push(key)

@@ -1,5 +1,5 @@
 // Whether some work is still wanted. An AbortSignal with its controller takes longer to make than all else that the bridge does for a tool call, and
-// nearly no call needs one: this is an object that can be listened to in the same way, and becomes an AbortSignal for whoever must have one.
+// nearly no call needs one: this is an object that can be listened to in the same way, and becomes an AbortSignal where an API requires one.
 
 /** What an AbortSignal and a Cancellation have in common. */
 export interface Abortable {

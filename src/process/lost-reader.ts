@@ -1,4 +1,4 @@
-// What becomes of a command whose output nobody reads any more, as in `sandbridge artifacts | head -1`: it ends quietly, as other programs do.
+// Ends a command quietly when the reader of its output has closed the pipe, as in `sandbridge artifacts | head -1`.
 
 /** 128 + SIGPIPE, as a shell reports it. */
 const EXIT_CODE = 141
@@ -11,6 +11,6 @@ export function endWithoutReader(): void {
     // What a command has started is ended as at a signal.
     if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(EXIT_CODE)
   })
-  // Messages are for whoever is there to read them; the work goes on.
+  // A closed stderr does not end the command.
   process.stderr.on('error', () => {})
 }

@@ -1,4 +1,4 @@
-// Waiting that ends in time: at an abort, or after a while. What is waited for goes on; whoever started it has to stop it.
+// Waiting that ends in time: at an abort, or after a while. The work itself goes on; its caller has to stop it.
 import type { Abortable } from './cancellation.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function untilAborted<T>(
     else signal.addEventListener('abort', onAbort, { once: true })
   })
   try {
-    // The abort first: where both have come about, nobody waits for the work any more.
+    // The abort is first, so that it wins when both have settled.
     return await Promise.race([aborted, work])
   } finally {
     signal.removeEventListener('abort', onAbort)

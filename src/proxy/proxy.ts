@@ -1,5 +1,6 @@
 // Serves the calls of cells: everything the sandbox can ask for is checked and decided here, and nowhere else. One entry a method of docs/protocol.md.
 import * as z from 'zod'
+import { bindArguments } from '../catalog/calls/bind.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { BridgeError } from '../errors.ts'
 import type { Cancellation } from '../process/cancellation.ts'
@@ -49,7 +50,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     }
     let bound: Record<string, unknown>
     try {
-      bound = catalog.bind(found, args, kwargs)
+      bound = bindArguments(found, args, kwargs)
     } catch {
       const { signal } = cancellation
       bound = await repeatedErrors.shortened(session, found, () => catalog.bindCall(found, args, kwargs, signal))

@@ -42,7 +42,7 @@ export class Inputs {
     if (value !== undefined) return this.template(value, variables)
     const isWanted = this.#wanted.has(name) || this.#wanted.has(this.#idOf(name))
     if (given.isRequired || isWanted) {
-      // A default is what most people want; whoever wants another asks for it.
+      // The default is used unless `--with` names the input.
       if (given.default !== undefined && !given.isSecret && !isWanted) return literal(given.default)
       return this.#ask(name, given)
     }

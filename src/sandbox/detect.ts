@@ -118,7 +118,7 @@ export async function findProvider(
     const { name, verdict, passedOver } = await firstUsable(candidates)
     const provider = await createProvider(name, settings, mount)
     try {
-      // An engine without an image, on a machine that cannot pull one, is of no use to somebody who asked for no engine.
+      // `auto` passes over an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
       return { provider, passedOver }

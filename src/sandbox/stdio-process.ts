@@ -141,7 +141,7 @@ export class StdioProcess implements Sandbox {
   }
 
   async #end(): Promise<void> {
-    // Nobody reads any more, and output that nobody reads would keep the process from ending.
+    // Drained, since unread output would keep the process from ending.
     this.stdout.resume()
     this.stdin.destroy()
     this.#bell?.destroy()

@@ -1,5 +1,5 @@
 // Functions that cells keep for later sessions: <state folder>/.sandbridge/tools/<name>/<version>/. What is kept was loaded in a fresh sandbox
-// first; that is done by whoever calls `save`. A version that cannot be read is reported as broken and never stands in the way of the others.
+// first; the caller of `save` does that. A version that cannot be read is reported as broken and never stands in the way of the others.
 import path from 'node:path'
 import * as z from 'zod'
 import { didYouMean } from '../text/did-you-mean.ts'

@@ -31,7 +31,7 @@ export class VersionedFolders {
     return entries.filter((_, index) => counts[index]! > 0).toSorted()
   }
 
-  /** The versions of a name, oldest first; none when there is no such name. @throws BridgeError STATE_REFUSED for a name that is none */
+  /** The versions of a name, oldest first; empty for an unknown name. @throws BridgeError STATE_REFUSED for an invalid name */
   async versions(name: string): Promise<number[]> {
     return versionsIn(this.#path(name))
   }

@@ -1,4 +1,4 @@
-// Excludes other processes by a file that only one of them can create. The file names who made it, so that nobody removes another's.
+// Excludes other processes by a file that only one of them can create. The file names who made it, so that no process removes the lock of another.
 // Whoever holds it keeps its time fresh; a lock whose time stands still was left behind, and so was one of a process that is gone.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'

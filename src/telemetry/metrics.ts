@@ -44,6 +44,8 @@ export class Metrics {
   /** Bytes of results of the calls of a run, and of the cells of it that run. */
   readonly #resultBytes = new Map<string, number>()
   readonly #runOfCell = new Map<string, string>()
+  /** The series of calls, by what tells them apart: finding one by all its attributes takes longer than to count in it. */
+  readonly #ofCalls = new Map<string, Histogram>()
 
   take(event: BridgeEvent): void {
     switch (event.type) {
@@ -135,9 +137,9 @@ export class Metrics {
   }
 
   #callEnded(event: EventOf<'call.ended'>): void {
-    const { outcome, error, durationMs, parent, result } = event
-    const attributes = { ...callAttributes(event, this.transports), 'error.type': errorType(outcome, error?.code) }
-    this.#observe('mcp.client.operation.duration', durationMs, attributes)
+    const { kind, server, name, outcome, error, durationMs, parent, result } = event
+    const key = `${kind}\n${outcome}\n${error?.code ?? ''}\n${server}\n${name}`
+    count(this.#ofCalls.get(key) ?? this.#seriesOfCall(key, event), durationMs)
     const run = this.#runOfCell.get(parent ?? '')
     if (run === undefined) return
     const texts = textsOf((result as { content?: unknown } | undefined)?.content)
@@ -145,10 +147,20 @@ export class Metrics {
     this.#resultBytes.set(run, (this.#resultBytes.get(run) ?? 0) + bytes)
   }
 
+  #seriesOfCall(key: string, event: EventOf<'call.ended'>): Histogram {
+    const attributes = callAttributes(event, this.transports)
+    attributes['error.type'] = errorType(event.outcome, event.error?.code)
+    const point = seriesOf(this.#histograms, 'mcp.client.operation.duration', attributes, emptyPoint)
+    if (this.#ofCalls.size < MAX_SERIES) this.#ofCalls.set(key, point)
+    return point
+  }
+
   #serverState({ server, state, transport, protocolVersion, durationMs = 0 }: EventOf<'server.state'>): void {
     const name = { 'mcp.server.name': server }
     if (state === 'running') {
       this.transports.set(server, { transport, protocolVersion })
+      // Both are attributes.
+      this.#ofCalls.clear()
       this.#observe('sandbridge.server.start.duration', durationMs, name)
     }
     if (state !== 'stopped') return
@@ -157,13 +169,16 @@ export class Metrics {
   }
 
   #observe(name: HistogramName, durationMs: number, attributes: Attributes): void {
-    const point = seriesOf(this.#histograms, name, attributes, emptyPoint)
-    const seconds = durationMs / 1000
-    const above = BOUNDS.findIndex((bound) => seconds <= bound)
-    point.counts[above === -1 ? BOUNDS.length : above]! += 1
-    point.count += 1
-    point.sum += seconds
+    count(seriesOf(this.#histograms, name, attributes, emptyPoint), durationMs)
   }
+}
+
+function count(point: Histogram, durationMs: number): void {
+  const seconds = durationMs / 1000
+  const above = BOUNDS.findIndex((bound) => seconds <= bound)
+  point.counts[above === -1 ? BOUNDS.length : above]! += 1
+  point.count += 1
+  point.sum += seconds
 }
 
 interface Histogram {

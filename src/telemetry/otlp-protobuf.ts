@@ -84,6 +84,7 @@ class Writer {
 
   fields(value: object, message: Message): void {
     for (const [name, content] of Object.entries(value) as [string, unknown][]) {
+      if (content === undefined) continue
       const field = message[name]
       // Nothing that JSON has may be left out here.
       if (!field) throw new Error(`OTLP: no field '${name}'`)

@@ -10,8 +10,11 @@ interface Open {
   trace: TraceContext
   at: number
   mono: number
-  attributes: Attributes
+  attributes: OpenAttributes
 }
+
+/** Those that are known at the end have their keys from the beginning: adding one to each object takes much longer. */
+type OpenAttributes = Record<string, Attributes[string]>
 
 interface SpanOptions {
   /** Arguments and results, as attributes; only where the user asks for them. */
@@ -54,76 +57,69 @@ export class Spans {
     }
   }
 
-  #begin({ id, at, mono }: BridgeEvent, trace: TraceContext | undefined, attributes: Attributes): void {
+  #begin({ id, at, mono }: BridgeEvent, trace: TraceContext | undefined, attributes: OpenAttributes): void {
     if (trace?.sampled) this.#open.set(id, { trace, at, mono, attributes })
   }
 
-  #end(
-    event: BridgeEvent,
-    more: Pick<Span, 'name' | 'kind' | 'failure'> & { attributes: Attributes },
-  ): Span | undefined {
+  /** @param error what it is called @param failure why it failed */
+  #end(event: BridgeEvent, name: string, kind: Span['kind'], error?: string, failure?: string): Span | undefined {
     const open = this.#open.get(event.id)
     this.#open.delete(event.id)
     if (!open) return undefined
     const { trace, at, mono, attributes } = open
+    attributes['error.type'] = error
     return {
-      ...more,
       traceId: trace.traceId,
       spanId: event.id,
       parentSpanId: event.parent ?? trace.parentId,
       traceState: trace.state,
+      name,
+      kind,
       startMs: at,
       // By the clock that nobody sets.
       endMs: at + (event.mono - mono),
       // Of this span alone.
-      attributes: Object.assign(attributes, more.attributes),
+      attributes,
+      failure,
     }
   }
 
   #runEnded(event: EventOf<'run.ended'>): Span | undefined {
     const error = errorType(event.outcome, event.error?.code)
-    return this.#end(event, {
-      name: `tools/call ${String(this.#open.get(event.id)?.attributes['gen_ai.tool.name'] ?? 'run_python')}`,
-      kind: 2,
-      failure: error && (event.error?.message ?? 'The result is marked as an error'),
-      attributes: { 'error.type': error },
-    })
+    const tool = String(this.#open.get(event.id)?.attributes['gen_ai.tool.name'] ?? 'run_python')
+    const failure = error && (event.error?.message ?? 'The result is marked as an error')
+    return this.#end(event, `tools/call ${tool}`, 2, error, failure)
   }
 
   #cellEnded(event: EventOf<'cell.ended'>): Span | undefined {
-    const { status, raised, stateLost } = event
+    const { id, status, raised, stateLost } = event
+    const attributes = this.#open.get(id)?.attributes
+    if (attributes) {
+      attributes['sandbridge.cell.status'] = status
+      attributes['sandbridge.state_lost'] = stateLost
+    }
     const error = status === 'ok' ? undefined : (raised?.name ?? status)
-    return this.#end(event, {
-      name: 'cell',
-      kind: 1,
-      failure: error,
-      attributes: { 'sandbridge.cell.status': status, 'sandbridge.state_lost': stateLost, 'error.type': error },
-    })
+    return this.#end(event, 'cell', 1, error, error)
   }
 
   #callEnded(event: EventOf<'call.ended'>): Span | undefined {
-    const { kind, server, name, outcome, error, result } = event
+    const { id, kind, server, name, outcome, error, result } = event
+    const attributes = this.#options.capturesContent ? this.#open.get(id)?.attributes : undefined
+    if (attributes) attributes['gen_ai.tool.call.result'] = this.#content(server, result)
+    // The address of a resource is no name: there may be any number of them.
+    const title = kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`
     const type = errorType(outcome, error?.code)
-    return this.#end(event, {
-      // The address of a resource is no name: there may be any number of them.
-      name: kind === 'resource' ? METHODS[kind] : `${METHODS[kind]} ${name}`,
-      kind: 3,
-      failure: type && (error?.message ?? 'The result is marked as an error'),
-      attributes: {
-        'error.type': type,
-        'gen_ai.tool.call.result': this.#options.capturesContent ? this.#content(server, result) : undefined,
-      },
-    })
+    return this.#end(event, title, 3, type, type && (error?.message ?? 'The result is marked as an error'))
   }
 
-  #callAttributes({ kind, server, name, args, client, run }: EventOf<'call.started'>): Attributes {
-    return {
-      ...callAttributes({ kind, server, name }, this.#options.transports),
-      'sandbridge.run.id': run,
-      'mcp.client.name': client,
-      'mcp.resource.uri': kind === 'resource' ? this.#options.redact(server, name) : undefined,
-      'gen_ai.tool.call.arguments': this.#options.capturesContent ? this.#content(server, args) : undefined,
-    }
+  #callAttributes(event: EventOf<'call.started'>): OpenAttributes {
+    const { kind, server, name, args, client, run } = event
+    const attributes = callAttributes(event, this.#options.transports)
+    attributes['sandbridge.run.id'] = run
+    attributes['mcp.client.name'] = client
+    if (kind === 'resource') attributes['mcp.resource.uri'] = this.#options.redact(server, name)
+    if (this.#options.capturesContent) attributes['gen_ai.tool.call.arguments'] = this.#content(server, args)
+    return attributes
   }
 
   #content(server: string, value: unknown): string {
@@ -135,11 +131,11 @@ export class Spans {
 export function callAttributes(
   { kind, server, name }: Pick<EventOf<'call.started'>, 'kind' | 'server' | 'name'>,
   transports: SpanOptions['transports'],
-): Attributes {
+): OpenAttributes {
   const { transport, protocolVersion } = transports.get(server) ?? {}
   const isTool = kind === 'tool'
   const isPipe = transport === 'stdio'
-  // One literal with every key: made for each call, and several that are spread together take much longer.
+  // Made for each call: one literal with the keys of all of them, since several that are spread together take much longer.
   return {
     'mcp.method.name': METHODS[kind],
     'gen_ai.tool.name': isTool ? name : undefined,
@@ -149,10 +145,13 @@ export function callAttributes(
     'mcp.protocol.version': protocolVersion,
     'network.transport': isPipe ? 'pipe' : 'tcp',
     'network.protocol.name': isPipe ? undefined : 'http',
+    'error.type': undefined,
+    'sandbridge.run.id': undefined,
+    'mcp.client.name': undefined,
   }
 }
 
-export function runAttributes(event: EventOf<'run.started'>): Attributes {
+export function runAttributes(event: EventOf<'run.started'>): OpenAttributes {
   return {
     'mcp.method.name': 'tools/call',
     'gen_ai.tool.name': event.tool,
@@ -165,7 +164,7 @@ export function runAttributes(event: EventOf<'run.started'>): Attributes {
   }
 }
 
-function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): Attributes {
+function cellAttributes({ run, number, session, provider, timeoutMs }: EventOf<'cell.started'>): OpenAttributes {
   return {
     'sandbridge.run.id': run,
     'sandbridge.cell.number': number,

@@ -1,5 +1,5 @@
 // The words of a server, made fit to be shown to a model: one line, no control characters, of limited length.
-// It cannot make them true or harmless; whoever shows them says whose words they are. Pure.
+// It cannot make them true or harmless; the caller says whose words they are. Pure.
 import { cleanWords, onOneLine } from './server-words.ts'
 
 /** Say this once wherever lines of the catalog are shown. */

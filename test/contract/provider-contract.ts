@@ -1,11 +1,7 @@
 // What every provider promises, as one suite that all of them pass. A difference between providers is a parameter here, and is named in docs/security.md.
 import { tmpdir } from 'node:os'
-import { spawn } from 'node:child_process'
-import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { describeExit } from '../../src/kernel/channel.ts'
-import { Kernel } from '../../src/kernel/kernel.ts'
 import { createLog } from '../../src/log.ts'
 import { BridgeError } from '../../src/errors.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
@@ -15,16 +11,7 @@ import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
 import { attachCells, type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
-import { descendants, runningProcesses, until } from '../support/processes.ts'
-
-interface Differences {
-  /** Whether anything of the sandbox is left, looked up where the provider keeps it. */
-  isLeft: (sandboxId: string) => Promise<boolean>
-  /** Ends the program that the bridge talks to, behind the bridge's back. */
-  killFromOutside: (sandbox: Sandbox) => Promise<void>
-}
-
-const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
+import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 
 export function testProvider(
   name: TestedProvider,
@@ -349,202 +336,9 @@ sorted(module for module in modules if module not in sys.modules)`)
     )
   })
 
-  describe(`${name}: limits and accidents`, () => {
-    promise('a cell that takes too much memory is told so, or ends as out of memory', async () => {
-      const cells = await startCells(provider)
-      const { status, error, exit } = await cells.run('data = []\nwhile True:\n    data.append(bytearray(10_000_000))')
-      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
-      else expect([status, error?.name]).toEqual(['error', 'MemoryError'])
-    })
-
-    promise('memory that no Python object owns counts as well', async () => {
-      const cells = await startCells(provider)
-      const { status, error, exit, output } = await cells.run(
-        'import mmap\narea = mmap.mmap(-1, 1 << 30)\nfor at in range(0, 1 << 30, 4096):\n    area[at] = 1\nprint("took it")',
-      )
-      expect(output).not.toContain('took it')
-      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
-      else
-        expect([
-          status,
-          /memory|OSError|MemoryError|PermissionError/i.test(`${error?.name} ${error?.message}`),
-        ]).toEqual(['error', true])
-    })
-
-    promise('many processes share one memory limit', async () => {
-      const cells = await startCells(provider)
-      const { output, status, exit, error } = await cells.run(FORKED_MEMORY)
-      expect(output).not.toContain('all of them')
-      if (status === 'died') expect(exit?.reason).toBe('out-of-memory')
-      else expect(error?.name ?? 'ok').toMatch(/ok|OSError|NotImplementedError|BlockingIOError|MemoryError/)
-    })
-
-    promise('a fork bomb is stopped by the process limit', async () => {
-      const cells = await startCells(provider)
-      const { output, error } = await cells.run(FORK_BOMB)
-      expect(error?.traceback).toBeUndefined()
-      const [count, stoppedBy] = JSON.parse(output) as [number, string]
-      expect(count).toBeLessThanOrEqual(128)
-      expect(stoppedBy).toMatch(/BlockingIOError|OSError|NotImplementedError/)
-      expect((await cells.run('1 + 1')).value).toBe('2')
-    })
-
-    promise('a full disk is an error in the cell, and deleting helps', async () => {
-      const cells = await startCells(provider)
-      const { output, status, exit } = await cells.run(FILL_DISK)
-      if (status === 'died') {
-        // Files are memory; where the host charges them to the sandbox, a full disk can be that.
-        expect(exit?.reason).toBe('out-of-memory')
-        return
-      }
-      const [written, raised] = JSON.parse(output) as [number, string]
-      expect(written).toBeLessThan(512)
-      expect(raised).toMatch(/OSError|MemoryError/)
-      expect((await cells.run("open('/tmp/again', 'w').write('x')")).value).toBe('1')
-    })
-
-    promise('a kernel that ends itself is reported with its code', async () => {
-      const cells = await startCells(provider)
-      const { status, exit } = await cells.run('import os\nos._exit(3)')
-      expect([status, exit?.reason]).toEqual(['died', 'exited'])
-      expect(exit?.code).not.toBe(0)
-    })
-
-    const accidents = async () => {
-      const ends: [code: string, words: string][] = [
-        ['import os\nos._exit(137)', 'its process exited with code 1'],
-        ['import os\nos._exit(125)', 'its process exited with code 1'],
-        [
-          'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)',
-          'its Python was killed by SIGKILL from inside the sandbox',
-        ],
-        ['import ctypes\nctypes.string_at(0)', 'its Python was killed by SIGSEGV from inside the sandbox'],
-      ]
-      for (const [code, words] of ends) {
-        const cells = await startCells(provider)
-        const { exit } = await cells.run(code)
-        expect(describeExit(exit!), code).toBe(words)
-      }
-    }
-    // A crash of WebAssembly is another matter.
-    if (name !== 'pyodide') promise('a kernel that a cell has ended is told from one that was killed', accidents)
-
-    promise('a sandbox killed from outside is reported as killed, and leaves nothing', async () => {
-      const cells = await startCells(provider)
-      const { sandbox } = cells.kernel
-      const running = cells.run(STUBBORN_LOOP)
-      await cells.printed('looping')
-      await differences.killFromOutside(sandbox)
-      const { status, exit } = await running
-      expect([status, exit?.reason]).toEqual(['died', 'killed'])
-      await sandbox.dispose()
-      await until(async () => !(await differences.isLeft(sandbox.id)))
-    })
-
-    promise('a bridge that is killed leaves no sandbox behind', async () => {
-      const bridge = spawn(process.execPath, ['--import', 'tsx', HOLD_SANDBOX, name], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      onTestFinished(() => void bridge.kill('SIGKILL'))
-      const id = await new Promise<string>((resolve) =>
-        bridge.stdout.once('data', (text: Buffer) => resolve(text.toString().trim())),
-      )
-      const started = descendants(bridge.pid!).map(({ pid }) => pid)
-      // A pod is no process of the bridge's.
-      if (name !== 'kubernetes') expect(started.length).toBeGreaterThan(0)
-      bridge.kill('SIGKILL')
-      await until(async () => {
-        const alive = new Set(runningProcesses().map(({ pid }) => pid))
-        return !started.some((pid) => alive.has(pid)) && !(await differences.isLeft(id))
-      })
-    })
-
-    promise('a kernel that never comes up is an error and leaves nothing', async () => {
-      const sandbox = await provider.start({ memoryBytes: MEMORY_BYTES })
-      const attaching = Kernel.attach(sandbox)
-      await sandbox.dispose()
-      await expect(attaching).rejects.toMatchObject({ code: 'SANDBOX_START_FAILED' })
-      expect(await differences.isLeft(sandbox.id)).toBe(false)
-    })
-  })
+  testAccidents(name, differences, provider, promise)
 }
-
-// Says so inside of the try: an interrupt may come at once.
-const STUBBORN_LOOP = `
-said = False
-while True:
-    try:
-        if not said:
-            said = True
-            print('looping', flush=True)
-        while True:
-            pass
-    except BaseException:
-        pass`
 
 function callTool(tool: string): string {
   return `from mcp import runtime\nawait runtime.call_tool('host', '${tool}', {})`
 }
-
-const FORK_BOMB = `
-import json, os, signal, time
-children, reason = [], 'none'
-try:
-    while len(children) < 3000:
-        child = os.fork()
-        if child == 0:
-            time.sleep(600)
-            os._exit(0)
-        children.append(child)
-except (OSError, NotImplementedError) as error:
-    reason = type(error).__name__
-for child in children:
-    os.kill(child, signal.SIGKILL)
-for child in children:
-    os.waitpid(child, 0)
-print(json.dumps([len(children), reason]))`
-
-// Each takes less than the limit, all together more.
-const FORKED_MEMORY = `
-import os, time
-children = []
-for _ in range(6):
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            data = bytearray(150_000_000)
-            data[::4096] = b'x' * len(data[::4096])
-            os.write(write, b'y')
-            time.sleep(600)
-        finally:
-            os._exit(1)
-    os.close(write)
-    children.append((child, read))
-time.sleep(1)
-took = sum(os.read(read, 1) == b'y' for _, read in children)
-alive = sum(os.waitpid(child, os.WNOHANG)[0] == 0 for child, _ in children)
-if took == alive == 6:
-    print('all of them')
-for child, _ in children:
-    try:
-        os.kill(child, 9)
-    except OSError:
-        pass`
-
-const FILL_DISK = `
-import json, os
-written, name = 0, 'none'
-try:
-    with open('/tmp/full', 'wb') as file:
-        while written < 512:
-            file.write(b'x' * (1 << 20))
-            file.flush()
-            written += 1
-except (OSError, MemoryError) as error:
-    name = type(error).__name__
-try:
-    os.remove('/tmp/full')
-except OSError:
-    pass
-print(json.dumps([written, name]))`

@@ -68,7 +68,7 @@ it('reads well', { timeout: 180_000 }, async () => {
     // A person is at a terminal only where that is what changes the words.
     const before = args.length === 0 ? ['python3', DRIVER, '[]', process.execPath] : [process.execPath]
     const [command, ...rest] = [...before, CLI, ...args] as [string, ...string[]]
-    const env = bridgeEnv(home, { TERM: 'xterm', MCP_BRIDGE_LOG_LEVEL: 'error' })
+    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'pyodide', TERM: 'xterm', MCP_BRIDGE_LOG_LEVEL: 'error' })
     const { stdout, stderr, code } = await runProgram(command, rest, env, { cwd: project })
     session += `$ sandbridge ${args.map(quoted).join(' ')}`.trimEnd() + `\n${stdout}${stderr}`
     session += code === 0 ? '\n' : `(exit code ${code})\n\n`

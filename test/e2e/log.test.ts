@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -15,9 +15,9 @@ it('shows the runs and calls of bridges that run and that have ended, and whethe
   const env = bridgeEnv(home)
   const log = (...args: string[]) => runProgram(process.execPath, [CLI, 'log', ...args], env)
 
-  const all = await log()
-  expect(all.stdout).toMatch(/call +raw__echo +ok/)
-  expect(all.stdout).toMatch(/run .*ok/)
+  // The record is written a moment after the answer.
+  await vi.waitFor(async () => expect((await log()).stdout).toMatch(/run .*ok/), { timeout: 20_000 })
+  expect((await log()).stdout).toMatch(/call +raw__echo +ok/)
   const lines = (await log('--json')).stdout.trim().split('\n')
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(entries.map(({ type }) => type)).toEqual(['call', 'run'])

@@ -25,7 +25,7 @@ export function createRedactor(transport: StdioServer | RemoteServer): Redactor 
   return (text) => {
     forms ??= formsOf(transport)
     pieces ??= new Pieces(forms.plain)
-    // Cleaned before: a secret must not hide behind what nobody sees.
+    // Invisible characters are removed first: a secret could be split by them.
     text = cleanWords(text)
     for (const form of forms.written) if (text.includes(form)) text = text.replaceAll(form, REPLACEMENT)
     return pieces.redact(redactPercentEncoded(text, forms.plain))

@@ -1,9 +1,8 @@
 // The method by which a kernel has the calls in a cell's source judged before it runs any of it. Answered from what is known, and by the user where
 // the rules say so; nothing is started.
 import * as z from 'zod'
-import { UNKNOWN } from '../../catalog/calls/bind.ts'
+import { bindArguments, UNKNOWN } from '../../catalog/calls/bind.ts'
 import { withoutRaw } from '../../catalog/calls/check-arguments.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { boundedList, boundedRecord } from '../../protocol/bounded-schema.ts'
 import { didYouMeanText } from '../../text/did-you-mean.ts'
@@ -60,7 +59,7 @@ export const checkMethods = {
       const seen = calls.flatMap((call, index) => {
         const serverName = catalog.resolveServer(call.server)
         const tool = serverName === undefined ? undefined : catalog.seenTool(serverName, call.tool)
-        return tool ? [{ index, tool, args: literalArguments(tool, call, catalog) }] : []
+        return tool ? [{ index, tool, args: literalArguments(tool, call) }] : []
       })
       for (const [at, refusal] of (await permissions.foresee(seen, signal)).entries())
         if (refusal) problems.push(problemOf(seen[at]!.index, refusal))
@@ -77,13 +76,12 @@ function problemOf(call: number, { code, message, hint }: BridgeError): Problem 
 function literalArguments(
   tool: CatalogTool,
   { args, kwargs, partial }: z.infer<typeof seenCall>,
-  catalog: Catalog,
 ): Record<string, unknown> | undefined {
   const isKnown = !partial && [...args, ...Object.values(kwargs)].every((value) => value !== UNKNOWN)
   // What is sent for a prompt or a resource is not what its method is given.
   if (!isKnown || tool.method !== undefined) return undefined
   try {
-    return catalog.bind(tool, args, withoutRaw(tool, kwargs))
+    return bindArguments(tool, args, withoutRaw(tool, kwargs))
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 // Serves what every server can be asked beside its tools: its resources and prompts, and the list of its tools. Results take the form of tool results, so that the
 // kernel turns them into native values by the same rules: text into str, images and sounds into media, other contents into bytes, lists and messages into records.
+import { bindArguments } from '../../catalog/calls/bind.ts'
 import { promptTexts } from '../../catalog/model/catalog-offering.ts'
 import type { CatalogTool } from '../../catalog/model/catalog-tool.ts'
 import { splitPrompt } from '../../catalog/model/server-methods.ts'
@@ -35,7 +36,7 @@ type Serve = (
 ) => Promise<unknown>
 
 const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, catalog.bind(method, args, kwargs), { signal })
+  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
   const found = await upstreams.listResources(method.server, signal)
   catalog.offeringsChanged(method.server, { resources: found })
   if (!raw) return list(found)
@@ -44,8 +45,8 @@ const resources: Serve = async (method, args, kwargs, raw, { catalog, upstreams,
 }
 
 const readResource: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal, permissions } = context
-  const bound = catalog.bind(method, args, kwargs)
+  const { upstreams, signal, permissions } = context
+  const bound = bindArguments(method, args, kwargs)
   const { args: sent, ...id } = permissions ? await permissions.admit(method, bound, { signal }) : { args: bound }
   const uri = String(sent['uri'])
   const call = { kind: 'resource', server: method.server, name: uri, args: {}, ...id } as const
@@ -55,16 +56,16 @@ const readResource: Serve = async (method, args, kwargs, raw, context) => {
 }
 
 const prompts: Serve = async (method, args, kwargs, raw, { catalog, upstreams, signal, permissions }) => {
-  await permissions?.admit(method, catalog.bind(method, args, kwargs), { signal })
+  await permissions?.admit(method, bindArguments(method, args, kwargs), { signal })
   const found = await upstreams.listPrompts(method.server, signal)
   catalog.offeringsChanged(method.server, { prompts: found })
   return raw ? { prompts: found } : list(found)
 }
 
 const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
-  const { catalog, upstreams, signal, permissions } = context
+  const { upstreams, signal, permissions } = context
   const { own, prompt } = splitPrompt(args, kwargs)
-  const name = String(catalog.bind(method, args, own)['name'])
+  const name = String(bindArguments(method, args, own)['name'])
   const given = await promptArguments(method.server, name, promptTexts(prompt), context)
   const admitted = await permissions?.admit(method, { name, arguments: given }, { signal })
   const id = admitted?.id === undefined ? {} : { id: admitted.id }
@@ -76,7 +77,7 @@ const getPrompt: Serve = async (method, args, kwargs, raw, context) => {
 }
 
 const listTools: Serve = async (method, args, kwargs, raw, { catalog, signal }) => {
-  catalog.bind(method, args, kwargs)
+  bindArguments(method, args, kwargs)
   if (!raw) return { docs: await catalog.docs(method.server, {}, signal) }
   return { tools: (await catalog.shownTools(method.server, signal)).map(({ definition }) => definition) }
 }
@@ -90,7 +91,7 @@ async function promptArguments(
 ): Promise<Record<string, string>> {
   const bind = (): Record<string, unknown> => {
     const prompt = catalog.findPrompt(server, name)
-    return prompt === undefined ? given : catalog.bind(prompt, [], given)
+    return prompt === undefined ? given : bindArguments(prompt, [], given)
   }
   let bound: Record<string, unknown>
   try {

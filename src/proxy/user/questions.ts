@@ -127,7 +127,7 @@ export class Questions {
   }
 
   #elicit(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
-    // The person who reads it must know who is asking.
+    // Names the server, so that the user knows where the question comes from.
     const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
     const form = cleanForm(params['requestedSchema'])
     if (form === 'unseen') {

@@ -93,7 +93,7 @@ async function show(
   { questions, origin }: Context,
   signal: AbortSignal,
 ): Promise<void> {
-  // The person who reads it must know who is asking.
+  // Names the server, so that the user knows where the question comes from.
   const said = message || 'Open this page to continue.'
   const question = linkQuestion(url, `MCP server '${server}' asks: ${said}`)
   const { action } = await questions.ask(asker, { server, origin }, question, signal)

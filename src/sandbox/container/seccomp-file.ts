@@ -37,7 +37,7 @@ export function profileFile(name: string, profile: () => string): string {
 
 function makeFolder(): string {
   const folder = path.join(tmpdir(), newContainerName())
-  // Not one that is there already, which somebody else may have made.
+  // Fails for a folder that exists: another user may have made it.
   mkdirSync(folder, { mode: 0o700 })
   chmodSync(folder, 0o755)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { accessTo } from '../../../test/support/cluster-access.ts'
 import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
 import { ApiClient } from './api-client.ts'
 import { CredentialSource } from './credentials.ts'
@@ -28,19 +28,8 @@ async function serving(answer: Answer, more: Partial<ClusterAccess> = {}, patien
     server.closeAllConnections()
     server.close()
   })
-  const access: ClusterAccess = {
-    name: 'test',
-    server: new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/base`),
-    namespace: 'default',
-    tlsServerName: undefined,
-    skipTlsVerify: false,
-    ca: { text: pair.cert },
-    cert: undefined,
-    key: undefined,
-    token: { text: 'secret' },
-    exec: undefined,
-    ...more,
-  }
+  const local = accessTo(server, pair, more)
+  const access = { ...local, server: more.server ?? new URL('/base', local.server) }
   const client = new ApiClient(access.server, new CredentialSource(access), patienceMs)
   const get = () => client.request({ method: 'GET', path: '/x', query: { a: 'b c' } })
   return { client, get, requests: () => count }

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { accessTo } from '../../../test/support/cluster-access.ts'
 import { makeCertificate, type Pair } from '../../../test/support/make-certificate.ts'
 import { until } from '../../../test/support/processes.ts'
 import { ApiClient } from './api-client.ts'
@@ -35,19 +35,7 @@ async function clientOf(server: Server): Promise<ApiClient> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
-  const access = {
-    name: 'test',
-    server: new URL(`https://127.0.0.1:${port}`),
-    namespace: 'default',
-    tlsServerName: undefined,
-    skipTlsVerify: false,
-    ca: { text: pair.cert },
-    cert: undefined,
-    key: undefined,
-    token: { text: 'secret' },
-    exec: undefined,
-  }
+  const access = accessTo(server, pair)
   return new ApiClient(access.server, new CredentialSource(access))
 }
 

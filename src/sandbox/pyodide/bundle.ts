@@ -198,7 +198,7 @@ async function install(temporary: string, folder: string): Promise<void> {
 /** Whether every file of a bundle is there with the size and the content it was written with, by this user or by root. */
 async function isWhole(folder: string): Promise<boolean> {
   try {
-    // A folder that somebody else made proves nothing with its own checksums.
+    // The checksums lie in the folder itself, so they prove nothing when another user owns it.
     const owner = (await stat(folder)).uid
     if (process.getuid !== undefined && owner !== process.getuid() && owner !== 0) return false
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest

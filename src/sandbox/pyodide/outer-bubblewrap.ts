@@ -63,7 +63,7 @@ async function bubblewrapArguments(node: string, bundle: string): Promise<string
   const binds: string[] = []
   for (const library of await librariesOf(node)) binds.push('--ro-bind', await realpath(library), library)
   binds.push('--ro-bind', await realpath(node), INNER_NODE, '--ro-bind', bundle, INNER_BUNDLE)
-  // No --cap-drop: bubblewrap leaves whoever is not root no capability at all, nor a bounding set to get one from.
+  // No --cap-drop: without root, bubblewrap already drops all capabilities and the bounding set.
   const flags = '--unshare-all --unshare-user --die-with-parent --new-session --clearenv --hostname sandbox'
   const last = '--remount-ro / --chdir / --seccomp 3'
   return [...flags.split(' '), '--uid', NOBODY, '--gid', NOBODY, ...binds, ...last.split(' ')]

@@ -76,7 +76,7 @@ export class UnpackedImages {
     { source, id }: { source: string; id: string },
     unpack: (folder: string) => Promise<string[]>,
   ): Promise<About> {
-    // Of bridges that were killed: nobody else is at work while this one has the lock.
+    // Left by bridges that were killed: this one holds the lock, so no other is unpacking.
     for (const left of await readdir(this.#folder)) {
       if (left.endsWith(UNFINISHED)) await rm(path.join(this.#folder, left), { recursive: true, force: true })
     }

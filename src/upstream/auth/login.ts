@@ -20,7 +20,7 @@ export interface LoginOptions {
   store: TokenStore
   /** Shows the user the page to log in at. It also has to be printed: the browser may be on another machine. */
   showPage: (url: URL) => void | Promise<void>
-  /** For a browser on another machine: the address it ended up at, as the user copied it. Missing means that there is no such way. */
+  /** For a browser on another machine: the address it ended up at, as the user copied it. Missing when the user cannot paste one. */
   pastedAddress?: (signal: AbortSignal) => Promise<string>
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined
@@ -89,7 +89,7 @@ export async function login(options: LoginOptions): Promise<{ wasNeeded: boolean
     }
     const answers = [answer, ...(options.pastedAddress ? [options.pastedAddress(signal).then(parametersOf)] : [])]
     const parameters = await untilAborted(Promise.race(answers), options.signal)
-    // Before anything else of the answer is looked at: an answer that nobody here asked for is not one.
+    // Checked before the rest of the response: a response with another state belongs to another login.
     if (parameters.get('state') !== provider.expectedState) {
       throw new BridgeError(
         'UPSTREAM_AUTH_REQUIRED',

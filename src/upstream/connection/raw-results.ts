@@ -36,7 +36,7 @@ function stubResult(message: JSONRPCMessage, methods: Map<string | number, strin
   if (!('result' in message)) return
   // Missing, it means "complete" (MCP 2026-07-28, SEP-2322).
   const { resultType = 'complete', ...result } = message.result ?? {}
-  // The package refuses a result that it does not know; whoever reads ours tells it by its type.
+  // The package refuses a result type that it does not know, so a task's type is kept inside RAW.
   const isTask = method === 'tools/call' && isTaskHandle(message.result)
   if (resultType !== 'complete' && !isTask) return
   message.result = { resultType: 'complete', ...STUBS[method], [RAW]: isTask ? message.result : result }

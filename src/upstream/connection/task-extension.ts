@@ -51,7 +51,7 @@ export async function awaitTask(handle: LooseResult, options: TaskOptions): Prom
       task = await options.request('tasks/get', { taskId }, options.signal)
     }
   } catch (error) {
-    // Of a task that has ended there is nothing to cancel, and then nobody minds.
+    // Fails for a task that has ended, which needs no cancelling.
     await options.request('tasks/cancel', { taskId }).catch(() => {})
     throw error
   }

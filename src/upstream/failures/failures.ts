@@ -6,6 +6,7 @@ import { ANSWER_LOST } from '../remote/http-streams.ts'
 import { redactStart, type Redactor } from '../../config/secrets/redact.ts'
 import { plainText } from '../../text/terminal-text.ts'
 import { requiredPages, type RequiredPage } from '../connection/required-pages.ts'
+import { loginNeeded, needsLogin } from './login-failure.ts'
 import { hadNoEffect, remoteReason, retryAfterOf, statusOf } from './remote-failure.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import { tellingLine } from './telling-line.ts'
@@ -13,8 +14,6 @@ import { MESSAGE_TOO_LONG, type ProcessExit } from '../stdio/stdio-transport.ts'
 
 /** How much of what a server wrote last an error carries. */
 const SHOWN_CHARS = 4096
-
-const MAX_SCOPE_WORDS = 3
 
 /** What is known about the process or the connection that failed. */
 export interface Circumstances {
@@ -191,71 +190,6 @@ function at({ command }: Circumstances): string {
   return command === undefined ? '' : ` at ${command}`
 }
 
-function loginNeeded({ server, usesClientCredentials }: Circumstances, error: unknown): BridgeError {
-  const scope = missingScope(error)
-  if (scope !== undefined) return scopeNeeded(server, scope, usesClientCredentials)
-  if (usesClientCredentials) {
-    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
-      hint: 'Ask the user to correct `oauth` in the definition of the server.',
-      userHint: 'Correct `oauth` in the definition of the server.',
-    })
-  }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
-    hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
-    userHint: `Run \`sandbridge login ${server}\`, or correct the credentials in its headers.`,
-  })
-}
-
-/** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */
-function isListOfScopes(scope: string): boolean {
-  const names = scope.split(' ')
-  const words = names.filter((name) => !/[.:/_*+-]/.test(name))
-  return (
-    /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
-  )
-}
-
-/** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
-function scopeNeeded(server: string, scope: string, usesClientCredentials = false): BridgeError {
-  const shown = isListOfScopes(scope) ? scope : undefined
-  const named = shown === undefined ? '' : `: ${shown}`
-  const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
-  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal. It requests them.`
-  let userHint = `Run \`sandbridge login ${server}\`. It requests them.`
-  if (usesClientCredentials) {
-    hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
-    userHint = 'Add them to `scope` in the `oauth` of its definition.'
-  } else if (scope === '') {
-    hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
-    userHint = `It does not say which. Find out, and run \`sandbridge login ${server} --scope …\` with them.`
-  }
-  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
-    hint,
-    userHint,
-    data: { scope: shown ?? '' },
-  })
-}
-
-function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
-  const links = pages.map(({ url, message }) => (message ? `${message} ${url}` : url)).join('; ')
-  const text = `Server '${server}' requires the user to open a page before ${what}: ${links}`
-  return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
-}
-
-function needsLogin(error: unknown): boolean {
-  return statusOf(error) === 401 || nameOf(error) === 'UnauthorizedError' || missingScope(error) !== undefined
-}
-
-/** Empty when the server refused for want of a scope, and did not say which. */
-function missingScope(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
-  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
-}
-
-function nameOf(error: unknown): string | undefined {
-  return error instanceof Error ? error.name : undefined
-}
-
 /** A server that knows only another transport answers 400, 404 or 405 (specification 2025-11-25, transports, backwards compatibility). */
 function isHttpRefusal(error: unknown): boolean {
   return [400, 404, 405, 406, 415].includes(statusOf(error) ?? 0)
@@ -270,6 +204,12 @@ function isEraRefusal(error: unknown): boolean {
 export function isSessionLost(error: unknown): boolean {
   const status = statusOf(error)
   return status === 404 || (status === 400 && /session/i.test(messageOf(error)))
+}
+
+function linkRequired(server: string, what: string, pages: RequiredPage[]): BridgeError {
+  const links = pages.map(({ url, message }) => (message ? `${message} ${url}` : url)).join('; ')
+  const text = `Server '${server}' requires the user to open a page before ${what}: ${links}`
+  return new BridgeError('UPSTREAM_LINK_REQUIRED', text, { data: { server, pages } })
 }
 
 function rpcErrorOf(error: unknown): { code: number; message: string } | undefined {

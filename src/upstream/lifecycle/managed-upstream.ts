@@ -2,10 +2,8 @@
 // How it is reached is openUpstream's business, what is said to it Connection's.
 import type { Implementation } from '@modelcontextprotocol/client'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/server-definition.ts'
-import { BridgeError, type ErrorCode, messageOf } from '../../errors.ts'
-import type { ServerStateChanged } from '../../events/event.ts'
+import { BridgeError, type ErrorCode } from '../../errors.ts'
 import type { EventStream } from '../../events/event-stream.ts'
-import { newId } from '../../events/new-id.ts'
 import type { Log, LogLevel } from '../../log.ts'
 import { untilAborted } from '../../process/wait.ts'
 import type { ServerAuth } from '../auth/stored-auth.ts'
@@ -25,6 +23,7 @@ import type { JailPlace } from '../stdio/jail/open-jail.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { CallOptions, ServerStart, ToolResult, UpstreamState, UpstreamTool } from '../upstream.ts'
 import type { NegotiatedTransports } from './negotiated-transports.ts'
+import { startErrorOf, ToldStates } from './told-states.ts'
 
 /** How long a remote connection may be silent before we ask whether it is still there. */
 const PING_AFTER_MS = 5 * 60_000
@@ -87,14 +86,14 @@ export class ManagedUpstream {
   #openCallCount = 0
   #timer: NodeJS.Timeout | undefined
   #offeringsTimer: NodeJS.Timeout | undefined
-  /** Of the latest start, in events, and when it began or succeeded. */
-  #run = { id: '', since: 0 }
+  readonly #told: ToldStates
   #lastStart: ServerStart | undefined
 
   constructor(definition: ServerDefinition, options: ManagedUpstreamOptions) {
     this.definition = definition
     this.#options = options
     this.#redact = createRedactor(definition.transport)
+    this.#told = new ToldStates(definition, options.events)
     this.#lastLogged = new LastLogged(options.now)
     this.#circuit = new Circuit({ server: definition.name, now: options.now, random: options.random })
     this.#tools = new ToolCache({
@@ -262,25 +261,24 @@ export class ManagedUpstream {
 
   async #start(): Promise<Connection> {
     const since = this.#circuit.generation
-    this.#run = { id: newId(), since: performance.now() }
-    this.#emit('starting')
+    this.#told.starting()
     try {
       if (this.isProcess) await this.#options.beforeStart()
       const connection = await this.#open()
       this.#circuit.succeeded(since)
       this.#failed = false
       this.#connection = connection
-      this.#lastStart = { at: Date.now(), tookMs: performance.now() - this.#run.since }
+      this.#lastStart = { at: Date.now(), tookMs: this.#told.stateMs }
       // A server that has forgotten its session may still be at what it took in before.
       if (this.#retired.size === 0) this.#callers.opened({ asksWithinCalls: connection.era === 'modern' })
       const instructions: unknown = connection.instructions
       this.#instructions = typeof instructions === 'string' && instructions !== '' ? instructions : undefined
       this.#log('info', 'A server was started', { era: connection.era })
-      this.#emitSince('running', { protocolVersion: connection.protocolVersion })
+      this.#told.changed('running', { protocolVersion: connection.protocolVersion })
       return connection
     } catch (error) {
       this.#failed = true
-      this.#emitSince('failed', { error: errorOf(error) })
+      this.#told.changed('failed', { error: startErrorOf(error) })
       if (!(error instanceof StartFailedError)) throw error
       const { failure } = error
       if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
@@ -336,7 +334,7 @@ export class ManagedUpstream {
     const stderrTail = about.stderrTail ? redactEnd(this.#redact, about.stderrTail, LOGGED_CHARS) : undefined
     const fields = { ...about.exit, ...(stderrTail && { stderrTail }) }
     this.#log('warning', 'A server exited; its next use restarts it', fields)
-    this.#emitSince('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
+    this.#told.changed('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
     if (about.exit) this.#options.onError(unexpectedExit(about, about.exit))
   }
 
@@ -364,7 +362,7 @@ export class ManagedUpstream {
 
   #stopped(): void {
     this.#forget()
-    this.#emitSince('stopped')
+    this.#told.changed('stopped')
   }
 
   #forget(): void {
@@ -419,30 +417,9 @@ export class ManagedUpstream {
     this.#log('debug', 'Log message of a server', { message: shown })
   }
 
-  #emit(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
-    const { name: server, transport } = this.definition
-    const { id } = this.#run
-    this.#options.events.emit({ type: 'server.state', id, server, state, transport: transport.type, ...rest })
-  }
-
-  /** With how long the state before it lasted. */
-  #emitSince(state: ServerStateChanged['state'], rest: Partial<ServerStateChanged> = {}): void {
-    const now = performance.now()
-    this.#emit(state, { durationMs: now - this.#run.since, ...rest })
-    this.#run.since = now
-  }
-
   #log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
     this.#options.log[level](message, { server: this.definition.name, ...fields })
   }
-}
-
-function errorOf(error: unknown): { code: string; message: string } {
-  const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
-    message?: string
-    code?: string
-  }
-  return { code, message: message ?? messageOf(error) }
 }
 
 function cancelled(server: string): BridgeError {

@@ -1,4 +1,4 @@
-// A server's tool list in memory: read once, shared by whoever asks at the same time, read again when the server says that it changed.
+// A server's tool list in memory: read once, shared by concurrent callers, read again when the server says that it changed.
 import type { Connection } from '../connection/connection.ts'
 import type { ToolList } from './tool-list.ts'
 import type { UpstreamTool } from '../upstream.ts'

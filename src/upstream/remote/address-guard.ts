@@ -1,4 +1,4 @@
-// Refuses to dial link-local and metadata addresses: on a cloud machine they hand out its credentials to whoever asks from inside.
+// Refuses to dial link-local and metadata addresses: on a cloud machine they hand out credentials to any process of the machine.
 // The check is made on the address that is dialled, after the name was resolved, so that a name cannot be pointed elsewhere in between.
 import { lookup, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'

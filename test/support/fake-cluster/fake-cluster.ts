@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { makeCertificate, type Pair } from '../make-certificate.ts'
+import { answerPolicies, readJson, refuseUpgrade, send, status, verbOf } from './answers.ts'
 import { type Manifest, type PodStatus, restrictedViolations } from './manifest.ts'
 import { type RunningContainer, runContainer } from './node.ts'
 import { PodStore } from './store.ts'
@@ -238,7 +239,7 @@ export class FakeCluster {
     if (url.pathname === '/version') return send(response, 200, { gitVersion: 'v1.99.0-fake' })
     if (url.pathname.endsWith('/selfsubjectaccessreviews')) return this.#review(response, body)
     const [, policyNamespace, policy] = POLICIES.exec(url.pathname) ?? []
-    if (policyNamespace !== undefined) return this.#answerPolicies(response, method, policy, body)
+    if (policyNamespace !== undefined) return answerPolicies(this.policies, response, method, policy, body)
     const [, namespace, name] = PODS.exec(url.pathname) ?? []
     if (namespace === undefined) return send(response, 404, status(404, 'NotFound', 'the server could not find it'))
     if (method === 'POST') return this.#create(response, body as unknown as Manifest)
@@ -291,19 +292,6 @@ export class FakeCluster {
     ).spec.resourceAttributes
     const what = subresource === undefined ? resource : `${resource}/${subresource}`
     send(response, 201, { status: { allowed: !this.denied.has(`${verb} ${what}`) } })
-  }
-
-  #answerPolicies(response: ServerResponse, method: string, name: string | undefined, body: unknown): void {
-    if (method === 'POST') {
-      const policy = body as { metadata: { name: string }; spec?: unknown }
-      if (this.policies.has(policy.metadata.name))
-        return send(response, 409, status(409, 'AlreadyExists', `"${policy.metadata.name}" already exists`))
-      this.policies.set(policy.metadata.name, policy)
-      return send(response, 201, policy)
-    }
-    const found = this.policies.get(name ?? '')
-    if (found) send(response, 200, found)
-    else send(response, 404, status(404, 'NotFound', `networkpolicies "${name}" not found`))
   }
 
   #create(response: ServerResponse, pod: Manifest): void {
@@ -401,10 +389,7 @@ export class FakeCluster {
       this.#refuse(request, url) ??
       (isAttach && container ? undefined : { status: 404, body: status(404, 'NotFound', 'container not found') })
     if (refusal || !container) {
-      const body = JSON.stringify(refusal?.body)
-      socket.end(
-        `HTTP/1.1 ${refusal?.status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-      )
+      refuseUpgrade(socket, refusal)
       return
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -412,26 +397,4 @@ export class FakeCluster {
       container.attach(webSocket)
     })
   }
-}
-
-function verbOf(method: string, url: URL): string {
-  if (method === 'POST') return 'create'
-  if (method === 'DELETE') return 'delete'
-  if (url.searchParams.get('watch') === 'true') return 'watch'
-  return /\/(pods|networkpolicies)$/.test(url.pathname) ? 'list' : 'get'
-}
-
-function status(code: number, reason: string, message: string) {
-  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }
-}
-
-function send(response: ServerResponse, code: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(code, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
-}
-
-async function readJson(request: IncomingMessage): Promise<object> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  const text = Buffer.concat(chunks).toString('utf8')
-  return text === '' ? {} : (JSON.parse(text) as object)
 }

@@ -37,9 +37,9 @@ export function Cost(): JSX.Element {
       {costs?.isOff && <p class="hint">Nothing is counted: the record is off (MCP_BRIDGE_AUDIT=off).</p>}
       {costs?.days.length === 0 && !costs.isOff && <p class="hint">No client has run anything yet.</p>}
       {month.length > 0 && <Days days={month} />}
-      <p class="muted">
-        A conversation is a session in which its client ran code. It counts once a day, with the tools that all
-        configured servers had then: that is what a client without this bridge puts into the context before the first
+      <p class="counted muted">
+        A conversation is a session in which its client ran code. It counts once a day, with all tools that were known
+        of the configured servers then: that is what a client without this bridge puts into the context before the first
         question. Not counted is that a client sends this context again with every turn, and what results of calls would
         have cost that stayed in the sandbox.
       </p>
@@ -56,7 +56,7 @@ export function Cost(): JSX.Element {
 function Days({ days }: Pick<CostsView, 'days'>): JSX.Element {
   const most = Math.max(...days.flatMap(({ returned, listed }) => [returned, listed]), 1)
   return (
-    <table>
+    <table class="days">
       <thead>
         <tr>
           <th scope="col">Day (UTC)</th>

@@ -1,0 +1,68 @@
+// Failures that a login or other permissions mend: what a server requires, and what the user does about it.
+import { BridgeError } from '../../errors.ts'
+import { statusOf } from './remote-failure.ts'
+
+const MAX_SCOPE_WORDS = 3
+
+/** What is known of the server that requires it. */
+interface Authenticated {
+  server: string
+  usesClientCredentials?: boolean
+}
+
+export function needsLogin(error: unknown): boolean {
+  const isUnauthorized = error instanceof Error && error.name === 'UnauthorizedError'
+  return isUnauthorized || statusOf(error) === 401 || missingScope(error) !== undefined
+}
+
+/** @param error one that `needsLogin` */
+export function loginNeeded({ server, usesClientCredentials }: Authenticated, error: unknown): BridgeError {
+  const scope = missingScope(error)
+  if (scope !== undefined) return scopeNeeded(server, scope, usesClientCredentials)
+  if (usesClientCredentials) {
+    return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' does not accept its client credentials`, {
+      hint: 'Ask the user to correct `oauth` in the definition of the server.',
+      userHint: 'Correct `oauth` in the definition of the server.',
+    })
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires authentication (HTTP 401)`, {
+    hint: `Ask the user to run \`sandbridge login ${server}\` in a terminal, or to correct the credentials in its headers.`,
+    userHint: `Run \`sandbridge login ${server}\`, or correct the credentials in its headers.`,
+  })
+}
+
+/** Names of permissions, and not a sentence: of words without anything that joins them, there are few. */
+function isListOfScopes(scope: string): boolean {
+  const names = scope.split(' ')
+  const words = names.filter((name) => !/[.:/_*+-]/.test(name))
+  return (
+    /^[\w.:/ +*-]{1,500}$/.test(scope) && words.length <= MAX_SCOPE_WORDS && names.every((name) => name.length <= 100)
+  )
+}
+
+/** A scope is the server's own text: it is shown when nothing in it could be a sentence or a command, and a login knows it in any case. */
+function scopeNeeded(server: string, scope: string, usesClientCredentials = false): BridgeError {
+  const shown = isListOfScopes(scope) ? scope : undefined
+  const named = shown === undefined ? '' : `: ${shown}`
+  const has = usesClientCredentials ? 'its client credentials have' : 'the login has'
+  let hint = `Ask the user to run \`sandbridge login ${server}\` in a terminal. It requests them.`
+  let userHint = `Run \`sandbridge login ${server}\`. It requests them.`
+  if (usesClientCredentials) {
+    hint = 'Ask the user to add them to `scope` in the `oauth` of its definition.'
+    userHint = 'Add them to `scope` in the `oauth` of its definition.'
+  } else if (scope === '') {
+    hint = `It does not say which. Ask the user to find out, and to run \`sandbridge login ${server} --scope …\` with them in a terminal.`
+    userHint = `It does not say which. Find out, and run \`sandbridge login ${server} --scope …\` with them.`
+  }
+  return new BridgeError('UPSTREAM_AUTH_REQUIRED', `Server '${server}' requires more permissions than ${has}${named}`, {
+    hint,
+    userHint,
+    data: { scope: shown ?? '' },
+  })
+}
+
+/** Empty when the server refused for want of a scope, and did not say which. */
+function missingScope(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('requiredScope' in error)) return undefined
+  return typeof error.requiredScope === 'string' ? error.requiredScope : ''
+}

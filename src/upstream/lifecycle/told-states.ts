@@ -1,0 +1,54 @@
+// Tells observers in which state a server is, and how long the state before it lasted.
+import type { ServerDefinition } from '../../config/server-definition.ts'
+import { messageOf } from '../../errors.ts'
+import type { ServerStateChanged } from '../../events/event.ts'
+import type { EventStream } from '../../events/event-stream.ts'
+import { newId } from '../../events/new-id.ts'
+import { StartFailedError } from './open-upstream.ts'
+
+type Rest = Partial<Pick<ServerStateChanged, 'protocolVersion' | 'error' | 'durationMs'>>
+
+export class ToldStates {
+  readonly #definition: ServerDefinition
+  readonly #events: EventStream
+  /** Of the latest start: its id in events. */
+  #id = ''
+  /** When the latest state began. */
+  #since = 0
+
+  constructor(definition: ServerDefinition, events: EventStream) {
+    this.#definition = definition
+    this.#events = events
+  }
+
+  /** How long the latest state has lasted, in milliseconds. */
+  get stateMs(): number {
+    return performance.now() - this.#since
+  }
+
+  /** A start begins. */
+  starting(): void {
+    this.#id = newId()
+    this.#since = performance.now()
+    this.#emit('starting', {})
+  }
+
+  changed(state: ServerStateChanged['state'], rest: Rest = {}): void {
+    this.#emit(state, { durationMs: this.stateMs, ...rest })
+    this.#since = performance.now()
+  }
+
+  #emit(state: ServerStateChanged['state'], rest: Rest): void {
+    const { name: server, transport } = this.#definition
+    this.#events.emit({ type: 'server.state', id: this.#id, server, state, transport: transport.type, ...rest })
+  }
+}
+
+/** Why a start failed, as an event says it. */
+export function startErrorOf(error: unknown): { code: string; message: string } {
+  const { message, code = 'INTERNAL' } = (error instanceof StartFailedError ? error.failure.error : error) as {
+    message?: string
+    code?: string
+  }
+  return { code, message: message ?? messageOf(error) }
+}

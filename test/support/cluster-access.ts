@@ -1,0 +1,21 @@
+import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { ClusterAccess } from '../../src/sandbox/kubernetes/kubeconfig.ts'
+import type { Pair } from './make-certificate.ts'
+
+/** How to reach an API server of a test, which listens on loopback with this certificate. */
+export function accessTo(server: Server, { cert }: Pair, more: Partial<ClusterAccess> = {}): ClusterAccess {
+  return {
+    name: 'test',
+    server: new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    namespace: 'default',
+    tlsServerName: undefined,
+    skipTlsVerify: false,
+    ca: { text: cert },
+    cert: undefined,
+    key: undefined,
+    token: { text: 'secret' },
+    exec: undefined,
+    ...more,
+  }
+}
