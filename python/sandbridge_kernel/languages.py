@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .frame_types import CellError
+    from .interrupts import Interrupts
     from .shell.cell import ShellCells
 
 _EMBEDDED = sys.platform == "emscripten"
@@ -15,7 +16,8 @@ _EMBEDDED = sys.platform == "emscripten"
 class OtherLanguages:
     """What a session keeps for its cells that are not Python."""
 
-    def __init__(self) -> None:
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
         self._shell: ShellCells | None = None
 
     async def run(self, language: str, number: int, source: str) -> CellError | None:
@@ -31,7 +33,7 @@ class OtherLanguages:
             if self._shell is None:
                 from .shell.cell import ShellCells
 
-                self._shell = ShellCells()
+                self._shell = ShellCells(self._interrupts)
             return await self._shell.run(number, source)
         except FileNotFoundError as error:
             if error.filename != "bash":

@@ -120,7 +120,7 @@ class Session:
             if self._others is None:
                 from .languages import OtherLanguages  # for those who ask for them
 
-                self._others = OtherLanguages()
+                self._others = OtherLanguages(self._interrupts)
             error, interrupted = self._await(self._others.run(language, number, source))
         except BaseException as problem:
             return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { TestBridge } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, type TestBridge } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
+import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,bash' }
@@ -33,7 +34,7 @@ describe('run_bash', () => {
   })
 
   it('says where there is no bash, and what to do', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_LANGUAGES: 'bash' } })
+    const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'bash' } })
     const { text, isError } = await bash(bridge, 'echo hi')
     expect([isError, text]).toEqual([
       true,
@@ -93,14 +94,21 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
 
   it('is told from Python in the record', async (ctx) => {
     await providerOrSkip('bubblewrap', ctx)
-    const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'full' } })
+    const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
     await bash(bridge, 'mcp hub get_issue --id 1')
     await bridge.client.close()
     const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /audit.*\.jsonl$/.test(file),
     )
     const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
-    expect(lines.find((line) => line.includes('"type":"run"'))).toContain('"gen_ai.tool.name":"run_bash"')
+    const run = lines.find((line) => line.includes('"type":"run"'))!
+    expect(run).toContain('"gen_ai.tool.name":"run_bash"')
+    const { 'sandbridge.run.id': id } = JSON.parse(run) as Record<string, string>
+    const saved = await runProgram(process.execPath, [CLI, 'save', id!, 'report'], bridgeEnv(home), { cwd: home })
+    expect([saved.code, saved.stderr], 'it is no Python to make a function of').toEqual([
+      2,
+      expect.stringContaining('is a cell of run_bash'),
+    ])
     expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"gen_ai.tool.name":"get_issue"')
   })
 })

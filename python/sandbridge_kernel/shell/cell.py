@@ -14,13 +14,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from . import client, command
 from .commands_socket import CommandSocket
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..frame_types import CellError
+    from ..interrupts import Interrupts
 
 _END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session gives to what it cancels
 _MAX_STATE_BYTES = 16 << 20
@@ -48,7 +53,8 @@ set -- $?; __sandbridge_save; exit $1"""
 class ShellCells:
     """The bash cells of a session."""
 
-    def __init__(self) -> None:
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
         self._folder = tempfile.mkdtemp(prefix="bash-")
         self.notes: list[str] = []
         self._prepare()
@@ -78,23 +84,33 @@ class ShellCells:
 
     async def _status(self, number: int) -> int:
         line = ["bash", "--norc", "--noprofile", "-c", self._driver, f"Cell {number}"]
+        process = None
+        try:
+            with self._held_back():
+                process = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True)
+            ended = asyncio.get_running_loop().run_in_executor(None, process.wait)
+            await asyncio.wait({ended})
+        except BaseException:
+            if process:
+                _signal_all(process.pid, signal.SIGINT)
+                end = time.monotonic() + _END_SECONDS
+                while process.poll() is None and time.monotonic() < end:
+                    await asyncio.sleep(0.01)
+                _signal_all(process.pid, signal.SIGKILL)
+            raise
+        return process.returncode
+
+    @contextmanager
+    def _held_back(self) -> Iterator[None]:
+        """For the start of a process: no interrupt between its start and its being known."""
         # A signal that the kernel ignores would be ignored by all that it starts; one that it handles is not.
         ignored = signal.signal(signal.SIGINT, lambda *_: None)
+        self._interrupts.enter()
         try:
-            process = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True)
+            yield
         finally:
             signal.signal(signal.SIGINT, ignored)
-        ended = asyncio.get_running_loop().run_in_executor(None, process.wait)
-        try:
-            await asyncio.wait({ended})
-        except asyncio.CancelledError:
-            _signal_all(process.pid, signal.SIGINT)
-            await asyncio.wait({ended}, timeout=_END_SECONDS)
-            raise
-        finally:
-            if not ended.done() or process.returncode == -signal.SIGINT:
-                _signal_all(process.pid, signal.SIGKILL)
-        return process.returncode
+            self._interrupts.leave()
 
     def _keep_state(self) -> None:
         """The new state, if bash came to its end: a cell can fill the folder, or be killed."""

@@ -32,7 +32,7 @@
 
   // Elsewhere these load when a cell needs them, from compiled files. Here there are none, and compiling one costs a cell tens of milliseconds.
   const KERNEL =
-    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.program_hints, ' +
+    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.projects, sandbridge_kernel.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.program_hints, ' +
     'sandbridge_kernel.cell_function, sandbridge_kernel.api.complete\n'
 
   // Everything that leads from Python to JavaScript is taken out of the heap before it is written to the snapshot: the finder and its modules, and
