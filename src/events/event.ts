@@ -160,6 +160,16 @@ interface SandboxStarted extends About {
   durationMs: number
 }
 
+/** A session has one that nobody had before. */
+interface SandboxTaken extends About {
+  type: 'sandbox.taken'
+  provider: string
+  /** It had been started ahead of need. */
+  wasPooled: boolean
+  /** That the session waited. */
+  durationMs: number
+}
+
 interface SandboxEnded extends About {
   type: 'sandbox.ended'
   provider: string
@@ -217,6 +227,7 @@ export type EventBody =
   | QuestionAsked
   | QuestionAnswered
   | SandboxStarted
+  | SandboxTaken
   | SandboxEnded
   | ServerStateChanged
   | SignIn

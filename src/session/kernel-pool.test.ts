@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../test/support/fake-sandbox.ts'
+import type { BridgeEvent } from '../events/event.ts'
+import { EventStream } from '../events/event-stream.ts'
 import { createLog } from '../log.ts'
 import { KernelPool } from './kernel-pool.ts'
 
 function open(start: (count: number) => FakeSandbox) {
   const sandboxes: FakeSandbox[] = []
   let startCount = 0
+  const events = new EventStream()
+  const told: BridgeEvent[] = []
+  events.subscribe({ name: 'test', receive: (batch) => void told.push(...batch) })
   const provider = {
     name: 'docker' as const,
     prepare: async () => {},
@@ -21,8 +26,9 @@ function open(start: (count: number) => FakeSandbox) {
     limits: { memoryBytes: 1 },
     size: 1,
     log: createLog('error', () => {}),
+    events,
   })
-  return { pool, sandboxes, startCount: () => startCount }
+  return { pool, sandboxes, startCount: () => startCount, told }
 }
 
 const killed = { reason: 'killed', code: 137 } as const
@@ -40,6 +46,17 @@ describe('KernelPool', () => {
     expect(startCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(200)
     expect(startCount()).toBe(2)
+    await pool.close()
+  })
+
+  it('tells whether a kernel that is taken had been started ahead of need', async () => {
+    const { pool, told } = open(() => new FakeSandbox().ready())
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    await pool.take()
+    await vi.advanceTimersByTimeAsync(200)
+    const taken = told.filter(({ type }) => type === 'sandbox.taken')
+    expect(taken).toMatchObject([{ wasPooled: false }, { wasPooled: true }])
     await pool.close()
   })
 

@@ -71,12 +71,17 @@ export class KernelPool {
    */
   async take(options?: QueueOptions): Promise<Kernel> {
     if (this.#closed) throw shuttingDown()
-    const kernel = await (this.#waiting.shift() ?? this.#start(options))
+    const askedAt = performance.now()
+    const pooled = this.#waiting.shift()
+    const kernel = await (pooled ?? this.#start(options))
     if (this.#closed) {
       await kernel.dispose()
       throw shuttingDown()
     }
     this.#lossCount = 0
+    const { id, provider } = kernel.sandbox
+    const durationMs = performance.now() - askedAt
+    this.#options.events?.emit({ type: 'sandbox.taken', id, provider, wasPooled: pooled !== undefined, durationMs })
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
   }

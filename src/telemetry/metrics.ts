@@ -17,6 +17,7 @@ const HISTOGRAMS = {
   'mcp.client.session.duration': 'Time that servers were connected',
   'sandbridge.cell.duration': 'Cells',
   'sandbridge.sandbox.start.duration': 'Starts of sandboxes, until their Python answers',
+  'sandbridge.pool.wait.duration': 'Waits of sessions for a sandbox, by whether one had been started ahead of need',
   'sandbridge.server.start.duration': 'Starts of servers, until they answer',
 } as const
 
@@ -76,6 +77,9 @@ export class Metrics {
         break
       case 'sandbox.started':
         this.#observe('sandbridge.sandbox.start.duration', event.durationMs, { 'sandbridge.provider': event.provider })
+        break
+      case 'sandbox.taken':
+        this.#observe('sandbridge.pool.wait.duration', event.durationMs, { 'sandbridge.pool.hit': event.wasPooled })
         break
       case 'server.state':
         this.#serverState(event)

@@ -272,6 +272,7 @@ describe('MCP_BRIDGE_METRICS', () => {
         of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
         of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
         of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
+        of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
         of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
         of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
         of({ type: 'session.ended' as const }),
