@@ -34,6 +34,19 @@ it('stands still while it is paused, however often', () => {
   expect(expired).toHaveBeenCalledTimes(1)
 })
 
+it('stands still from the start while a server that starts beside the sandbox asks', () => {
+  const limit = new TimeLimit(100)
+  const expired = vi.fn<() => void>()
+  limit.pause()
+  limit.start(expired)
+  vi.advanceTimersByTime(1000)
+  limit.resume()
+  vi.advanceTimersByTime(99)
+  expect(expired).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(1)
+  expect(expired).toHaveBeenCalledTimes(1)
+})
+
 it('does not stand still for ever', () => {
   const { limit, expired } = started(100)
   limit.pause()

@@ -18,7 +18,8 @@ export class TimeLimit {
   /** From now on; `onExpire` is called once, unless `stop` comes first. */
   start(onExpire: () => void): void {
     this.#onExpire = onExpire
-    this.#run()
+    // A server that starts beside the sandbox may be asking already.
+    this.#wait(this.#pauses > 0 ? this.#pauseLeftMs : this.#leftMs)
   }
 
   stop(): void {
@@ -38,10 +39,6 @@ export class TimeLimit {
     this.#pauses -= 1
     if (this.#pauses > 0 || !this.#onExpire) return
     this.#pauseLeftMs -= performance.now() - this.#since
-    this.#run()
-  }
-
-  #run(): void {
     this.#wait(this.#leftMs)
   }
 
