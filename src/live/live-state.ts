@@ -13,6 +13,8 @@ export interface LiveCell {
   mono: number
   timeoutMs: number
   provider: string
+  /** The end of what it has printed so far. */
+  output: Record<'stdout' | 'stderr', string>
 }
 
 export interface LiveCall {
@@ -56,6 +58,8 @@ export interface LiveSnapshot {
 
 const MAX_CODE = 64_000
 const MAX_TEXT = 500
+/** Of each of a cell's streams. */
+const MAX_OUTPUT = 16_000
 
 export class LiveState {
   readonly sessions = new Map<string, LiveSnapshot['sessions'][number]>()
@@ -98,12 +102,17 @@ export class LiveState {
     'run.started': () => (this.counts.runs += 1),
     'cell.started': ({ id, session, client, number, code, at, mono, timeoutMs, provider }) => {
       const shown = Buffer.from(code.slice(0, MAX_CODE)).toString()
-      this.cells.set(id, { id, session, client, number, code: shown, startedAt: at, mono, timeoutMs, provider })
+      const output = { stdout: '', stderr: '' }
+      this.cells.set(id, { id, session, client, number, code: shown, startedAt: at, mono, timeoutMs, provider, output })
       this.counts.cells += 1
       const known = session === undefined ? undefined : this.sessions.get(session)
       if (!known) return
       known.cells += 1
       known.client ??= client
+    },
+    'cell.output': ({ id, stream, text }) => {
+      const cell = this.cells.get(id)
+      if (cell) cell.output[stream] = (cell.output[stream] + text).slice(-MAX_OUTPUT)
     },
     'cell.ended': ({ id }) => this.cells.delete(id),
     'call.decided': ({ decision }) => {

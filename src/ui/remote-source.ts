@@ -65,13 +65,21 @@ export class RemoteSource implements Source {
   }
 }
 
+const NO_OUTPUT = { stdout: '', stderr: '' }
+
 /** The beginnings of what goes on there, as its events would have told them. */
 function* eventsOf({ sessions, cells, calls, questions }: LiveHello): Generator<PageEvent> {
   const early = { seq: 0, mono: 0 }
   for (const { id, startedAt, client, cells: cellCount } of sessions)
     yield { type: 'session.started', id, at: startedAt, client, cellCount, ...early }
-  for (const { startedAt: at, session = '', client = '', ...cell } of cells)
+  // A bridge of an older version does not tell what its cells have printed.
+  for (const { startedAt: at, session = '', client = '', output = NO_OUTPUT, ...cell } of cells) {
     yield { type: 'cell.started', at, session, client, isCounted: true, seq: 0, ...cell }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const text = output[stream]
+      if (text !== '') yield { type: 'cell.output', id: cell.id, at, stream, text, dropped: 0, ...early }
+    }
+  }
   for (const { startedAt: at, parent = '', ...call } of calls)
     yield { type: 'call.started', at, parent, kind: 'tool', args: '', seq: 0, ...call }
   for (const { id, startedAt: at, server, message } of questions)

@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { LiveClient } from '../../src/live/live-client.ts'
 import { liveBridges, liveFolder } from '../../src/live/live-folder.ts'
 import { fixtureServer, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { BROWSER, goTo, openPage } from '../support/browser-page.ts'
@@ -26,6 +27,15 @@ async function openOther(home: string): Promise<TestBridge> {
   return other
 }
 
+/** What cells of a bridge have printed by now, as one who attaches is told. */
+async function printed(stateDir: string, pid: number): Promise<string> {
+  const bridge = (await liveBridges(stateDir)).find((one) => one.pid === pid)
+  if (!bridge) return ''
+  const client = await LiveClient.attach(bridge, { onEvent: () => {}, onDropped: () => {}, onClose: () => {} })
+  client.close()
+  return client.hello.cells.map(({ output }) => output.stdout).join('')
+}
+
 describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chromium)', () => {
   it('shows their cells as they run, and stops one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
@@ -44,14 +54,12 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     const { home, bridge, page, service, problems } = await openPage({ env: LIVE })
     await page.close()
     const other = await openOther(home)
-    const running = other.call({ code: 'marker = "early bird"\nwhile True: pass' })
-    for (;;) {
-      if ((await liveBridges(bridge.settings.stateDir)).length === 2) break
-      await sleep(20)
-    }
+    const running = other.call({ code: 'print("an early word", flush=True)\nmarker = "early bird"\nwhile True: pass' })
+    while ((await printed(bridge.settings.stateDir, other.pid)) === '') await sleep(20)
     const again = await page.context().newPage()
     await again.goto(service.newLink())
     await again.getByText('early bird').waitFor()
+    await again.getByText('an early word', { exact: true }).waitFor()
     await again.getByRole('button', { name: 'Stop' }).click()
     expect((await running).text).toMatch(/interrupt/i)
     expect(problems).toEqual([])
