@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../errors.ts'
 import { PRESETS } from '../policy/presets.ts'
+import type { OtherLanguage } from '../protocol/frames.ts'
 import { nearestName } from '../text/did-you-mean.ts'
 import { SOURCE_NAMES } from './readers/index.ts'
 import { IMAGE_NAME } from './server-definition.ts'
@@ -161,9 +162,10 @@ function isPlainHttpAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#]/.test(text)
 }
 
+export type { OtherLanguage } from '../protocol/frames.ts'
+
 /** What cells can be written in besides Python. */
-const OTHER_LANGUAGES = ['bash'] as const
-export type OtherLanguage = (typeof OTHER_LANGUAGES)[number]
+const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash']
 
 const languages: Setting<readonly OtherLanguage[]> = {
   variable: 'MCP_BRIDGE_LANGUAGES',
