@@ -1,12 +1,11 @@
 // What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
 // same look from where it works: a second cell of the same sandbox.
 import { describe, expect, it } from 'vitest'
-import type { ProviderName } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip } from '../support/engines.ts'
+import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
-const ENGINES: ProviderName[] = ['podman', 'docker', 'bubblewrap']
+const ENGINES: TestedProvider[] = ['podman', 'docker', 'bubblewrap', 'bubblewrap-fork']
 
 const TRACES: { what: string; leave: string; look: string }[] = [
   ...['/tmp', '/workspace', '/dev/shm'].map((folder) => ({
