@@ -17,7 +17,7 @@ import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
 import { checkClients } from './doctor/check-clients.ts'
-import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkClock, checkFolders, checkRecord, checkSnapshot } from './doctor/check-folders.ts'
 import { checkNode, checkSources } from './doctor/check-setup.ts'
 import { checkSandbox } from './doctor/check-sandbox.ts'
 import { checkServers } from './doctor/check-servers.ts'
@@ -35,6 +35,7 @@ interface DoctorOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
+    const snapshot = await checkSnapshot(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
     // Most of it is waiting for engines, sandboxes and servers.
     const [providers, { trial, walls }, servers] = await Promise.all([
@@ -43,7 +44,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       checkingServers,
     ])
     const used = await usedProvider(bridge)
-    const findings = [...(await findingsOf(bridge, trial)), ...walls, ...servers]
+    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...servers]
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)

@@ -177,7 +177,7 @@ async function createProvider(
       })
     }
     const { PyodideProvider } = await import('./pyodide/provider.ts')
-    return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide'), packages })
+    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages })
   }
   if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {
@@ -242,4 +242,12 @@ async function probeContainerEngine(name: 'podman' | 'docker', image?: string): 
     ...(stoppedMachine && { asleep: true }),
     ...(engine && !engine.rootless && { rootful: true }),
   }
+}
+
+const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
+
+/** The folder of the snapshot that the embedded sandbox starts from, when it is there and damaged. */
+export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {
+  const { PyodideProvider } = await import('./pyodide/provider.ts')
+  return new PyodideProvider({ cacheFolder: pyodideFolder(settings) }).findDamagedSnapshot()
 }
