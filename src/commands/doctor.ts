@@ -85,7 +85,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       ]),
     )
     print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${(trial.ms / 1000).toFixed(1)} s)`)
-    if (used) print(`Sandbox: ${used.provider}.`)
+    if (used) print(`Sandbox: ${used.provider}${used.startMethod === undefined ? '' : `, ${used.startMethod}`}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
@@ -209,11 +209,18 @@ function serversText(servers: readonly ServerEntry[]): string {
   return `${parts.join(', ')}: ${unasked > 0 ? 'ask with `sandbridge index`' : 'see `sandbridge servers`'}.`
 }
 
+interface UsedProvider {
+  provider: ProviderName
+  startMethod?: string
+  passedOver: PassedOver[]
+}
+
 /** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */
-async function usedProvider(bridge: Bridge): Promise<{ provider: ProviderName; passedOver: PassedOver[] } | undefined> {
+async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
   try {
     const { provider, passedOver } = await bridge.findProvider(() => {})
-    return { provider: provider.name, passedOver }
+    const { name, startMethod } = provider
+    return { provider: name, ...(startMethod !== undefined && { startMethod }), passedOver }
   } catch {
     // Why not is what the trial has said.
     return undefined
