@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startCells, type CellRunner } from '../support/cell-runner.ts'
 import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
+import { openPods } from '../support/fake-cluster/pods.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
@@ -41,8 +42,10 @@ data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
 while data: data = data[os.write(fd, data):]
 time.sleep(3)`
 
-describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
-  const provider = makeProvider(name)
+const pods = await openPods()
+
+describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'kubernetes'] as const)('%s', { timeout: 180_000 }, (name) => {
+  const provider = name === 'kubernetes' ? pods.provider : makeProvider(name)
   let missing: string | undefined
   beforeAll(async () => {
     missing = await whyNot(provider)

@@ -1,12 +1,22 @@
 // What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
 // same look from where it works: a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
+import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
+import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
+import { openPods } from '../support/fake-cluster/pods.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
-const ENGINES: TestedProvider[] = ['podman', 'docker', 'bubblewrap']
+const pods = await openPods()
+const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'kubernetes'] as const
+
+async function openProvider(engine: TestedProvider, ctx: TestContext): Promise<Provider> {
+  const provider = engine === 'kubernetes' ? pods.provider : makeProvider(engine)
+  const reason = await whyNot(provider)
+  if (reason !== undefined) ctx.skip(reason)
+  return provider
+}
 
 const TRACES: { what: string; leave: string; look: string }[] = [
   ...['/tmp', '/workspace', '/dev/shm'].map((folder) => ({
@@ -40,7 +50,7 @@ print('SEEN' if any('98412365' in command(path) for path in glob.glob('/proc/[0-
 describe.each(ENGINES)('%s: nothing crosses', (engine) => {
   for (const { what, leave, look } of TRACES) {
     it(what, async (ctx) => {
-      const provider = await providerOrSkip(engine, ctx)
+      const provider = await openProvider(engine, ctx)
       const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
       expect((await first.run(leave)).error?.traceback).toBeUndefined()
       expect((await first.run(look)).output).toBe('SEEN\n')
@@ -49,7 +59,7 @@ describe.each(ENGINES)('%s: nothing crosses', (engine) => {
   }
 
   it('a daemon that lets go of everything ends with the sandbox', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+    const provider = await openProvider(engine, ctx)
     const cells = await startCells(provider)
     const mark = `314${process.pid}`
     const daemon = `
@@ -71,7 +81,7 @@ time.sleep(0.3)`
   })
 
   it('a fork bomb in one sandbox leaves another working', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+    const provider = await openProvider(engine, ctx)
     const [bomber, other] = await Promise.all([startCells(provider), startCells(provider)])
     const bomb = `
 import os, time
@@ -122,7 +132,7 @@ const FORGERIES: [what: string, frame: string][] = [
 describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: forged frames', (engine) => {
   for (const [what, frame] of FORGERIES) {
     it(`${what} costs nothing`, async (ctx) => {
-      const cells = await startCells(await providerOrSkip(engine, ctx))
+      const cells = await startCells(await openProvider(engine, ctx))
       const before = cells.kernel.channel.malformedCount
       // The control: an honest frame, forged, gets through. So this is the channel.
       const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
@@ -135,7 +145,7 @@ describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: f
   }
 
   it('thousands of calls that nobody waits for: so many are open and no more, and the bridge goes on', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const cells = await startCells(await openProvider(engine, ctx))
     let openCount = 0
     const { status, output, error } = await cells.run(
       `
@@ -159,7 +169,7 @@ for call in calls: call.cancel()`,
   it('descriptors that are sent along with frames do not stay open in the bridge', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('read from /proc')
     if (engine.endsWith('-pipe')) ctx.skip('nothing is sent along through a pipe')
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const cells = await startCells(await openProvider(engine, ctx))
     const sends = `
 import array, os, socket, stat
 def sockets():
@@ -184,7 +194,7 @@ print(sent)`
   })
 
   it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const cells = await startCells(await openProvider(engine, ctx))
     const { status, exit, ...rest } = await cells.run(
       `${FORGE}\nfor _ in range(1000): forge(b'nonsense\\n')\nimport time\ntime.sleep(60)`,
     )
