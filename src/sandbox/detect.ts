@@ -186,6 +186,7 @@ async function createProvider(
       image: await imageInBubblewrap(settings),
       mount,
       projects,
+      node: settings.languages.includes('javascript'),
       packages,
       cacheDir: settings.cacheDir,
     })
