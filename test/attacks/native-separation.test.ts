@@ -9,7 +9,7 @@ import { openPods } from '../support/fake-cluster/pods.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
 const pods = await openPods()
-const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'kubernetes'] as const
+const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const
 
 async function openProvider(engine: TestedProvider, ctx: TestContext): Promise<Provider> {
   const provider = engine === 'kubernetes' ? pods.provider : makeProvider(engine)

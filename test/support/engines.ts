@@ -17,9 +17,9 @@ export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhos
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
 export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
-/** A provider as tests name it: with an image, bubblewrap is one of its own, and so are engines that all frames go through. */
-export type TestedProvider = ProviderName | 'bubblewrap-image' | 'podman-pipe' | 'docker-pipe'
-const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'kubernetes']
+/** A provider as tests name it: bubblewrap with an image or with forked sandboxes, and engines that all frames go through, are ones of their own. */
+export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork' | 'podman-pipe' | 'docker-pipe'
+const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes']
 
 const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
   .split(',')
@@ -47,14 +47,23 @@ export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): R
 /** Settings of a provider of pods in tests. */
 export const KUBERNETES = { user: '65534:65534', pidsCount: 128, checksNetwork: false, startTimeoutMs: 60_000 }
 
-const withImage = new WeakSet<Provider>()
+/** Those that tests name otherwise than they are named. */
+const testedAs = new WeakMap<Provider, TestedProvider>()
+
+/** One that did not fork would pass all tests. */
+function failUnforked(reason: string): never {
+  throw new Error(`it cannot fork: ${reason}`)
+}
 
 export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
   if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128 })
-  if (name === 'bubblewrap-image') {
-    const provider = new BubblewrapProvider({ pidsCount: 128, image, cacheDir: IMAGE_CACHE })
-    withImage.add(provider)
+  if (name === 'bubblewrap-image' || name === 'bubblewrap-fork') {
+    const provider = new BubblewrapProvider({
+      pidsCount: 128,
+      ...(name === 'bubblewrap-image' ? { image, cacheDir: IMAGE_CACHE } : { forks: true, onNotForked: failUnforked }),
+    })
+    testedAs.set(provider, name)
     return provider
   }
   // The cluster of KUBECONFIG. A fake one has the Python of this machine in all images.
@@ -71,11 +80,12 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */
 export async function whyNot(provider: Provider): Promise<string | undefined> {
+  const name = testedAs.get(provider) ?? provider.name
   try {
     await provider.prepare()
+    if (name === 'bubblewrap-fork') await (await provider.start({ memoryBytes: 512 << 20 })).dispose()
     return undefined
   } catch (error) {
-    const name = withImage.has(provider) ? 'bubblewrap-image' : provider.name
     if (MUST_BE_THERE.includes(name) || name === 'pyodide') throw error
     return `${name}: ${messageOf(error)}`
   }

@@ -3,7 +3,7 @@
 /** Attacks that need a real operating system under Python. */
 export const NATIVE = {
   control: 'python',
-  providers: ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'kubernetes'],
+  providers: ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'],
 } as const
 
 /** Native attacks whose control works for root only. */
