@@ -170,6 +170,17 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(kernel.badLines).toEqual([])
   })
 
+  it('shows errors without the frames of what runs it, and fails for one that nobody catches', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { stdout } = await js(kernel, 'try { null.x } catch (error) { console.log(error) }')
+    expect(stdout).toMatch(/^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at Cell 1:1:\d+\n$/)
+    const thrown = await js(kernel, 'await new Promise(() => setTimeout(() => { throw new RangeError("late") }, 5))')
+    expect(thrown.error).toMatchObject({ name: 'RangeError', message: 'late' })
+    const handled =
+      'const failing = Promise.reject(new Error("looked at")); await new Promise((resolve) => setTimeout(resolve, 5))'
+    expect(await value(kernel, `${handled}; await failing.catch((error) => error.message)`)).toBe("'looked at'")
+  })
+
   it('leaves no timer behind', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { notes } = await js(kernel, 'setInterval(() => console.log("tick"), 5); setTimeout(() => {}, 1e6)')
@@ -360,6 +371,14 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       'async function later() { try { await github.no_tool() } catch {} }',
     ])
       expect((await check(handled)).status, handled).toBe('ok')
+  })
+
+  it('makes thousands of calls at once', async (ctx) => {
+    const kernel = await startKernel(ctx)
+    const { options, calls } = github()
+    const code = '(await Promise.all(Array.from({ length: 5000 }, (_, n) => github.create_issue({ n })))).length'
+    expect(await value(kernel, code, options)).toBe('5000')
+    expect(calls).toHaveLength(5000)
   })
 
   it('is over with the cell', async (ctx) => {

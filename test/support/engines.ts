@@ -13,6 +13,8 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
+/** slim with Node in it. */
+const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
@@ -79,6 +81,12 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
     pidsCount: 128,
     ...(isPiped && { direct: false }),
   })
+}
+
+/** One whose sandboxes have Node; undefined where it is `provider` itself. */
+export function makeNodeProvider(name: TestedProvider): Provider | undefined {
+  if (name === 'pyodide' || name === 'kubernetes') return undefined
+  return name === 'bubblewrap' ? new BubblewrapProvider({ pidsCount: 128, node: true }) : makeProvider(name, NODE_IMAGE)
 }
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */

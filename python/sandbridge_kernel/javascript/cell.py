@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Of an interrupt, in seconds since it came; the session waits a little longer for what it cancels.
 _RING_AFTER = 0.1
-_END_AFTER = 0.5
+_END_AFTER = 0.6
 _BREATH = 0.02
 _PING_EVERY = 0.05
 _MAX_OPEN = 2_000
@@ -98,13 +98,15 @@ class JavaScriptCells:
         try:
             node.send(message)
             while True:
+                if len(self._tasks) >= _MAX_OPEN:
+                    await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
                 message = await node.receive()
                 kind = message.get("type")
                 if kind == "done" and message.get("cell") == number:
                     return {"status": "error", "error": checked[0]} if checked else self._outcome(message)
                 if kind == "display":
                     self._show(message.get("data"), message.get("media"))
-                elif kind in ("call", "runtime", "check") and len(self._tasks) < _MAX_OPEN:
+                elif kind in ("call", "runtime", "check"):
                     self._answer(node, message, checked, source, number)
         except NodeEnded:
             raise

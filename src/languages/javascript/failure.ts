@@ -54,7 +54,7 @@ function words(error: Error): { name: string; message: string } {
 
 function told(error: Error, sources: Sources, depth: number): string {
   const { name, message } = words(error)
-  const frames = placesOf(error, sources)
+  const frames = placesOf(error)
   const [first] = frames
   const start = first ? `${where(first.file, first.line, undefined, sources)}\n` : ''
   const rest = frames.slice(1, MAX_FRAMES).map(({ text }) => `\n    ${text}`)
@@ -69,7 +69,7 @@ function told(error: Error, sources: Sources, depth: number): string {
 }
 
 /** The frames of cells; all others are left out. */
-function placesOf(error: Error, sources: Sources): { file: string; line: number; text: string }[] {
+function placesOf(error: Error): { file: string; line: number; text: string }[] {
   const { name, message } = words(error)
   const { stack }: { stack?: unknown } = error
   const text = typeof stack === 'string' ? stack : ''
@@ -79,8 +79,7 @@ function placesOf(error: Error, sources: Sources): { file: string; line: number;
     const found = line.startsWith('    at ') || /^Cell \d+:\d+$/.test(line) ? PLACE.exec(line) : null
     if (!found) return []
     const [place, file = '', number] = found
-    // Behind the source is what the cell is wrapped in. Columns are not those of the source.
-    if (sources.line(file, Number(number)) === undefined) return []
+    // Columns are not those of the source.
     return [{ file, line: Number(number), text: line.trim().replace(place, `${file}, line ${number}`) }]
   })
 }
@@ -93,4 +92,26 @@ function where(file: string, line: number, column: number | undefined, sources: 
   const mark =
     column === undefined || column < indent || column - indent > 200 ? '' : `\n    ${' '.repeat(column - indent)}^`
   return `${file}, line ${line}\n    ${shown}${mark}`
+}
+
+/** What `error.stack` is: without the frames of Node, of the runner, and of what a cell is wrapped in. */
+export function stackOfCells(sources: Sources): (error: Error, sites: NodeJS.CallSite[]) => string {
+  const isShown = (site: NodeJS.CallSite): boolean => {
+    const file = site.getFileName() ?? 'node:'
+    if (file.startsWith('node:') || file === process.argv[1]) return false
+    return !/^Cell \d+$/.test(file) || sources.line(file, site.getLineNumber() ?? 0) !== undefined
+  }
+  return (error, sites) =>
+    [
+      firstLine(error),
+      ...sites.filter(isShown).map((site) => `    at ${(site as { toString(): string }).toString()}`),
+    ].join('\n')
+}
+
+function firstLine(error: Error): string {
+  try {
+    return Error.prototype.toString.call(error)
+  } catch {
+    return 'Error'
+  }
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import vm from 'node:vm'
 import { Api } from './api.ts'
 import { startBreaker } from './breaker.ts'
-import { describeFailure, describeSyntaxError, type Failure, Sources } from './failure.ts'
+import { describeFailure, describeSyntaxError, type Failure, Sources, stackOfCells } from './failure.ts'
 import { Link, type RunMessage } from './link.ts'
 import { useOutput } from './output.ts'
 import { readCell } from './read-cell.ts'
@@ -21,9 +21,15 @@ interface Outcome {
   notes?: string[]
 }
 
+interface RunningCell {
+  /** The first failure that nobody has looked at. */
+  rejected?: { error: unknown; promise: Promise<unknown> }
+  end: (outcome: Outcome) => void
+}
+
 const sources = new Sources()
 /** The cell that runs. */
-let current: { number: number; lateError?: { error: unknown }; end: (outcome: Outcome) => void } | undefined
+let current: RunningCell | undefined
 let folder = ''
 
 const link = new Link(Number(process.argv[2]), (message) => {
@@ -34,6 +40,7 @@ const link = new Link(Number(process.argv[2]), (message) => {
 })
 const turn = setImmediate
 Error.stackTraceLimit = 30
+Error.prepareStackTrace = stackOfCells(sources)
 useOutput()
 watchTimers()
 startBreaker(Number(process.argv[3]))
@@ -49,18 +56,22 @@ process.exit = (code: unknown) => {
 }
 // It goes to what cells have started; this program is interrupted in other ways.
 process.on('SIGINT', () => {})
-for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
-  process.on(event, (error: unknown) => {
-    if (current) current.lateError ??= { error }
-  })
-}
+process.on('uncaughtException', (error: unknown) => {
+  // Nothing may be left that would end the cell in another way.
+  current?.end({ status: 'error', error: describeFailure(error, sources) })
+})
+process.on('unhandledRejection', (error: unknown, promise) => {
+  if (current) current.rejected ??= { error, promise }
+})
+process.on('rejectionHandled', (promise) => {
+  if (current?.rejected?.promise === promise) delete current.rejected
+})
 link.send({ type: 'ready', node: process.versions.node })
 
 async function start({ cell: number, code, cwd, servers, json }: RunMessage): Promise<void> {
   const file = `Cell ${number}`
   let isOver = false
-  const cell: typeof current = {
-    number,
+  const cell: RunningCell = {
     end: (outcome) => {
       if (isOver) return
       isOver = true
@@ -87,7 +98,7 @@ async function start({ cell: number, code, cwd, servers, json }: RunMessage): Pr
       await link.idle()
       await new Promise((resolve) => turn(resolve))
     } while (link.isOpen && link.hasOpen)
-    if (cell.lateError) throw cell.lateError.error
+    if (cell.rejected) throw cell.rejected.error
     const shown = bundle(value, json === true)
     cell.end({ status: 'ok', ...(shown && { value: shown, media: mediaBeside(value) }) })
   } catch (error) {
