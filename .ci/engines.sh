@@ -104,9 +104,20 @@ load() {
 }
 wait $slim_job || { say 'the slim image failed:'; tail -20 "$log/image-slim.log" >&2; exit 1; }
 load slim
+# slim, and the Node of this machine in it, which needs no library that slim does not have.
+with_node() {
+  tar=$cache/node-$version.tar
+  [ ! -s "$tar" ] || return 0
+  cp "$cache/slim-$version.tar" "$tar.new"
+  node=$(readlink -f "$(command -v node)")
+  tar --append --file "$tar.new" --owner 0 --group 0 --directory / --transform 's|.*|usr/local/bin/node|' "${node#/}"
+  mv "$tar.new" "$tar"
+}
+with_node
+load node
 wait $data_job || { say 'the data image failed:'; tail -20 "$log/image-data.log" >&2; exit 1; }
 load data
 
 export SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap,bubblewrap-image,bubblewrap-fork
 export SANDBRIDGE_TEST_PROMTOOL=1
-say "docker $(docker version --format '{{.Server.Version}}'), $(podman --version), $(bwrap --version); images sandbridge-slim:test and sandbridge-data:test"
+say "docker $(docker version --format '{{.Server.Version}}'), $(podman --version), $(bwrap --version); images sandbridge-slim:test, sandbridge-node:test and sandbridge-data:test"

@@ -4,12 +4,13 @@ import { runtimeEnv } from '../test/support/engines.ts'
 import { median, ms, samples, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
-const CELL_GOAL_MS = 15
+const BASH_GOAL_MS = 15
+const JAVASCRIPT_GOAL_MS = 3
 
 export async function languageRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({
     servers: { github: fixtureServer('documented.mjs', 'github') },
-    env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash' },
+    env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash,javascript' },
   })
   const bash = async (code: string): Promise<string> => (await bridge.callTool('run_bash', { code })).text
   const first = await bash('kept=1; mcp github get_me')
@@ -18,14 +19,32 @@ export async function languageRows(): Promise<BenchRow[]> {
   const call = await samples(20, () =>
     timed(async () => (right &&= (await bash('mcp github get_me')).includes('octo'))),
   )
+  const javascript = async (code: string): Promise<string> => (await bridge.callTool('run_javascript', { code })).text
+  const begun = await timed(async () => (right &&= (await javascript('const kept = await github.get_me(); 1')) === '1'))
+  const live = await samples(200, () => timed(async () => (right &&= (await javascript('typeof kept')) !== '')))
+  const typed = await samples(60, () =>
+    timed(async () => (right &&= (await javascript('const n: number = 1; n')) === '1')),
+  )
+  const asked = await samples(60, () =>
+    timed(async () => (right &&= (await javascript('(await github.get_me()) !== undefined')) === 'true')),
+  )
   await closeTestBridge(bridge)
   return [
     {
       name: 'live bash cell',
       value: right ? ms(median(cell)) : `wrong answer: ${first.slice(0, 200)}`,
-      goal: `≤ ${CELL_GOAL_MS} ms`,
-      ok: right && median(cell) <= CELL_GOAL_MS,
+      goal: `≤ ${BASH_GOAL_MS} ms`,
+      ok: right && median(cell) <= BASH_GOAL_MS,
     },
     { name: 'a bash cell that calls a tool', value: ms(median(call)), goal: '', ok: null },
+    {
+      name: 'live JavaScript cell',
+      value: right ? ms(median(live)) : 'wrong answer',
+      goal: `≤ ${JAVASCRIPT_GOAL_MS} ms`,
+      ok: right && median(live) <= JAVASCRIPT_GOAL_MS,
+    },
+    { name: 'a TypeScript cell', value: ms(median(typed)), goal: '', ok: null },
+    { name: 'a JavaScript cell that calls a tool', value: ms(median(asked)), goal: '', ok: null },
+    { name: 'the first JavaScript cell of a session', value: ms(begun), goal: '', ok: null },
   ]
 }

@@ -12,6 +12,7 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
+  channel       path of a socket for frames, of which stdin is the bell; missing, or out of reach, they go over stdin and stdout
   fileBytes     largest file that may be written; missing where the folders set the limit
   inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
 """
@@ -55,7 +56,7 @@ def main() -> None:
         signal.alarm(int(config.get("inputSeconds", 0)))
         run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
         signal.alarm(0)
-        run_kernel(run, bell)
+        run_kernel(run, take_channel(config["channel"]) if "channel" in config else bell)
 
     run_sandbox(config, bell, become_kernel)
 
@@ -106,6 +107,25 @@ def read_exactly(fd: int, count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+def take_channel(path: str) -> int:
+    """Frames go over the socket at `path`. Returns the descriptor of what was stdin, the bell; -1 where the socket is out of reach,
+    and nothing has changed."""
+    import _socket
+
+    channel = _socket.socket(_socket.AF_UNIX)
+    try:
+        channel.connect(path)
+    except OSError:
+        channel.close()
+        return -1
+    bell = os.dup(0)
+    fd = channel.detach()
+    os.dup2(fd, 0)
+    os.dup2(fd, 1)
+    os.close(fd)
+    return bell
 
 
 # --- limits -------------------------------------------------------------------------------------------------------------

@@ -43,10 +43,32 @@ const { metafile } = await build({
 })
 chmodSync(path.join(dist, 'cli.js'), 0o755)
 const pageInputs = await buildPage(root)
+const languageInputs = await buildLanguages()
 writeFileSync(
   path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
-  licences([...Object.keys(metafile.inputs), ...pageInputs, TOKENS_FROM]),
+  licences([...Object.keys(metafile.inputs), ...pageInputs, ...languageInputs, TOKENS_FROM]),
 )
+
+/** What runs cells of other languages, in the sandbox. */
+async function buildLanguages() {
+  const { metafile: made } = await build({
+    absWorkingDir: root,
+    entryPoints: ['runner', 'types'].map((name) => `src/languages/javascript/${name}.ts`),
+    outdir: 'dist/languages/javascript',
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.12',
+    minify: true,
+    keepNames: true,
+    charset: 'utf8',
+    metafile: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+  return Object.keys(made.inputs)
+}
 
 /** The licence of every package that was bundled, as each asks for. */
 function licences(inputs) {

@@ -34,7 +34,7 @@ class RunFrame(_RunFrame, total=False):
     lost: str
     json: Literal[True]
     compat: Literal[True]
-    language: Literal["bash"]
+    language: Literal["bash", "javascript"]
     projects: str
     checkpoint: Literal[True]
     restore: str

@@ -3,49 +3,82 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from .frame_types import CellError
+    from .display import Display
+    from .frame_types import Outcome
     from .interrupts import Interrupts
-    from .shell.cell import ShellCells
+
+    class LanguageCells(Protocol):
+        """The cells of a session in one language."""
+
+        async def run(self, number: int, source: str) -> Outcome:
+            """Run a cell. Raises FileNotFoundError where the program that runs it is missing."""
+
+        def take_notes(self) -> list[str]:
+            """What the reader should know of the cell that has run."""
+
 
 _EMBEDDED = sys.platform == "emscripten"
+
+
+class _Language(NamedTuple):
+    name: str
+    program: str
+
+
+_LANGUAGES = {"bash": _Language("bash", "bash"), "javascript": _Language("JavaScript", "node")}
 
 
 class OtherLanguages:
     """What a session keeps for its cells that are not Python."""
 
-    def __init__(self, interrupts: Interrupts) -> None:
-        self._interrupts = interrupts
-        self._shell: ShellCells | None = None
+    def __init__(self, interrupts: Interrupts, display: Display) -> None:
+        self._interrupts, self._display = interrupts, display
+        self._cells: dict[str, LanguageCells] = {}
 
-    async def run(self, language: str, number: int, source: str) -> CellError | None:
-        """Run a cell; what is wrong with it, if anything is."""
-        if language != "bash":
-            return _unavailable(f"This kernel does not run {language}", "Use run_python.")
+    async def run(self, key: str, number: int, source: str) -> Outcome:
+        """Run a cell in the language of this name."""
+        language = _LANGUAGES.get(key)
+        if language is None:
+            return unavailable(f"This kernel does not run {key}", "Use run_python.")
         if _EMBEDDED:
-            return _unavailable(
-                "The embedded sandbox has no bash",
-                "Use run_python. The user can have bash with MCP_BRIDGE_RUNTIME=podman, docker or bubblewrap.",
+            return unavailable(
+                f"The embedded sandbox has no {language.name}",
+                f"Use run_python. The user can have {language.name} with MCP_BRIDGE_RUNTIME=podman, docker or bubblewrap.",
             )
         try:
-            if self._shell is None:
-                from .shell.cell import ShellCells
-
-                self._shell = ShellCells(self._interrupts)
-            return await self._shell.run(number, source)
+            if key not in self._cells:
+                self._cells[key] = self._load(key)
+            return await self._cells[key].run(number, source)
         except FileNotFoundError as error:
-            if error.filename != "bash":
+            if error.filename != language.program:
                 raise
-            return _unavailable(
-                "The image of this sandbox has no bash", "Use run_python. The user can choose another MCP_BRIDGE_IMAGE."
+            return unavailable(
+                f"This sandbox has no {language.program}, which runs {language.name} cells"
+                if language.name != language.program
+                else f"The image of this sandbox has no {language.name}",
+                f"Use run_python. The user can choose another MCP_BRIDGE_IMAGE, one with {language.program}.",
             )
+
+    def _load(self, key: str) -> LanguageCells:
+        if key == "bash":
+            from .shell.cell import ShellCells
+
+            return ShellCells(self._interrupts)
+        from .javascript.cell import JavaScriptCells
+
+        return JavaScriptCells(self._interrupts, self._display)
 
     def notes(self) -> list[str]:
         """What the reader should know of the cell that has run."""
-        return self._shell.take_notes() if self._shell else []
+        return [note for cells in self._cells.values() for note in cells.take_notes()]
 
 
-def _unavailable(message: str, hint: str) -> CellError:
-    return {"name": "LanguageUnavailable", "message": message, "traceback": "", "hint": hint}
+def unavailable(message: str, hint: str) -> Outcome:
+    """How a cell ends that cannot run here."""
+    return {
+        "status": "error",
+        "error": {"name": "LanguageUnavailable", "message": message, "traceback": "", "hint": hint},
+    }

@@ -120,13 +120,11 @@ class Session:
             if self._others is None:
                 from .languages import OtherLanguages  # for those who ask for them
 
-                self._others = OtherLanguages(self._interrupts)
-            error, interrupted = self._await(self._others.run(language, number, source))
+                self._others = OtherLanguages(self._interrupts, self._display)
+            outcome, interrupted = self._await(self._others.run(language, number, source))
         except BaseException as problem:
             return _failure("interrupted" if isinstance(problem, KeyboardInterrupt) else "error", problem)
-        if interrupted:
-            return _failure("interrupted", interrupted)
-        return {"status": "error", "error": error} if error else {"status": "ok"}
+        return _failure("interrupted", interrupted) if interrupted else outcome
 
     def _await(self, coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
         """Run a coroutine to its end on the session's loop: (its value, what interrupted it)."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .api import bridge, runtime
 from .api.errors import (
-    ArgumentsError,
     MCPError,
     NotAwaited,
     ServerNotFound,
@@ -20,6 +19,7 @@ from .api.errors import (
     from_reply,
 )
 from .api.servers import LISTINGS, METHODS, Registry, ServerProxy, ToolProxy, registry, server_name, server_of
+from .refused_cell import is_doubtful, refusal
 from .seen_calls import Source
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     _Sent = tuple[ast.Call | ast.ImportFrom, bool, dict[str, Any]]
 
 _MAX_CALLS = 500
-_MAX_SHOWN = 10
 _MAX_LITERAL_NODES = 2_000
 _MAX_LITERAL_CHARS = 10_000
 _COROUTINE = 0x80
@@ -136,13 +135,7 @@ class _Checker:
         for problem in problems if isinstance(problems, list) else ():
             node, branch, _ = sent[problem["call"]]
             error = from_reply(problem)
-            # A cell that finds out what there is may know better than to come here.
-            if (
-                isinstance(error, ServerNotFound)
-                and branch
-                or isinstance(error, (ServerNotFound, ToolNotFound))
-                and self._may_not_exist()
-            ):
+            if is_doubtful(error, branch, self._may_not_exist()):
                 continue
             if isinstance(node, ast.ImportFrom):
                 if not isinstance(error, ToolNotFound):
@@ -351,25 +344,8 @@ def _literal(node: Any, budget: list[int]) -> Any:
 
 
 def _refuse(problems: list[_Problem], filename: str) -> None:
-    shown = problems[:_MAX_SHOWN]
-    lines = [f"line {node.lineno}: {_said(error)}" for node, error in shown]
-    if len(problems) > len(shown):
-        lines.append(f"and {len(problems) - len(shown)} more")
-    classes = {type(error) for _, error in problems}
-    first = problems[0][1]
-    kind, code = (type(first), first.code) if len(classes) == 1 else (ArgumentsError, None)
-    head = f"Not run. {lines[0].replace('line', 'Line', 1)}" if len(lines) == 1 else "\n  ".join(("Not run:", *lines))
-    places = [
-        {"line": node.lineno, "column": node.col_offset, "code": error.code, "message": error.message}
-        for node, error in shown
-    ]
-    error = kind(head, code=code, data={**(first.data or {}), "problems": places})
+    error = refusal([(node.lineno, node.col_offset, problem) for node, problem in problems])
     # Raised from the cell's own line, so that it is shown as any error of that line is.
     at = {name: getattr(problems[0][0], name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
     module = ast.Module([ast.Raise(ast.Name("error", ast.Load(), **at), None, **at)], [])
     exec(compile(module, filename, "exec", 0, True), {"error": error})
-
-
-def _said(error: MCPError) -> str:
-    # The message about arguments has the signature already; its hint would only say to look at it.
-    return error.message if isinstance(error, ArgumentsError) else str(error)

@@ -29,7 +29,7 @@ export interface RecordedCode {
 }
 
 /** Tools whose code is not Python. */
-const OTHER_LANGUAGE = /^run_bash$/
+const OTHER_LANGUAGE = /^run_(bash|javascript)$/
 const MAX_CHARS = 64 << 20
 
 /**

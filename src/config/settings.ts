@@ -165,13 +165,13 @@ function isPlainHttpAddress(text: string): boolean {
 export type { OtherLanguage } from '../protocol/frames.ts'
 
 /** What cells can be written in besides Python. */
-const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash']
+const OTHER_LANGUAGES: readonly OtherLanguage[] = ['bash', 'javascript']
 
 const languages: Setting<readonly OtherLanguage[]> = {
   variable: 'MCP_BRIDGE_LANGUAGES',
   meaning: 'Languages of cells. Each besides Python adds a tool, such as `run_bash`.',
   defaultText: 'python',
-  allowed: 'names separated by commas: python, bash',
+  allowed: 'names separated by commas: python, bash, javascript',
   whenMissing: () => [],
   parse: (text) => {
     const words = text

@@ -20,7 +20,7 @@ export interface VisibleServer {
 }
 
 /** What a cell is written in, where that is not Python. */
-export type OtherLanguage = 'bash'
+export type OtherLanguage = 'bash' | 'javascript'
 
 export interface RunFrame {
   type: 'run'

@@ -14,6 +14,11 @@ const WAYS = [
 
 const OTHER_WAYS: Record<OtherLanguage, RegExp[]> = {
   bash: [/\bmcp[ \t]+["']?([^\s"'$`;|&<>(){}\\]{1,200})/gu],
+  javascript: [
+    /\bmcp_([\p{L}\p{N}_]+)/gu,
+    /(?<![\p{L}\p{N}_$.])([\p{L}_][\p{L}\p{N}_]{0,200})\./gu,
+    /\b(?:mcp_servers\s*\[|callTool\s*\(|tools\.\w+\s*\()\s*["'`]([^"'`\n]{1,200})["'`]/gu,
+  ],
 }
 
 /** Those of `servers` that `code` reaches by one of the ways that its language has: `mcp_github`, `mcp_servers["github"]` and so on. */

@@ -11,6 +11,7 @@ import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
 import { checkToolCall } from './methods/check-tool-call.ts'
 import { type CellContext, method } from './methods/method.ts'
+import { languageMethods } from './methods/language-methods.ts'
 import { memoryMethods } from './methods/memory-methods.ts'
 import { projectMethods } from './methods/project-methods.ts'
 import { registryMethods } from './methods/registry-methods.ts'
@@ -156,6 +157,7 @@ const methods = {
 
   ...artifactMethods,
   ...checkMethods,
+  ...languageMethods,
   ...memoryMethods,
   ...projectMethods,
   ...registryMethods,

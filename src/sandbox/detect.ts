@@ -192,6 +192,7 @@ async function createProvider(
         log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
       mount,
       projects,
+      node: settings.languages.includes('javascript'),
       packages,
       cacheDir: settings.cacheDir,
     })

@@ -28,6 +28,8 @@ interface SandboxWords {
   compiled: Buffer | undefined
   /** The descriptor that `StdioProcess` rings, where it has one. */
   bell?: number
+  /** Where it finds a socket for its frames, should it be able to connect: then its stdin is the bell. */
+  channel?: string | undefined
   /** The largest file that may be written in it, where folders alone do not set a limit. */
   fileBytes?: number
   /** It ends itself when nothing has come on stdin for so long, where nothing else would end it. */
@@ -79,7 +81,9 @@ async function load(): Promise<NativeKernel> {
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
-    const more = Object.entries(optional).map(([key, value]) => ` ${key}=${value}`)
+    const more = Object.entries(optional)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => ` ${key}=${value}`)
     const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${more.join('')}`
     return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }

@@ -53,7 +53,7 @@ export interface SandboxLimits {
   memoryBytes: number
 }
 
-/** Makes sandboxes of one kind. `start` resolves as soon as the process is spawned; readiness is the kernel's first frame. */
+/** Makes sandboxes of one kind. `start` resolves when its streams are there; readiness is the kernel's first frame. */
 export interface Provider {
   readonly name: ProviderName
   /** How many may start at once, where that is not up to this machine. */

@@ -5,6 +5,8 @@ import { languageTool } from './language-tools.ts'
 it.each([
   ['bash', false],
   ['bash', true],
+  ['javascript', false],
+  ['javascript', true],
 ] as const)('describes %s in at most 100 tokens, with session handles: %s', (language, byHandle) => {
   const tool = languageTool(language, byHandle)
   expect(encode(JSON.stringify(tool)).length).toBeLessThanOrEqual(100)

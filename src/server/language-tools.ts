@@ -7,6 +7,9 @@ const DESCRIPTIONS: Record<OtherLanguage, string> = {
   bash:
     "Bash in run_python's session. Tools are commands: " +
     'mcp search create issue; mcp github create_issue --title x; mcp --help',
+  javascript:
+    "JavaScript/TypeScript in run_python's session: await tools.search('create issue'); " +
+    "await github.create_issue({title: 'x'})",
 }
 
 /** @param byHandle whether the tool has the argument `session` */

@@ -1,16 +1,17 @@
 // What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
 // same look from where it works: a second cell of the same sandbox.
+import { readdirSync } from 'node:fs'
 import { describe, expect, it, type TestContext } from 'vitest'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { makeProvider, whyNot } from '../support/engines.ts'
+import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
 const pods = await openPods()
 const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const
 
-async function openProvider(engine: (typeof ENGINES)[number], ctx: TestContext): Promise<Provider> {
+async function openProvider(engine: TestedProvider, ctx: TestContext): Promise<Provider> {
   const provider = engine === 'kubernetes' ? pods.provider : makeProvider(engine)
   const reason = await whyNot(provider)
   if (reason !== undefined) ctx.skip(reason)
@@ -105,12 +106,15 @@ time.sleep(600)`
 const FORGE = `
 import os, stat
 def forge(data):
+    written = set()
     for fd in range(3, 64):
-        try: mode = os.fstat(fd).st_mode
+        try: about = os.fstat(fd)
         except OSError: continue
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        if about.st_ino in written: continue
+        if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
             try: os.write(fd, data)
-            except OSError: pass
+            except OSError: continue
+            written.add(about.st_ino)
 `
 
 const FORGERIES: [what: string, frame: string][] = [
@@ -125,7 +129,7 @@ const FORGERIES: [what: string, frame: string][] = [
   ['mistyped fields', '{"type":"output","cell":"1","stream":7,"text":{}}'],
 ]
 
-describe.each(ENGINES)('%s: forged frames', (engine) => {
+describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: forged frames', (engine) => {
   for (const [what, frame] of FORGERIES) {
     it(`${what} costs nothing`, async (ctx) => {
       const cells = await startCells(await openProvider(engine, ctx))
@@ -160,6 +164,33 @@ for call in calls: call.cancel()`,
     // The control: all the others did get through.
     expect(openCount).toBe(10_000)
     expect((await cells.run('6 * 7')).value).toBe('42')
+  })
+
+  it('descriptors that are sent along with frames do not stay open in the bridge', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('read from /proc')
+    if (engine.endsWith('-pipe')) ctx.skip('nothing is sent along through a pipe')
+    const cells = await startCells(await openProvider(engine, ctx))
+    const sends = `
+import array, os, socket, stat
+def sockets():
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISSOCK(os.fstat(fd).st_mode): yield socket.socket(fileno=os.dup(fd))
+        except OSError: pass
+ours = array.array('i', [os.open('/dev/null', os.O_RDONLY) for _ in range(20)])
+sent = 0
+for end in sockets():
+    if end.type != socket.SOCK_STREAM: continue
+    for _ in range(2):
+        try: sent += end.sendmsg([b'\\n'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, ours)])
+        except OSError: break
+print(sent)`
+    const openFiles = () => readdirSync('/proc/self/fd').length
+    const before = openFiles()
+    // The control: messages with descriptors were sent.
+    expect(Number((await cells.run(sends)).output)).toBeGreaterThan(0)
+    expect((await cells.run('6 * 7')).value).toBe('42')
+    expect(openFiles() - before).toBeLessThan(20)
   })
 
   it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {

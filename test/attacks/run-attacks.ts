@@ -13,10 +13,12 @@ export interface AttackedProvider {
   /** The provider, prepared, or the reason for which it cannot be tried here. */
   open: () => Promise<Provider | string>
   memoryBytes: number
+  /** Which of the attacks that make sense for it, where the others are tried on what is the same; missing means all. */
+  only?: (attack: Attack) => boolean
 }
 
 /** One test an attack. A sandbox and a control are shared by attacks for as long as they live. */
-export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void {
+export function runAttacks({ name, open, memoryBytes, only = () => true }: AttackedProvider): void {
   // Attacks that exhaust the machine slow down those of the other engines, which run beside them.
   describe(`attacks on ${name}`, { timeout: 150_000 }, () => {
     let canaries: Canaries
@@ -40,7 +42,7 @@ export function runAttacks({ name, open, memoryBytes }: AttackedProvider): void 
       return fresh
     }
 
-    for (const attack of attacksFor(name)) {
+    for (const attack of attacksFor(name).filter(only)) {
       it(`${attack.kind}: ${attack.name}`, async (ctx) => {
         if (typeof provider === 'string') ctx.skip(provider)
         if (attack.control === 'python' && !hasPython()) ctx.skip('python3 is needed to show that the attack works')

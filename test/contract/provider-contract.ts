@@ -4,13 +4,14 @@ import type { TestContext } from 'vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { BridgeError } from '../../src/errors.ts'
+import { languageFiles } from '../../src/languages/language-files.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
 import type { Provider } from '../../src/sandbox/provider.ts'
 import { KernelPool } from '../../src/session/kernel-pool.ts'
 import { KeptTexts } from '../../src/session/kept-text.ts'
 import { Session } from '../../src/session/session.ts'
 import { attachCells, type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
-import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
+import { makeNodeProvider, makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
 import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 
 export function testProvider(
@@ -296,6 +297,103 @@ sorted(module for module in modules if module not in sys.modules)`)
       const cells = await startCells(provider)
       const greedy = await bash(cells, 'x=$(head -c 900000000 /dev/zero | tr "\\0" x); echo "${#x}"')
       expect(greedy.output).not.toContain('900000000')
+    })
+  })
+
+  describe(`${name}: JavaScript cells`, () => {
+    const withNode = makeNodeProvider(name) ?? provider
+    const start = async (ctx: TestContext) => {
+      const why = withNode === provider ? undefined : await whyNot(withNode)
+      if (why !== undefined) ctx.skip(why)
+      return startCells(withNode)
+    }
+    const js = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
+      cells.run(
+        code,
+        (call) => (call.method === 'language_files' ? languageFiles('javascript') : onCall?.(call)),
+        'javascript',
+      )
+
+    if (name === 'pyodide') {
+      promise('say plainly that this sandbox has no JavaScript', async () => {
+        const cells = await startCells(provider)
+        const { status, error } = await js(cells, '1')
+        expect([status, error?.message]).toEqual(['error', 'The embedded sandbox has no JavaScript'])
+        expect((await cells.run('1 + 1')).value).toBe('2')
+      })
+      return
+    }
+
+    if (withNode !== provider && name !== 'bubblewrap') {
+      promise('say plainly that this image has no Node', async () => {
+        const cells = await startCells(provider)
+        const { status, error } = await js(cells, '1')
+        expect([status, error?.message]).toEqual(['error', 'This sandbox has no node, which runs JavaScript cells'])
+        expect((await cells.run('1 + 1')).value).toBe('2')
+      })
+    }
+
+    promise('print, keep variables and share files with Python', async (ctx) => {
+      const cells = await start(ctx)
+      const first = await js(
+        cells,
+        `import { writeFileSync } from 'node:fs'
+const x: number = 1
+console.log(process.getuid() > 0)
+writeFileSync('/workspace/file', 'text')
+throw new Error('late')`,
+      )
+      expect([first.status, first.error?.message, first.output]).toEqual(['error', 'late', 'true\n'])
+      expect((await cells.run('open("/workspace/file").read()')).value).toBe("'text'")
+      expect((await js(cells, 'const y = await import("node:fs"); [x, y.readFileSync("file", "utf8")]')).value).toBe(
+        "[ 1, 'text' ]",
+      )
+    })
+
+    promise('call tools, at once as well', async (ctx) => {
+      const cells = await start(ctx)
+      const asked: unknown[] = []
+      const { value } = await js(
+        cells,
+        `const all = await Promise.all([1, 2, 3].map((a) => host.add({ a })))
+const failed = await host.fail().catch((error) => error.code)
+;[all.map(({ sum }) => sum).join(), failed]`,
+        ({ params }) => {
+          asked.push(params)
+          const { tool, kwargs } = params as { tool: string; kwargs: { a: number } }
+          if (tool === 'fail') throw new BridgeError('TOOL_FAILED', 'no')
+          return { content: [], structuredContent: { sum: kwargs.a * 2 } }
+        },
+      )
+      expect(value).toBe("[ '2,4,6', 'TOOL_FAILED' ]")
+      expect(asked[0]).toEqual({ server: 'host', tool: 'add', args: [], kwargs: { a: 1 } })
+    })
+
+    promise('are interrupted, busy or not, and keep what they had', async (ctx) => {
+      const cells = await start(ctx)
+      for (const code of ['await new Promise(() => {})', 'for (;;);', 'await null; for (;;) await null']) {
+        const running = js(cells, `globalThis.kept = 1; console.log('looping'); ${code}`)
+        await cells.printed('looping')
+        cells.kernel.interrupt()
+        expect((await running).status, code).toBe('interrupted')
+        expect((await js(cells, 'kept')).value, code).toBe('1')
+      }
+    })
+
+    promise('are held to the memory and the processes of the sandbox', async (ctx) => {
+      const cells = await start(ctx)
+      const greedy = await js(cells, 'const all = []; for (;;) all.push(Buffer.alloc(10 << 20, 1))')
+      expect(greedy.status).not.toBe('ok')
+      const others = await start(ctx)
+      const many = await js(
+        others,
+        `const { spawn } = require('node:child_process')
+let failed = 0
+for (let n = 0; n < 300; n++) { const child = spawn('sleep', ['600']); child.on('error', () => (failed += 1)) }
+await new Promise((resolve) => setTimeout(resolve, 500))
+failed > 100`,
+      )
+      expect(many.value === 'true' || many.status !== 'ok', JSON.stringify(many)).toBe(true)
     })
   })
 

@@ -30,7 +30,7 @@ export interface RunOptions {
   /** Ask for values as JSON, too. */
   json?: boolean
   /** Of the code, where that is not Python. */
-  language?: 'bash'
+  language?: 'bash' | 'javascript'
   named?: boolean
   servers?: { name: string; alias: string; description?: string }[]
   /** Answers a call; undefined leaves it open. */

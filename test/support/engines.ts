@@ -13,12 +13,17 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
+/** slim with Node in it. */
+const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
 export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
-/** A provider as tests name it: with an image, or where sandboxes are forked, bubblewrap is one of its own. */
-export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork'
+/**
+ * A provider as tests name it: with an image, or where sandboxes are forked, bubblewrap is one of its own, and so are engines that all frames go
+ * through.
+ */
+export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork' | 'podman-pipe' | 'docker-pipe'
 const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes']
 
 const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
@@ -68,7 +73,20 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
   }
   // The cluster of KUBECONFIG. A fake one has the Python of this machine in all images.
   if (name === 'kubernetes') return new KubernetesProvider({ ...KUBERNETES, image })
-  return new ContainerProvider(name, { image, user: '65534:65534', pidsCount: 128 })
+  const isPiped = name === 'podman-pipe' || name === 'docker-pipe'
+  const engine = name === 'podman-pipe' ? 'podman' : name === 'docker-pipe' ? 'docker' : name
+  return new ContainerProvider(engine, {
+    image,
+    user: '65534:65534',
+    pidsCount: 128,
+    ...(isPiped && { direct: false }),
+  })
+}
+
+/** One whose sandboxes have Node; undefined where it is `provider` itself. */
+export function makeNodeProvider(name: TestedProvider): Provider | undefined {
+  if (name === 'pyodide' || name === 'kubernetes') return undefined
+  return name === 'bubblewrap' ? new BubblewrapProvider({ pidsCount: 128, node: true }) : makeProvider(name, NODE_IMAGE)
 }
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */

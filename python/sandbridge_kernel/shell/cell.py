@@ -15,16 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..programs import held_back, signal_all
 from . import client, command
 from .commands_socket import CommandSocket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..frame_types import CellError
+    from ..frame_types import CellError, Outcome
     from ..interrupts import Interrupts
 
 _END_SECONDS = 0.4  # for an interrupted shell and its traps; less than the session gives to what it cancels
@@ -69,15 +67,16 @@ class ShellCells:
         self._write("prelude", _PRELUDE.format(**quoted, **more))
         self._driver = _DRIVER.format(**quoted)
 
-    async def run(self, number: int, source: str) -> CellError | None:
-        """What is wrong with a cell that did not end with 0. Raises FileNotFoundError where there is no bash."""
+    async def run(self, number: int, source: str) -> Outcome:
+        """How a cell ended. Raises FileNotFoundError where there is no bash."""
         if not all(os.path.exists(self._path(name)) for name in ("prelude", "client")):
             self._prepare()
         self._write("cell", source if source.endswith("\n") else f"{source}\n")
         commands = CommandSocket(self._path("socket"), command.run)
         await commands.open()
         try:
-            return _failure(await self._status(number))
+            error = _failure(await self._status(number))
+            return {"status": "error", "error": error} if error else {"status": "ok"}
         finally:
             await commands.close()
             self._keep_state()
@@ -86,31 +85,19 @@ class ShellCells:
         line = ["bash", "--norc", "--noprofile", "-c", self._driver, f"Cell {number}"]
         process = None
         try:
-            with self._held_back():
+            with held_back(self._interrupts):
                 process = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True)
             ended = asyncio.get_running_loop().run_in_executor(None, process.wait)
             await asyncio.wait({ended})
         except BaseException:
             if process:
-                _signal_all(process.pid, signal.SIGINT)
+                signal_all(process.pid, signal.SIGINT)
                 end = time.monotonic() + _END_SECONDS
                 while process.poll() is None and time.monotonic() < end:
                     await asyncio.sleep(0.01)
-                _signal_all(process.pid, signal.SIGKILL)
+                signal_all(process.pid, signal.SIGKILL)
             raise
         return process.returncode
-
-    @contextmanager
-    def _held_back(self) -> Iterator[None]:
-        """For the start of a process: no interrupt between its start and its being known."""
-        # A signal that the kernel ignores would be ignored by all that it starts; one that it handles is not.
-        ignored = signal.signal(signal.SIGINT, lambda *_: None)
-        self._interrupts.enter()
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, ignored)
-            self._interrupts.leave()
 
     def _keep_state(self) -> None:
         """The new state, if bash came to its end: a cell can fill the folder, or be killed."""
@@ -141,13 +128,6 @@ class ShellCells:
     def _write(self, name: str, text: str) -> None:
         with open(self._path(name), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
-
-
-def _signal_all(group: int, number: int) -> None:
-    try:
-        os.killpg(group, number)
-    except OSError:
-        pass  # all of it has ended
 
 
 def _failure(status: int) -> CellError | None:

@@ -20,10 +20,11 @@ import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
-import { bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
+import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
 import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } from './find-system.ts'
 import { ForkServers } from './fork-servers.ts'
-import { imageFiles } from './system-files.ts'
+import { withNode } from './host-node.ts'
+import { imageFiles, type SystemFiles } from './system-files.ts'
 
 export interface BubblewrapOptions {
   pidsCount: number
@@ -33,6 +34,8 @@ export interface BubblewrapOptions {
   mount?: MountedFolder | undefined
   /** Give cells a folder `/projects`. */
   projects?: boolean
+  /** Give cells the Node of this machine. An image has its own. */
+  node?: boolean
   /** Packages that cells can import. */
   packages?: readonly string[]
   /** Where what is made is kept between runs. */
@@ -168,14 +171,24 @@ export class BubblewrapProvider implements Provider {
             return imageFiles(await openRoot(image, cacheDir, onProgress), targets)
           })
     if (!found) throw new BridgeError('SANDBOX_ENGINE_MISSING', `No sandbox can start: ${verdict}.`)
+    const { bubblewrap, python } = found
+    const system =
+      this.#options.node && image === undefined
+        ? await withNode(found.system, (tried, program) => runs(bubblewrap, tried, program))
+        : found.system
     const folders = mount ? [mount] : []
     if (packages.length > 0) {
-      const installer = image === undefined ? { python: found.system.python } : await installerFor(found.python)
+      const installer = image === undefined ? { python: system.python } : await installerFor(python)
       const source = await ensurePackageFolder(packages, cacheDir, installer, onProgress)
       folders.push({ source, target: PACKAGES_TARGET, mode: 'ro' })
     }
-    return { ...found, folders, cgroupParent: await findCgroupParent() }
+    return { bubblewrap, python, system, folders, cgroupParent: await findCgroupParent() }
   }
+}
+
+async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string): Promise<boolean> {
+  const code = 'import subprocess, sys; sys.exit(subprocess.call([sys.argv[1], "--version"]))'
+  return (await runInside(bubblewrap, system, ['-I', '-c', code, program])).code === 0
 }
 
 /** The pip of this machine: one of an image would need a network in its sandbox. */

@@ -161,7 +161,9 @@ async function kernelSources(folder: string): Promise<PackageFile[]> {
 
 /** Without what needs other processes, which this sandbox cannot start. */
 function isKernelSource(name: string): boolean {
-  return /^sandbridge_kernel\/(?!shell\/).*\.py$/.test(name) && !name.includes('__pycache__')
+  return (
+    /^sandbridge_kernel\/(?!(?:shell|javascript)\/|programs\.py).*\.py$/.test(name) && !name.includes('__pycache__')
+  )
 }
 
 async function writeBundle(folder: string, sources: Sources, options: BundleOptions): Promise<void> {

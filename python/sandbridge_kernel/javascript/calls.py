@@ -1,0 +1,91 @@
+"""What a JavaScript cell asks for, done as a Python cell would do it: calls of tools, and functions of `runtime`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from base64 import b64decode, b64encode
+from io import BytesIO
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from ..api import bridge, runtime
+from ..api.errors import ArgumentsError, MCPError
+from ..values import Media, native
+
+if TYPE_CHECKING:
+    from typing import Any
+
+# They take or give functions and classes of Python.
+_PYTHON_ONLY = frozenset(("complete", "save_tool", "save_workflow", "workflows", "update_memory", "call_tool"))
+# Where an object is a value, and not the options at the end.
+_VALUE_AT = {"save_memory": 1, "load_memory": 1}
+_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+async def reply(message: dict[str, Any]) -> bytes:
+    """The line that answers a message."""
+    number = message.get("id")
+    try:
+        value = await (_call(message) if message["type"] == "call" else _runtime(message))
+        return _encoded(number, value)
+    except MCPError as error:
+        return _refused(number, error)
+    except (TypeError, ValueError, LookupError, OSError, RecursionError) as error:
+        return _refused(number, ArgumentsError(str(error)))
+
+
+async def _call(message: dict[str, Any]) -> object:
+    server, tool, args, kwargs = (message.get(key) for key in ("server", "tool", "args", "kwargs"))
+    params: dict[str, Any] = {"server": server, "tool": tool, "args": args or [], "kwargs": kwargs or {}}
+    if message.get("raw") is True:
+        return await bridge.ask_with("call_tool", {**params, "raw": True})
+    return native(await bridge.ask_with("call_tool", params))
+
+
+async def _runtime(message: dict[str, Any]) -> object:
+    name, args = message.get("name"), message.get("args")
+    if not isinstance(name, str) or name not in runtime.__all__ or name in _PYTHON_ONLY or not isinstance(args, list):
+        raise ArgumentsError(f"runtime has no function {str(name)[:80]!r} here", hint="Python cells have all of them.")
+    function = getattr(runtime, name)
+    if isinstance(function, type):
+        raise ArgumentsError(f"{name} is no function")
+    binary = message.get("binary")
+    for at in binary if isinstance(binary, list) else ():
+        args[at] = b64decode(args[at])
+    options: dict[str, Any] = {}
+    if args and isinstance(args[-1], dict) and _VALUE_AT.get(name) != len(args) - 1:
+        options = {_CAMEL.sub(r"_\1", key).lower(): value for key, value in args.pop().items()}
+    value = function(*args, **options)
+    return await value if inspect.isawaitable(value) else value
+
+
+def _encoded(number: object, value: object) -> bytes:
+    mark, media = f"\0{token_hex(8)}:", list[dict[str, str]]()
+
+    def put_aside(one: object) -> object:
+        if isinstance(one, Media):
+            media.append({"data": b64encode(one.data).decode(), "mime": one.mime_type})
+        elif isinstance(one, (bytes, BytesIO)):
+            media.append({"data": b64encode(one if isinstance(one, bytes) else one.getvalue()).decode()})
+        else:
+            return bridge.plain(one)
+        return f"{mark}{len(media) - 1}"
+
+    line: dict[str, Any] = {"type": "reply", "id": number, "value": value}
+    text = json.dumps(line, default=put_aside, allow_nan=False)
+    if media:
+        text = f'{text[:-1]}, "mark": {json.dumps(mark)}, "media": {json.dumps(media)}}}'
+    return text.encode()
+
+
+def _refused(number: object, error: MCPError) -> bytes:
+    told = {
+        "name": type(error).__name__,
+        "code": error.code,
+        "message": str(error),
+        "hint": error.hint,
+        "data": error.data,
+    }
+    return json.dumps({"type": "reply", "id": number, "error": told}).encode()

@@ -1,0 +1,115 @@
+"""The Node that runs the JavaScript cells of a session: its start, its end, and the lines of JSON that go to it and come from it.
+
+Its program comes from the bridge when the first cell needs it. Cells can change all of that program, and say anything in its place:
+a message is a wish like any other of the sandbox, bounded here and judged by the bridge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING
+
+from ..programs import held_back, signal_all
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..interrupts import Interrupts
+
+PROGRAM = "node"
+OLDEST = (20, 12)
+_MAX_LINE = 64 << 20
+_HEAP_SHARE = 0.6  # of what a process of the sandbox may have: Node then ends itself before the sandbox is
+
+
+class NodeEnded(Exception):
+    """It has ended, or says what it should not. The text tells how, where that is known."""
+
+
+class Node:
+    def __init__(self, folder: str, interrupts: Interrupts) -> None:
+        """Starts it. Raises FileNotFoundError where there is none."""
+        ours, channel = socket.socketpair()
+        self._bell, bell = socket.socketpair()
+        self._socket = ours
+        fds = (channel.fileno(), bell.fileno())
+        # Node checks that nothing is broken off in the midst of a timer, and ends itself; an interrupt does just that.
+        flags = ["--no-warnings", "--no-force-async-hooks-checks", *_heap_flag()]
+        line = [PROGRAM, *flags, os.path.join(folder, "runner.cjs"), *map(str, fds)]
+        try:
+            with held_back(interrupts):
+                self._process = subprocess.Popen(line, stdin=subprocess.DEVNULL, pass_fds=fds, start_new_session=True)
+        except OSError:
+            ours.close()
+            self._bell.close()
+            raise
+        finally:
+            channel.close()
+            bell.close()
+        self.loop = asyncio.get_running_loop()
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+
+    async def connect(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection(sock=self._socket, limit=_MAX_LINE)
+
+    async def receive(self) -> dict[str, Any]:
+        """The next message. Raises NodeEnded."""
+        try:
+            line = await self._reader.readline()
+            message = json.loads(line) if line.endswith(b"\n") else None
+        except (ValueError, RecursionError, OSError):
+            message = None
+        if not isinstance(message, dict):
+            raise NodeEnded(self._how_it_ended())
+        return message
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.send_line(json.dumps(message).encode())
+
+    def send_line(self, line: bytes) -> None:
+        self._writer.write(line + b"\n")
+
+    def ring(self) -> None:
+        """End the code that runs in it now, wherever that is, and interrupt the programs that cells have started."""
+        signal_all(self._process.pid, signal.SIGINT)
+        try:
+            self._bell.send(b"!", socket.MSG_DONTWAIT)
+        except OSError:
+            pass
+
+    def end(self) -> None:
+        """End it, and what it has started."""
+        signal_all(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._bell.close()
+        if hasattr(self, "_writer"):
+            self._writer.close()
+
+    def _how_it_ended(self) -> str:
+        try:
+            status = self._process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            return "its channel was closed"
+        return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
+
+
+def write_program(files: dict[str, str]) -> str:
+    """The folder with the files that Node runs."""
+    folder = tempfile.mkdtemp(prefix="javascript-")
+    for name, text in files.items():
+        with open(os.path.join(folder, os.path.basename(name)), "w", encoding="utf-8") as file:
+            file.write(text)
+    return folder
+
+
+def _heap_flag() -> list[str]:
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    return [] if limit == resource.RLIM_INFINITY else [f"--max-old-space-size={int(limit * _HEAP_SHARE) >> 20}"]

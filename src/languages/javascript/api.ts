@@ -1,0 +1,169 @@
+// What a cell finds: a variable for each server, `tools`, `runtime` and `display`. An object for a server knows names and nothing else: whether a tool
+// exists, and what it takes, is the bridge's to say.
+import util from 'node:util'
+import { MCPError } from './errors.ts'
+import type { Link } from './link.ts'
+import { Media } from './media.ts'
+import { toDocs } from './tool-docs.ts'
+
+type Call = (...args: unknown[]) => Promise<unknown>
+
+export interface VisibleServer {
+  alias: string
+  name: string
+}
+
+/** Functions of Python's `runtime` that take no function of Python. */
+const RUNTIME = [
+  'artifacts',
+  'capability_summary',
+  'delete_memory',
+  'describe_server',
+  'discovered_servers',
+  'find_servers',
+  'get_memory_info',
+  'grep',
+  'list_memories',
+  'list_servers',
+  'load_memory',
+  'memory_exists',
+  'open_artifact',
+  'output',
+  'packages',
+  'progress',
+  'request_server',
+  'reset',
+  'save_artifact',
+  'save_memory',
+  'session',
+  'update_memory',
+] as const
+/** What any object is asked for by the language itself, and no tool is named. */
+const OF_LANGUAGE = new Set([
+  'then',
+  'toJSON',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'inspect',
+  '$$typeof',
+])
+
+export class Api {
+  readonly #link: Link
+  /** The variables that this has made, and their values. */
+  readonly #made = new Map<string, unknown>()
+  #aliases: ReadonlySet<string> = new Set()
+
+  constructor(link: Link, display: (value: unknown) => void) {
+    this.#link = link
+    const runtime = this.#runtime()
+    const tools = {
+      search: runtime['searchToolDocs'],
+      list: runtime['listTools'],
+      describe: (server: unknown, tool: unknown) =>
+        runtime['queryToolDocs']!(server, { tools: [tool], detail: 'full' }),
+      call: runtime['callTool'],
+    }
+    Object.assign(globalThis, { runtime, tools, display, MCPError })
+  }
+
+  /** Make the variables of these servers, in place of those before. A name that is taken keeps what it has: `mcp_<alias>` is never taken. */
+  setServers(servers: readonly VisibleServer[]): void {
+    const scope = globalThis as Record<string, unknown>
+    for (const [name, value] of this.#made) if (scope[name] === value) delete scope[name]
+    this.#made.clear()
+    const byName: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+    for (const { alias, name } of servers) {
+      const proxy = this.#server(alias, name)
+      byName[name] = byName[alias] = proxy
+      this.#make(`mcp_${alias}`, proxy)
+      if (!(alias in globalThis)) this.#make(alias, proxy)
+    }
+    this.#make('mcp_servers', byName)
+    this.#aliases = new Set(servers.map(({ alias }) => alias))
+  }
+
+  /** Is a global variable of this name the one of a server? */
+  isServer = (name: string): boolean =>
+    this.#aliases.has(name) && (globalThis as Record<string, unknown>)[name] === this.#made.get(name)
+
+  #make(name: string, value: unknown): void {
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
+    this.#made.set(name, value)
+  }
+
+  #server(alias: string, name: string): object {
+    const known = new Map<string, unknown>()
+    return new Proxy(Object.create(null) as object, {
+      get: (_, key) => {
+        if (key === util.inspect.custom)
+          return () => `[server ${name}: await tools.list(${JSON.stringify(name)}) lists its tools]`
+        if (key === Symbol.toStringTag) return 'Server'
+        if (typeof key === 'symbol' || OF_LANGUAGE.has(key)) return undefined
+        if (!known.has(key)) known.set(key, this.#tool(alias, key))
+        return known.get(key)
+      },
+      has: (_, key) => typeof key === 'string' && !OF_LANGUAGE.has(key),
+    })
+  }
+
+  #tool(server: string, tool: string): Call {
+    const call = (raw: boolean, given: unknown[]) => {
+      const isNamed = given.length === 1 && isPlain(given[0])
+      const [args, kwargs] = isNamed ? [[], given[0]] : [given, {}]
+      return this.#link.ask({ type: 'call', server, tool, args, kwargs, raw })
+    }
+    const named: Call = (...given) => call(false, given)
+    Object.defineProperty(named, 'name', { value: `${server}.${tool}` })
+    return Object.assign(named, { raw: (...given: unknown[]) => call(true, given) })
+  }
+
+  #runtime(): Record<string, Call> {
+    const ask = (name: string, args: unknown[]) => {
+      const data = args.map((one) => (ArrayBuffer.isView(one) ? bytesOf(one).toString('base64') : one))
+      const binary = args.flatMap((one, at) => (ArrayBuffer.isView(one) ? [at] : []))
+      return this.#link.ask({ type: 'runtime', name, args: data, binary })
+    }
+    const functions: Record<string, Call> = Object.fromEntries(
+      RUNTIME.map((name) => [name, async (...args: unknown[]) => ask(name, args)]),
+    )
+    functions['call_tool'] = async (server, tool, values = {}, options = {}) => {
+      const { raw = false } = options as { raw?: boolean }
+      if (!isPlain(values))
+        throw new MCPError('callTool takes the arguments as an object: callTool("server", "tool", { name: value })')
+      return this.#link.ask({ type: 'call', server, tool, args: [], kwargs: values, raw })
+    }
+    functions['search_tool_docs'] = async (query, options = {}) => {
+      const found = await ask('search_tool_docs', [query, { ...(options as object), detail: 'full' }])
+      const isFull = (options as any).detail === 'full'
+      if (Array.isArray(found)) return toDocs(found, isFull)
+      return Object.fromEntries(Object.entries(found as object).map(([key, docs]) => [key, toDocs(docs, isFull)]))
+    }
+    functions['query_tool_docs'] = async (server, options = {}) => {
+      const { tools, detail } = (typeof options === 'string' ? { tools: [options] } : options) as any
+      const found = await ask('query_tool_docs', [server, { ...(tools && { tools }), detail: 'full' }])
+      return toDocs(found as object[], detail === 'full')
+    }
+    functions['list_tools'] = (server) => functions['query_tool_docs']!(server)
+    for (const [name, value] of Object.entries(functions)) {
+      const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+      if (camel === name) continue
+      functions[camel] = value
+      // Python's name for it is accepted, too.
+      Object.defineProperty(functions, name, { enumerable: false })
+    }
+    return functions
+  }
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || value instanceof Media) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+function bytesOf(view: ArrayBufferView): Buffer {
+  return Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+}

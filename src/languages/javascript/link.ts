@@ -1,0 +1,141 @@
+// The connection to the kernel: lines of JSON over a socket that this process inherits. docs/protocol.md describes what the kernel makes of them.
+import net from 'node:net'
+import { errorFrom, type ErrorReply, MCPError } from './errors.ts'
+import { withMedia } from './media.ts'
+
+export interface RunMessage {
+  type: 'run'
+  cell: number
+  code: string
+  cwd: string
+  /** The aliases and names of the servers that the cell may reach; missing when they are as before. */
+  servers?: { alias: string; name: string }[]
+  /** Give the value as JSON, too. */
+  json?: boolean
+}
+
+interface ReplyMessage {
+  type: 'reply'
+  id: number
+  value?: unknown
+  error?: ErrorReply
+  /** Stands in the value, with a number behind it, for what `media` has there. */
+  mark?: string
+  media?: { data: string; mime?: string }[]
+}
+
+type Told = RunMessage | { type: 'interrupt' } | { type: 'ping' }
+
+interface Open {
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+  /** Where the call was made. */
+  stack: string
+}
+
+const MAX_CHARS = 60 << 20
+
+export class Link {
+  readonly #socket: net.Socket
+  readonly #open = new Map<number, Open>()
+  #parts: string[] = []
+  #count = 0
+  #whenIdle: (() => void) | undefined
+  /** May calls be made? */
+  isOpen = false
+
+  constructor(fd: number, onMessage: (message: Told) => void) {
+    this.#socket = new net.Socket({ fd, readable: true, writable: true })
+    this.#socket.setEncoding('utf8')
+    this.#socket.on('data', (text: string) => {
+      for (const line of this.#lines(text)) {
+        const message = parsed(line)
+        if (message?.type === 'reply') this.#settle(message)
+        else if (message) onMessage(message)
+      }
+    })
+    // The kernel is gone, and with it all that this process is for.
+    const { reallyExit } = process as unknown as { reallyExit: (code: number) => never }
+    for (const event of ['close', 'error']) this.#socket.on(event, () => reallyExit(0))
+  }
+
+  send(message: Record<string, unknown>): void {
+    this.#socket.write(`${JSON.stringify(message)}\n`)
+  }
+
+  /** Ask the kernel for something. Rejects with an MCPError when it is refused. */
+  ask(message: Record<string, unknown>): Promise<unknown> {
+    if (!this.isOpen) return Promise.reject(new MCPError('No cell is running, and only a running cell can make calls'))
+    const id = (this.#count += 1)
+    let line: string
+    try {
+      line = JSON.stringify({ ...message, id }, plain)
+    } catch (error) {
+      return Promise.reject(unsendable(error))
+    }
+    if (line.length > MAX_CHARS) return Promise.reject(unsendable(new RangeError('they are too large')))
+    const { stack = '' } = new Error('here')
+    return new Promise((resolve, reject) => {
+      this.#open.set(id, { resolve, reject, stack })
+      this.#socket.write(`${line}\n`)
+    })
+  }
+
+  get hasOpen(): boolean {
+    return this.#open.size > 0
+  }
+
+  /** When every call is answered. */
+  async idle(): Promise<void> {
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+  }
+
+  /** The cell waits for nothing any more. */
+  abandon(): void {
+    this.isOpen = false
+    this.#open.clear()
+  }
+
+  #lines(text: string): string[] {
+    const [first = '', ...rest] = text.split('\n')
+    this.#parts.push(first)
+    if (rest.length === 0) return []
+    const lines = [this.#parts.join(''), ...rest.slice(0, -1)]
+    this.#parts = [rest.at(-1)!]
+    return lines
+  }
+
+  #settle({ id, value, error, mark, media }: ReplyMessage): void {
+    const open = this.#open.get(id)
+    if (!open) return
+    this.#open.delete(id)
+    if (error) open.reject(errorFrom(error, open.stack))
+    else open.resolve(mark !== undefined && media ? withMedia(value, mark, media) : value)
+    if (this.#open.size === 0) this.#whenIdle?.()
+  }
+}
+
+/** Undefined for the rest of a line whose beginning was lost in an interrupt. */
+function parsed(line: string): Told | ReplyMessage | undefined {
+  try {
+    return JSON.parse(line) as Told | ReplyMessage
+  } catch {
+    return undefined
+  }
+}
+
+/** What has one obvious form in JSON that JSON.stringify does not know. */
+function plain(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Set) return [...value]
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+function unsendable(error: unknown): MCPError {
+  return errorFrom({
+    name: 'ArgumentsError',
+    code: 'PROXY_ARGUMENTS_INVALID',
+    message: `The arguments cannot be sent as JSON: ${error instanceof Error ? error.message : 'unknown'}`,
+    hint: 'Send strings, numbers, booleans, null, arrays and plain objects.',
+  })
+}

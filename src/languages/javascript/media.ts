@@ -1,0 +1,46 @@
+// Images, sounds and bytes in the results of calls.
+import util from 'node:util'
+
+/** An image or a sound: `data` has its bytes. Shown as itself when it is a cell's last value or passed to `display`. */
+export class Media {
+  readonly mimeType: string
+  readonly data: Buffer
+
+  constructor(data: Buffer, mimeType: string) {
+    this.data = data
+    this.mimeType = mimeType
+  }
+
+  toJSON(): unknown {
+    return { mimeType: this.mimeType, data: this.data.toString('base64') }
+  }
+
+  [util.inspect.custom](): string {
+    return `<${this.mimeType}, ${this.data.length} bytes>`
+  }
+}
+
+/** The value with media in the places that are marked. */
+export function withMedia(value: unknown, mark: string, media: readonly { data: string; mime?: string }[]): unknown {
+  if (typeof value === 'string' && value.startsWith(mark)) {
+    const { data = '', mime } = media[Number(value.slice(mark.length))] ?? {}
+    const bytes = Buffer.from(data, 'base64')
+    return mime === undefined ? bytes : new Media(bytes, mime)
+  }
+  if (Array.isArray(value)) return value.map((one) => withMedia(one, mark, media))
+  if (typeof value !== 'object' || value === null) return value
+  for (const [key, one] of Object.entries(value)) (value as Record<string, unknown>)[key] = withMedia(one, mark, media)
+  return value
+}
+
+/** At most so many of those in a value, whatever they are nested in. */
+export function mediaIn(value: unknown, most: number, depth = 4): Media[] {
+  if (value instanceof Media) return [value]
+  if (typeof value !== 'object' || value === null || depth === 0 || ArrayBuffer.isView(value)) return []
+  const found: Media[] = []
+  for (const one of Object.values(value).slice(0, 2_000)) {
+    if (found.length >= most) break
+    found.push(...mediaIn(one, most - found.length, depth - 1))
+  }
+  return found
+}

@@ -1,0 +1,69 @@
+// Docs of tools as a cell of JavaScript sees them: objects that print as the one line to paste.
+import util from 'node:util'
+
+interface ToolDoc {
+  server: string
+  serverAlias: string
+  tool: string
+  toolAlias: string
+  description: string
+  line: string
+  params?: { name: string; type: string; required: boolean; description?: string }[]
+  returns?: string
+  kind?: string
+  target?: string
+}
+
+const FULL = ['params', 'example', 'inputSchema', 'outputSchema', 'returns', 'open'] as const
+const WORDS: Record<string, string> = {
+  str: 'string',
+  int: 'number',
+  float: 'number',
+  bool: 'boolean',
+  None: 'null',
+  Any: 'unknown',
+  dict: 'object',
+  list: 'unknown[]',
+  bytes: 'Buffer',
+}
+
+class ToolDocs extends Array<ToolDoc> {
+  [util.inspect.custom](): string {
+    return this.map((doc) => doc.line).join('\n') || '(no tools)'
+  }
+}
+
+/** @param isFull keep all that is known, and not only what a line is made of */
+export function toDocs(found: object[], isFull: boolean): ToolDocs {
+  return ToolDocs.from(found as ToolDoc[], (doc) => {
+    const shown: Record<string, unknown> = { ...doc, line: lineOf(doc) }
+    if (!isFull) for (const field of FULL) delete shown[field]
+    return shown as unknown as ToolDoc
+  }) as ToolDocs
+}
+
+function lineOf(doc: ToolDoc): string {
+  const { serverAlias, toolAlias, params, description, kind, target, line } = doc
+  if (!serverAlias || !toolAlias) return line // a function of the user's, in Python
+  const about = description.split(/(?<=[.!?])\s|\n/, 1)[0]!.slice(0, 100)
+  const comment = about ? `  // ${about}` : ''
+  if (kind) return `await ${serverAlias}.${toolAlias}(${JSON.stringify(target)})${comment}`
+  const fields = (params ?? []).map(({ name, type, required }) => `${key(name)}${required ? '' : '?'}: ${typeOf(type)}`)
+  const given = fields.length > 0 ? `{ ${fields.join(', ')} }` : ''
+  return `await ${serverAlias}.${toolAlias}(${given})${comment}`
+}
+
+function key(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+}
+
+/** A type of Python as one of TypeScript: `list[str] | None` is `string[] | null`. */
+function typeOf(python: string): string {
+  const literal = python.replaceAll(/Literal\[([^\][]*)\]/g, (_, options: string) => options.split(', ').join(' | '))
+  const lists = literal.replaceAll(/\blist\[(\w+)\]/g, (_, of: string) => `${WORDS[of] ?? of}[]`)
+  return lists
+    .replaceAll(/\blist\[/g, 'Array<')
+    .replaceAll(/\bdict\[/g, 'Record<')
+    .replaceAll(/(?<!\[)\]/g, '>')
+    .replaceAll(/\b(str|int|float|bool|None|Any|dict|list|bytes)\b(?![\w'"])/g, (word) => WORDS[word]!)
+}

@@ -1,0 +1,8 @@
+// The method by which a kernel gets the program that runs cells of another language.
+import * as z from 'zod'
+import { languageFiles } from '../../languages/language-files.ts'
+import { method } from './method.ts'
+
+export const languageMethods = {
+  language_files: method(z.object({ language: z.literal('javascript') }), ({ language }) => languageFiles(language)),
+}

@@ -1,0 +1,43 @@
+// The Node of this machine, for cells of JavaScript: the one that runs the bridge, or the first of PATH. One file and the libraries that it needs.
+import { realpath } from 'node:fs/promises'
+import path from 'node:path'
+import { findPrograms } from '../../process/find-program.ts'
+import { runCommand } from '../../process/run-command.ts'
+import type { SystemFiles } from './system-files.ts'
+
+/** Wherever it lies on this machine, it has this place in the sandbox. */
+const FOLDER = '/opt/node/bin'
+const PRESENT = /^\/(usr|lib|lib32|lib64|libx32|bin)\//
+
+/** The system with a Node in it; as it was where none works there. @param works whether a program runs in a sandbox of this system */
+export async function withNode(
+  system: SystemFiles,
+  works: (system: SystemFiles, program: string) => Promise<boolean>,
+): Promise<SystemFiles> {
+  for (const file of await candidates()) {
+    const libraries = (await librariesOf(file)).filter((library) => !PRESENT.test(library))
+    const binds = [file, ...libraries].flatMap((one) => ['--ro-bind', one, one === file ? `${FOLDER}/node` : one])
+    const { PATH = '' } = system.environment
+    const found = {
+      ...system,
+      binds: [...system.binds, ...binds],
+      environment: { ...system.environment, PATH: `${FOLDER}:${PATH}` },
+    }
+    if (await works(found, `${FOLDER}/node`)) return found
+  }
+  return system
+}
+
+/** Bun and Electron run programs, too, and are no Node. */
+async function candidates(): Promise<string[]> {
+  const own = /^node(js)?$/.test(path.basename(process.execPath)) ? [process.execPath] : []
+  const files = await Promise.all(
+    [...own, ...(await findPrograms('node'))].map((file) => realpath(file).catch(() => file)),
+  )
+  return [...new Set(files)]
+}
+
+async function librariesOf(file: string): Promise<string[]> {
+  const { stdout } = await runCommand('ldd', [file], { timeoutMs: 5_000 })
+  return [...stdout.matchAll(/=> (\/\S+) \(0x|^\s+(\/\S+) \(0x/gm)].map(([, found, loader]) => found ?? loader!)
+}
