@@ -86,7 +86,11 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
 /** One whose sandboxes have Node; undefined where it is `provider` itself. */
 export function makeNodeProvider(name: TestedProvider): Provider | undefined {
   if (name === 'pyodide' || name === 'kubernetes') return undefined
-  return name === 'bubblewrap' ? new BubblewrapProvider({ pidsCount: 128, node: true }) : makeProvider(name, NODE_IMAGE)
+  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node: true })
+  if (name === 'bubblewrap-fork') {
+    return new BubblewrapProvider({ pidsCount: 128, node: true, forks: true, onNotForked: failUnforked })
+  }
+  return makeProvider(name, NODE_IMAGE)
 }
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */
