@@ -17,6 +17,8 @@ const FDS_EACH = 4
 const STDERR_TAIL_BYTES = 4096
 /** Importing the kernel, or making a sandbox, on a machine that is very busy. */
 const ANSWER_MS = 20_000
+/** How long it waits for its first sandbox, or for another one. */
+const IDLE_MS = 10_000
 const NO_ANSWER = `no answer within ${ANSWER_MS / 1000} s`
 
 export interface ForkServerOptions {
@@ -60,6 +62,7 @@ export class ForkServer {
   readonly #slots = new Map<number, Slot>()
   readonly #stderr = createByteTail(STDERR_TAIL_BYTES)
   #used = 0
+  #idle: NodeJS.Timeout | undefined
   /** Why it has ended, once it has. */
   #why: string | undefined
 
@@ -90,7 +93,13 @@ export class ForkServer {
       child.kill('SIGKILL')
       throw new Error(NO_ANSWER)
     })
-    this.#up.catch(() => {})
+    this.#up.then(
+      () => {
+        // Who waits for it already asks next.
+        if (this.#used === 0) this.#endWhenDone()
+      },
+      () => {},
+    )
   }
 
   /** How many more sandboxes it can make. */
@@ -136,6 +145,7 @@ export class ForkServer {
     if (this.#why !== undefined) throw new Error(this.#why)
     const slot = new Slot()
     this.#slots.set(number, slot)
+    clearTimeout(this.#idle)
     this.#listen()
     this.#child.stdin!.write(`${line}\n`)
     return slot
@@ -160,8 +170,16 @@ export class ForkServer {
     else stdout.unref()
   }
 
+  /** With no sandbox, at once when it can make none, and otherwise after a while. */
   #endWhenDone(): void {
-    if (this.left === 0 && this.#slots.size === 0) this.#child.stdin!.destroy()
+    clearTimeout(this.#idle)
+    if (this.#slots.size > 0) return
+    const end = () => {
+      this.#used = this.slotCount
+      this.#child.stdin!.destroy()
+    }
+    if (this.left === 0) end()
+    else this.#idle = setTimeout(end, IDLE_MS).unref()
   }
 
   /** It has ended, and with it all of its sandboxes. */
