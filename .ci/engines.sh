@@ -118,6 +118,6 @@ load node
 wait $data_job || { say 'the data image failed:'; tail -20 "$log/image-data.log" >&2; exit 1; }
 load data
 
-export SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap,bubblewrap-image
+export SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap,bubblewrap-image,bubblewrap-fork
 export SANDBRIDGE_TEST_PROMTOOL=1
 say "docker $(docker version --format '{{.Server.Version}}'), $(podman --version), $(bwrap --version); images sandbridge-slim:test, sandbridge-node:test and sandbridge-data:test"

@@ -1,7 +1,7 @@
 """The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching (with sandbox_memory.py).
 
 It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
-input. It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
+input; or it is forked from a process that has them (sandbox_fork_server.py). It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
 frame. Python 3.6 can parse it, so that an image whose Python is too old is told so. It imports little: what it holds, every
 waiting sandbox holds besides its kernel.
 
@@ -12,6 +12,7 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing where there is none
+  channel       path of a socket for frames, of which stdin is the bell; missing, or out of reach, they go over stdin and stdout
   fileBytes     largest file that may be written; missing where the folders set the limit
   inputSeconds  how long to wait for the kernel's sources; missing where the end of the bridge always closes stdin
 """
@@ -24,6 +25,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Callable, Container
     from importlib.machinery import ModuleSpec
 
     from sandbox_memory import MemoryUse  # sent in front of this file
@@ -35,18 +38,36 @@ EXIT_KILLED_INSIDE = 88
 # `run` of an engine ends with it when the engine is the reason.
 EXIT_ENGINE = 125
 
+# Where the kernel's files seem to be.
+ROOT = "/sandbridge"
 # Packages that the user has asked for: partner of PACKAGES_TARGET in package-folder.ts.
 PACKAGES = "/opt/site-packages"
 
 
 def main() -> None:
-    config = dict(word.split("=", 1) for word in sys.argv[1].split())
-    memory = int(config["memoryBytes"])
+    config = parse_words(sys.argv[1])
     if sys.version_info < (3, 10):
         say("Python %d.%d is too old: the kernel needs 3.10 or newer" % sys.version_info[:2])
         os._exit(EXIT_PYTHON_TOO_OLD)
     bell = int(config.get("bell", -1))
-    close_inherited(bell)
+    close_inherited((0, 1, 2, bell))
+
+    def become_kernel() -> None:
+        signal.alarm(int(config.get("inputSeconds", 0)))
+        run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
+        signal.alarm(0)
+        run_kernel(run, take_channel(config["channel"]) if "channel" in config else bell)
+
+    run_sandbox(config, bell, become_kernel)
+
+
+def parse_words(text: str) -> "dict[str, str]":
+    return dict(word.split("=", 1) for word in text.split())
+
+
+def run_sandbox(config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]") -> None:
+    """Be the first process of a sandbox. Never returns."""
+    memory = int(config["memoryBytes"])
     try:
         os.chdir("/workspace")
     except OSError:
@@ -56,20 +77,17 @@ def main() -> None:
         lower(resource.RLIMIT_FSIZE, int(config["fileBytes"]))
     kernel = os.fork()
     if kernel == 0:
-        signal.alarm(int(config.get("inputSeconds", 0)))
-        sources, compiled = read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"]))
-        signal.alarm(0)
-        run_kernel(sources, compiled, bell)
+        become_kernel()
     else:
         if bell > 2:
             os.close(bell)
         watch(kernel, memory, memory_enforced)
 
 
-def close_inherited(bell: int) -> None:
+def close_inherited(kept: "Container[int]") -> None:
     """What the bridge was started with by another program, and passed on without knowing, is not for cells."""
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != bell:
+        if int(name) not in kept:
             try:
                 os.close(int(name))
             except OSError:
@@ -89,6 +107,25 @@ def read_exactly(fd: int, count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+def take_channel(path: str) -> int:
+    """Frames go over the socket at `path`. Returns the descriptor of what was stdin, the bell; -1 where the socket is out of reach,
+    and nothing has changed."""
+    import _socket
+
+    channel = _socket.socket(_socket.AF_UNIX)
+    try:
+        channel.connect(path)
+    except OSError:
+        channel.close()
+        return -1
+    bell = os.dup(0)
+    fd = channel.detach()
+    os.dup2(fd, 0)
+    os.dup2(fd, 1)
+    os.close(fd)
+    return bell
 
 
 # --- limits -------------------------------------------------------------------------------------------------------------
@@ -138,11 +175,23 @@ def read_text(path: str) -> str:
         return ""
 
 
+libraries = []  # type: list[ctypes.CDLL]
+
+
+def libc() -> "ctypes.CDLL":
+    """Loaded once: a process that has it forks others that cells are not to find it in."""
+    if not libraries:
+        import ctypes
+
+        libraries.append(ctypes.CDLL(None, use_errno=True))
+    return libraries[0]
+
+
 # --- the kernel's process -----------------------------------------------------------------------------------------------
 
 
-def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
-    """Become the kernel: its modules come from memory, the rest from the image."""
+def load_kernel(sources: bytes, compiled: bytes) -> "Callable[[str, dict[str, object]], None]":
+    """Let the kernel's modules be imported from memory, and the rest from the image. Returns what runs a file of the kernel."""
     import json
     import marshal
     import types
@@ -153,18 +202,17 @@ def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
     size = len(MAGIC_NUMBER)
     # The Python of a host may have been replaced since.
     code = marshal.loads(compiled[size:]) if compiled[:size] == MAGIC_NUMBER else {}
-    del sources, compiled  # this function does not return
-    root = "/sandbridge"
+    del sources, compiled
 
     class KernelFinder:
         def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
             stem = name.replace(".", "/")
             for file, is_package in ((stem + "/__init__.py", True), (stem + ".py", False)):
                 if file in files:
-                    spec = ModuleSpec(name, self, origin=root + "/" + file, is_package=is_package)  # type: ignore[arg-type]
+                    spec = ModuleSpec(name, self, origin=ROOT + "/" + file, is_package=is_package)  # type: ignore[arg-type]
                     spec.has_location = True
                     if is_package:
-                        spec.submodule_search_locations = [root + "/" + stem]
+                        spec.submodule_search_locations = [ROOT + "/" + stem]
                     return spec
             return None
 
@@ -176,10 +224,10 @@ def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
 
         def get_source(self, name: str) -> "str | None":
             spec = self.find_spec(name)
-            return files[spec.origin[len(root) + 1 :]] if spec and spec.origin else None
+            return files[spec.origin[len(ROOT) + 1 :]] if spec and spec.origin else None
 
     def run(path: str, namespace: "dict[str, object]") -> None:
-        file = path[len(root) + 1 :]
+        file = path[len(ROOT) + 1 :]
         if file in code:
             module = marshal.loads(code.pop(file))
         else:
@@ -196,10 +244,17 @@ def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
         # Before what is installed there already, after the standard library.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
         sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
+    return run
+
+
+def run_kernel(run: "Callable[[str, dict[str, object]], None]", bell: int) -> None:
+    """Become the kernel. Never returns."""
+    import types
+
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     sys.argv = ["sandbridge", str(bell)] if bell > 2 else ["sandbridge"]
-    module.__file__ = root + "/__main__.py"
+    module.__file__ = ROOT + "/__main__.py"
     run(module.__file__, module.__dict__)
 
 
@@ -208,10 +263,8 @@ def run_kernel(sources: bytes, compiled: bytes, bell: int) -> None:
 
 def watch(kernel: int, memory: int, memory_enforced: bool) -> None:
     """Reap until the kernel or the bridge is gone; end the sandbox if it takes more than `memory` bytes of what the host does not count."""
-    import ctypes
-
     # Same user, but not dumpable: code in the sandbox can neither trace this process nor write to its memory.
-    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    libc().prctl(4, 0, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     # The kernel is the one that reads frames and writes them: its end has to close the channel.
@@ -272,6 +325,3 @@ def oom_kills() -> int:
         if name == "oom_kill":
             return int(count)
     return 0
-
-
-main()

@@ -17,7 +17,7 @@ import { withBridge } from './open-bridge.ts'
 import { print, printJson, printTable } from './print.ts'
 import { shortReason, untrustedNote } from './server-notes.ts'
 import { checkClients } from './doctor/check-clients.ts'
-import { checkClock, checkFolders, checkRecord } from './doctor/check-folders.ts'
+import { checkClock, checkFolders, checkRecord, checkSnapshot } from './doctor/check-folders.ts'
 import { checkNode, checkSources } from './doctor/check-setup.ts'
 import { checkSandbox } from './doctor/check-sandbox.ts'
 import { checkServers } from './doctor/check-servers.ts'
@@ -35,6 +35,7 @@ interface DoctorOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   await withBridge(async (bridge) => {
     const { settings, catalog, discovered } = bridge
+    const snapshot = await checkSnapshot(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
     // Most of it is waiting for engines, sandboxes and servers.
     const [providers, { trial, walls }, servers] = await Promise.all([
@@ -43,7 +44,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       checkingServers,
     ])
     const used = await usedProvider(bridge)
-    const findings = [...(await findingsOf(bridge, trial)), ...walls, ...servers]
+    const findings = [...(await findingsOf(bridge, trial)), ...snapshot, ...walls, ...servers]
     const fixed = options.fix ? await fixAll(findings) : []
     const open = findings.filter((finding) => !fixed.includes(finding))
     process.exitCode = exitCodeOf(open)
@@ -84,7 +85,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
       ]),
     )
     print(`\n${trial.ok ? 'A cell runs' : 'No cell runs'}: ${trial.detail} (${(trial.ms / 1000).toFixed(1)} s)`)
-    if (used) print(`Sandbox: ${used.provider}.`)
+    if (used) print(`Sandbox: ${used.provider}${used.startMethod === undefined ? '' : `, ${used.startMethod}`}.`)
     for (const { name, verdict } of used?.passedOver ?? []) print(`  skipped: ${name}, because ${verdict}`)
     for (const remark of remarks) print(`  setting: ${remark}`)
     for (const warning of unmatched) print(`  permissions: ${warning}`)
@@ -208,11 +209,18 @@ function serversText(servers: readonly ServerEntry[]): string {
   return `${parts.join(', ')}: ${unasked > 0 ? 'ask with `sandbridge index`' : 'see `sandbridge servers`'}.`
 }
 
+interface UsedProvider {
+  provider: ProviderName
+  startMethod?: string
+  passedOver: PassedOver[]
+}
+
 /** The provider of the trial's sandbox, and those that `auto` did not take; missing when none was found. */
-async function usedProvider(bridge: Bridge): Promise<{ provider: ProviderName; passedOver: PassedOver[] } | undefined> {
+async function usedProvider(bridge: Bridge): Promise<UsedProvider | undefined> {
   try {
     const { provider, passedOver } = await bridge.findProvider(() => {})
-    return { provider: provider.name, passedOver }
+    const { name, startMethod } = provider
+    return { provider: name, ...(startMethod !== undefined && { startMethod }), passedOver }
   } catch {
     // Why not is what the trial has said.
     return undefined

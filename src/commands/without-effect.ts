@@ -9,6 +9,7 @@ const HEEDED_BY: Readonly<Record<string, readonly ProviderName[]>> = {
   MCP_BRIDGE_CPUS: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_CONTAINER_USER: [...CONTAINERS, 'kubernetes'],
   MCP_BRIDGE_OCI_RUNTIME: [...CONTAINERS, 'kubernetes'],
+  MCP_BRIDGE_FORK_SERVER: ['bubblewrap'],
   MCP_BRIDGE_PIDS: [...CONTAINERS, 'bubblewrap', 'kubernetes'],
   MCP_BRIDGE_KUBERNETES_CONTEXT: ['kubernetes'],
   MCP_BRIDGE_KUBERNETES_NAMESPACE: ['kubernetes'],

@@ -348,6 +348,15 @@ export const SETTINGS = {
     { default: 300, min: 0, max: DAY_S },
   ),
   image,
+  forkServer: choice(
+    {
+      variable: 'MCP_BRIDGE_FORK_SERVER',
+      meaning:
+        'Fork the sandboxes of bubblewrap from one process, in milliseconds: `auto` with the Python of this machine, `on` with an image’s, too.',
+    },
+    ['auto', 'on', 'off'],
+    'off',
+  ),
   cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
   containerUser: pattern(
     { variable: 'MCP_BRIDGE_CONTAINER_USER', meaning: 'The user and group inside a container.' },

@@ -12,6 +12,8 @@ import { makePrivateFolder } from '../storage/private-folder.ts'
 const COMPILE_AFTER_MS = 1_000
 const DIGEST_BYTES = 32
 
+type Sources = Pick<NativeKernel, 'sources' | 'compileArgs'>
+
 /** Runs the Python in question with these arguments and this input. */
 export type RunPython = (args: readonly string[], input: Buffer) => Promise<CommandResult>
 
@@ -28,7 +30,7 @@ export class CompiledKernels {
    * What was compiled before. When nothing was, it is compiled in the background, for later.
    * @param python what tells this Python from every other one: an image's id, say
    */
-  async find(kernel: NativeKernel, python: string, run: RunPython): Promise<Buffer | undefined> {
+  async find(kernel: Sources, python: string, run: RunPython): Promise<Buffer | undefined> {
     const key = createHash('sha256').update(kernel.sources).update(python).digest('hex')
     if (this.#known.has(key)) return this.#known.get(key)
     const stored = await this.#read(key)
@@ -38,7 +40,7 @@ export class CompiledKernels {
     return stored
   }
 
-  async #compile(key: string, kernel: NativeKernel, run: RunPython): Promise<void> {
+  async #compile(key: string, kernel: Sources, run: RunPython): Promise<void> {
     const { code, stdout } = await run(kernel.compileArgs, kernel.sources)
     // It goes on from source then, as it did before.
     if (code !== 0 || stdout === '') return

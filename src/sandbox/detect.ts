@@ -112,11 +112,11 @@ export async function findProvider(
   const { stateDir, cacheDir } = settings
   const mount = settings.mount && (await resolveMount(settings.mount, [stateDir, cacheDir]))
   if (settings.runtime !== 'auto')
-    return { provider: await createProvider(settings.runtime, settings, mount), passedOver: [] }
+    return { provider: await createProvider(settings.runtime, settings, mount, log), passedOver: [] }
   let candidates = [...probes].map((probe) => probe())
   for (;;) {
     const { name, verdict, passedOver } = await firstUsable(candidates)
-    const provider = await createProvider(name, settings, mount)
+    const provider = await createProvider(name, settings, mount, log)
     try {
       // `auto` passes over an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
@@ -167,8 +167,9 @@ async function createProvider(
   name: ProviderName,
   settings: Settings,
   mount: MountedFolder | undefined,
+  log: Log,
 ): Promise<Provider> {
-  const { packages, projects } = settings
+  const { packages, projects, forkServer } = settings
   if (name === 'pyodide') {
     if (mount) {
       throw new BridgeError('CONFIG_INVALID', 'The embedded sandbox does not support MCP_BRIDGE_MOUNT', {
@@ -176,14 +177,19 @@ async function createProvider(
       })
     }
     const { PyodideProvider } = await import('./pyodide/provider.ts')
-    return new PyodideProvider({ cacheFolder: path.join(settings.cacheDir, 'pyodide'), packages })
+    return new PyodideProvider({ cacheFolder: pyodideFolder(settings), packages })
   }
   if (name === 'kubernetes') return createKubernetes(settings, mount)
   if (name === 'bubblewrap') {
     const { BubblewrapProvider } = await import('./bubblewrap/provider.ts')
+    const image = await imageInBubblewrap(settings)
     return new BubblewrapProvider({
       pidsCount: settings.pidsCount,
-      image: await imageInBubblewrap(settings),
+      image,
+      // What forks makes the walls, too: an image does that only where the user has said so.
+      forks: forkServer === 'on' || (forkServer === 'auto' && image === undefined),
+      onNotForked: (reason) =>
+        log.warning('A sandbox was not forked, but started with a Python of its own', { reason }),
       mount,
       projects,
       node: settings.languages.includes('javascript'),
@@ -237,4 +243,12 @@ async function probeContainerEngine(name: 'podman' | 'docker', image?: string): 
     ...(stoppedMachine && { asleep: true }),
     ...(engine && !engine.rootless && { rootful: true }),
   }
+}
+
+const pyodideFolder = ({ cacheDir }: Pick<Settings, 'cacheDir'>): string => path.join(cacheDir, 'pyodide')
+
+/** The folder of the snapshot that the embedded sandbox starts from, when it is there and damaged. */
+export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {
+  const { PyodideProvider } = await import('./pyodide/provider.ts')
+  return new PyodideProvider({ cacheFolder: pyodideFolder(settings) }).findDamagedSnapshot()
 }

@@ -11,6 +11,8 @@ import type { SandboxLimits } from './provider.ts'
 
 /** One after the other they are the program of the first process. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_init.py']
+/** Behind them, it is the program of a process that forks sandboxes. */
+const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 const COMPILE_FILE = 'compile_kernel.py'
 
 // Partners of the codes in python/sandbox_init.py.
@@ -26,6 +28,8 @@ interface SandboxWords {
   compiled: Buffer | undefined
   /** The descriptor that `StdioProcess` rings, where it has one. */
   bell?: number
+  /** Where it finds a socket for its frames, should it be able to connect: then its stdin is the bell. */
+  channel?: string | undefined
   /** The largest file that may be written in it, where folders alone do not set a limit. */
   fileBytes?: number
   /** It ends itself when nothing has come on stdin for so long, where nothing else would end it. */
@@ -39,6 +43,15 @@ export interface NativeKernel {
   compileArgs: readonly string[]
   /** Arguments of python3, and what it reads before the frames begin. */
   start(sandbox: SandboxWords): { args: string[]; preamble: Buffer }
+  /** The same for a process that forks so many sandboxes, each behind this system call filter. */
+  startForkServer(server: ForkServerWords): { args: string[]; preamble: Buffer }
+}
+
+interface ForkServerWords {
+  id: string
+  slotCount: number
+  compiled: Buffer | undefined
+  filter: Buffer
 }
 
 let loaded: Promise<NativeKernel> | undefined
@@ -55,26 +68,41 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
-    .filter((file) => file.endsWith('.py') && !INIT_FILES.includes(file) && file !== COMPILE_FILE)
+    .filter((file) => file.endsWith('.py') && ![...INIT_FILES, FORK_SERVER_FILE, COMPILE_FILE].includes(file))
     .toSorted()
   const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const [init, compile] = await Promise.all([firstProcess(), readFile(path.join(KERNEL_FOLDER, COMPILE_FILE), 'utf8')])
+  const [init, server, compile] = await Promise.all([
+    firstProcess(),
+    programOf([...INIT_FILES, FORK_SERVER_FILE], 'serve()'),
+    programOf([COMPILE_FILE]),
+  ])
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.
-    const more = Object.entries(optional).map(([key, value]) => ` ${key}=${value}`)
+    const more = Object.entries(optional)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => ` ${key}=${value}`)
     const words = `id=${id} ${sizes} memoryBytes=${memoryBytes} pids=${pidsCount}${more.join('')}`
     return { args: ['-I', '-B', '-c', init, words], preamble: Buffer.concat([sources, compiled]) }
   }
-  return { sources, compileArgs: ['-I', '-B', '-c', compile], start }
+  const startForkServer = ({ id, slotCount, compiled = Buffer.alloc(0), filter }: ForkServerWords) => {
+    const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength} filterBytes=${filter.byteLength}`
+    const words = `id=${id} ${sizes} slots=${slotCount}`
+    return { args: ['-I', '-B', '-c', server, words], preamble: Buffer.concat([sources, compiled, filter]) }
+  }
+  return { sources, compileArgs: ['-I', '-B', '-c', compile], start, startForkServer }
 }
 
 /** The program of a sandbox's first process. */
-export async function firstProcess(): Promise<string> {
-  const texts = await mapFew(INIT_FILES, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
-  return texts.join('\n')
+export function firstProcess(): Promise<string> {
+  return programOf(INIT_FILES, 'main()')
+}
+
+async function programOf(files: readonly string[], begin = ''): Promise<string> {
+  const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
+  return [...texts, begin].join('\n')
 }
 
 /** Environment of the kernel: nothing of the host's. `threads` keeps numerical libraries from starting one for each CPU of the host. */

@@ -53,11 +53,13 @@ export interface SandboxLimits {
   memoryBytes: number
 }
 
-/** Makes sandboxes of one kind. `start` resolves as soon as the process is spawned; readiness is the kernel's first frame. */
+/** Makes sandboxes of one kind. `start` resolves when its streams are there; readiness is the kernel's first frame. */
 export interface Provider {
   readonly name: ProviderName
   /** How many may start at once, where that is not up to this machine. */
   readonly startsAtOnce?: number
+  /** How it starts sandboxes, in words, where there is more than one way. After the first start, it is known. */
+  readonly startMethod?: string
   /** Slow one-off work (a snapshot, pulling an image), done ahead of the first start. Idempotent; concurrent calls share one run. */
   prepare(onProgress?: (message: string) => void): Promise<void>
   start(limits: SandboxLimits): Promise<Sandbox>

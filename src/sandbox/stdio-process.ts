@@ -2,6 +2,7 @@
 // Owns the process and its end. Knows neither engines nor frames: what an exit means is asked of `explain`.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 import { processTreeUsage, type ProcessUsage } from '../process/process-tree-usage.ts'
@@ -57,12 +58,14 @@ export class StdioProcess implements Sandbox {
   readonly provider: ProviderName
   /** Of the program that was started, undefined when that failed. What it starts in turn has others. */
   readonly pid: number | undefined
-  readonly stdin: Writable
-  readonly stdout: Readable
+  stdin: Writable
+  stdout: Readable
   readonly exited: Promise<SandboxExit>
   readonly #child: ChildProcess
   readonly #remove: (() => Promise<void>) | undefined
-  readonly #bell: Writable | undefined
+  #bell: Writable | undefined
+  /** Frames go over a socket of their own: when that has been read to its end. */
+  #socketClosed: Promise<void> | undefined
   readonly #findPid: () => Promise<number | undefined>
   #insidePid: Promise<number | undefined> | undefined
   #disposing: Promise<void> | undefined
@@ -106,6 +109,7 @@ export class StdioProcess implements Sandbox {
 
     const tail = keepTail(child.stderr)
     this.exited = whenEnded(child).then(async ({ code, signal, spawnError }) => {
+      if (this.#socketClosed) await withTimeout(this.#socketClosed, DRAIN_MS, () => this.stdin.destroy())
       this.#bell?.destroy()
       const stderr = spawnError ?? tail()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
@@ -116,6 +120,32 @@ export class StdioProcess implements Sandbox {
           : await options.explain(end)
       return { code, signal, ...explained }
     })
+  }
+
+  /**
+   * Frames go over this socket, past the process, and its stdin is the bell: what it is started with still comes over that, and its end still
+   * ends the sandbox. For before anybody reads.
+   */
+  useSocket(socket: Socket): void {
+    this.#bell = this.stdin
+    // Nothing is to come there; what does is read, so that the process can end.
+    this.stdout.removeAllListeners('readable').resume()
+    socket.on('error', () => {})
+    this.stdin = socket
+    this.stdout = socket
+    this.#socketClosed = new Promise((resolve) => socket.once('close', () => resolve()))
+  }
+
+  /** Whether anything comes on stdout. It is left there to be read. */
+  async speaks(): Promise<boolean> {
+    const { stdout } = this
+    await new Promise<void>((resolve) => {
+      for (const event of ['readable', 'close']) stdout.once(event, resolve)
+    })
+    if (stdout.readableLength > 0) return true
+    stdout.resume()
+    await this.exited
+    return false
   }
 
   interrupt(): void {

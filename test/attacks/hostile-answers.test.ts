@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startCells, type CellRunner } from '../support/cell-runner.ts'
 import { makeProvider, PROVIDER_NAMES, whyNot } from '../support/engines.ts'
+import { openPods } from '../support/fake-cluster/pods.ts'
 import type { CallFrame } from '../../src/protocol/frames.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
@@ -41,55 +42,61 @@ data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
 while data: data = data[os.write(fd, data):]
 time.sleep(3)`
 
-describe.each(PROVIDER_NAMES)('%s', { timeout: 180_000 }, (name) => {
-  const provider = makeProvider(name)
-  let missing: string | undefined
-  beforeAll(async () => {
-    missing = await whyNot(provider)
-  }, 300_000)
-  const start = async (ctx: TestContext): Promise<CellRunner> => {
-    if (missing !== undefined) ctx.skip(missing)
-    return startCells(provider)
-  }
+const pods = await openPods()
 
-  it.for(ANSWERS)('%s cost no variable', async ([, answer, told], ctx) => {
-    const cells = await start(ctx)
-    await cells.run('kept = 42')
-    const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
-    const { status, output, error, exit } = await cells.run(code, answer)
-    expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
-    if (told) expect(output).toMatch(told)
-    // Less memory than it takes is no reason to lose anything.
-    else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
-    expect((await cells.run('kept')).value).toBe('42')
-  })
+describe.each([...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const)(
+  '%s',
+  { timeout: 180_000 },
+  (name) => {
+    const provider = name === 'kubernetes' ? pods.provider : makeProvider(name)
+    let missing: string | undefined
+    beforeAll(async () => {
+      missing = await whyNot(provider)
+    }, 300_000)
+    const start = async (ctx: TestContext): Promise<CellRunner> => {
+      if (missing !== undefined) ctx.skip(missing)
+      return startCells(provider)
+    }
 
-  it('the control: a cell that makes objects of those brackets is lost, or told that there is no memory', async (ctx) => {
-    const cells = await start(ctx)
-    const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
-    expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
-  })
-
-  it.for([
-    ['open_artifact', 60],
-    ['call_tool', Infinity],
-  ] as const)(
-    'answers to %s that a cell does not read are made for %s of 200 calls at most',
-    async ([method, most], ctx) => {
+    it.for(ANSWERS)('%s cost no variable', async ([, answer, told], ctx) => {
       const cells = await start(ctx)
-      let begun = 0
-      const onCall = (call: CallFrame) => {
-        if (call.id < 10 ** 9) return { content: [] }
-        begun += 1
-        return 'x'.repeat(5 * MIB)
-      }
-      const stdin = cells.kernel.sandbox.stdin
-      const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
-      expect(status).toBe('ok')
-      expect(begun).toBeLessThanOrEqual(most)
-      // The control: the flood comes in, and calls of servers are begun all the same. What lies unread is bounded.
-      if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
-      expect(stdin.writableLength).toBeLessThan(136 * MIB)
-    },
-  )
-})
+      await cells.run('kept = 42')
+      const code = 'try: await mcp_host.ask()\nexcept Exception as error: print(str(error)[:1000])'
+      const { status, output, error, exit } = await cells.run(code, answer)
+      expect(status, error?.traceback ?? exit?.detail ?? output).toBe('ok')
+      if (told) expect(output).toMatch(told)
+      // Less memory than it takes is no reason to lose anything.
+      else expect(output).toMatch(/^$|has not enough memory for the answer|^\n$/)
+      expect((await cells.run('kept')).value).toBe('42')
+    })
+
+    it('the control: a cell that makes objects of those brackets is lost, or told that there is no memory', async (ctx) => {
+      const cells = await start(ctx)
+      const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
+      expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
+    })
+
+    it.for([
+      ['open_artifact', 60],
+      ['call_tool', Infinity],
+    ] as const)(
+      'answers to %s that a cell does not read are made for %s of 200 calls at most',
+      async ([method, most], ctx) => {
+        const cells = await start(ctx)
+        let begun = 0
+        const onCall = (call: CallFrame) => {
+          if (call.id < 10 ** 9) return { content: [] }
+          begun += 1
+          return 'x'.repeat(5 * MIB)
+        }
+        const stdin = cells.kernel.sandbox.stdin
+        const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
+        expect(status).toBe('ok')
+        expect(begun).toBeLessThanOrEqual(most)
+        // The control: the flood comes in, and calls of servers are begun all the same. What lies unread is bounded.
+        if (method === 'call_tool') expect(begun).toBeGreaterThan(20)
+        expect(stdin.writableLength).toBeLessThan(136 * MIB)
+      },
+    )
+  },
+)

@@ -1,12 +1,22 @@
 // What must not cross from one native sandbox to another, nor outlive it; and what a hostile kernel can do to the bridge. In each the control is the
 // same look from where it works: a second cell of the same sandbox.
-import { describe, expect, it } from 'vitest'
-import type { ProviderName } from '../../src/sandbox/provider.ts'
+import { readdirSync } from 'node:fs'
+import { describe, expect, it, type TestContext } from 'vitest'
+import type { Provider } from '../../src/sandbox/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip } from '../support/engines.ts'
+import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
+import { openPods } from '../support/fake-cluster/pods.ts'
 import { runningProcesses, until } from '../support/processes.ts'
 
-const ENGINES: ProviderName[] = ['podman', 'docker', 'bubblewrap']
+const pods = await openPods()
+const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const
+
+async function openProvider(engine: TestedProvider, ctx: TestContext): Promise<Provider> {
+  const provider = engine === 'kubernetes' ? pods.provider : makeProvider(engine)
+  const reason = await whyNot(provider)
+  if (reason !== undefined) ctx.skip(reason)
+  return provider
+}
 
 const TRACES: { what: string; leave: string; look: string }[] = [
   ...['/tmp', '/workspace', '/dev/shm'].map((folder) => ({
@@ -40,7 +50,7 @@ print('SEEN' if any('98412365' in command(path) for path in glob.glob('/proc/[0-
 describe.each(ENGINES)('%s: nothing crosses', (engine) => {
   for (const { what, leave, look } of TRACES) {
     it(what, async (ctx) => {
-      const provider = await providerOrSkip(engine, ctx)
+      const provider = await openProvider(engine, ctx)
       const [first, second] = await Promise.all([startCells(provider), startCells(provider)])
       expect((await first.run(leave)).error?.traceback).toBeUndefined()
       expect((await first.run(look)).output).toBe('SEEN\n')
@@ -49,7 +59,7 @@ describe.each(ENGINES)('%s: nothing crosses', (engine) => {
   }
 
   it('a daemon that lets go of everything ends with the sandbox', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+    const provider = await openProvider(engine, ctx)
     const cells = await startCells(provider)
     const mark = `314${process.pid}`
     const daemon = `
@@ -71,7 +81,7 @@ time.sleep(0.3)`
   })
 
   it('a fork bomb in one sandbox leaves another working', async (ctx) => {
-    const provider = await providerOrSkip(engine, ctx)
+    const provider = await openProvider(engine, ctx)
     const [bomber, other] = await Promise.all([startCells(provider), startCells(provider)])
     const bomb = `
 import os, time
@@ -96,12 +106,15 @@ time.sleep(600)`
 const FORGE = `
 import os, stat
 def forge(data):
+    written = set()
     for fd in range(3, 64):
-        try: mode = os.fstat(fd).st_mode
+        try: about = os.fstat(fd)
         except OSError: continue
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        if about.st_ino in written: continue
+        if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
             try: os.write(fd, data)
-            except OSError: pass
+            except OSError: continue
+            written.add(about.st_ino)
 `
 
 const FORGERIES: [what: string, frame: string][] = [
@@ -116,10 +129,10 @@ const FORGERIES: [what: string, frame: string][] = [
   ['mistyped fields', '{"type":"output","cell":"1","stream":7,"text":{}}'],
 ]
 
-describe.each(ENGINES)('%s: forged frames', (engine) => {
+describe.each<TestedProvider>([...ENGINES, 'podman-pipe', 'docker-pipe'])('%s: forged frames', (engine) => {
   for (const [what, frame] of FORGERIES) {
     it(`${what} costs nothing`, async (ctx) => {
-      const cells = await startCells(await providerOrSkip(engine, ctx))
+      const cells = await startCells(await openProvider(engine, ctx))
       const before = cells.kernel.channel.malformedCount
       // The control: an honest frame, forged, gets through. So this is the channel.
       const honest = '{"type":"output","cell":1,"stream":"stdout","text":"forged output"}'
@@ -132,7 +145,7 @@ describe.each(ENGINES)('%s: forged frames', (engine) => {
   }
 
   it('thousands of calls that nobody waits for: so many are open and no more, and the bridge goes on', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const cells = await startCells(await openProvider(engine, ctx))
     let openCount = 0
     const { status, output, error } = await cells.run(
       `
@@ -153,8 +166,35 @@ for call in calls: call.cancel()`,
     expect((await cells.run('6 * 7')).value).toBe('42')
   })
 
+  it('descriptors that are sent along with frames do not stay open in the bridge', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('read from /proc')
+    if (engine.endsWith('-pipe')) ctx.skip('nothing is sent along through a pipe')
+    const cells = await startCells(await openProvider(engine, ctx))
+    const sends = `
+import array, os, socket, stat
+def sockets():
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISSOCK(os.fstat(fd).st_mode): yield socket.socket(fileno=os.dup(fd))
+        except OSError: pass
+ours = array.array('i', [os.open('/dev/null', os.O_RDONLY) for _ in range(20)])
+sent = 0
+for end in sockets():
+    if end.type != socket.SOCK_STREAM: continue
+    for _ in range(2):
+        try: sent += end.sendmsg([b'\\n'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, ours)])
+        except OSError: break
+print(sent)`
+    const openFiles = () => readdirSync('/proc/self/fd').length
+    const before = openFiles()
+    // The control: messages with descriptors were sent.
+    expect(Number((await cells.run(sends)).output)).toBeGreaterThan(0)
+    expect((await cells.run('6 * 7')).value).toBe('42')
+    expect(openFiles() - before).toBeLessThan(20)
+  })
+
   it('a flood of lines that are no frames ends the sandbox, not the bridge', async (ctx) => {
-    const cells = await startCells(await providerOrSkip(engine, ctx))
+    const cells = await startCells(await openProvider(engine, ctx))
     const { status, exit, ...rest } = await cells.run(
       `${FORGE}\nfor _ in range(1000): forge(b'nonsense\\n')\nimport time\ntime.sleep(60)`,
     )

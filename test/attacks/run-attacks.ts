@@ -13,7 +13,7 @@ export interface AttackedProvider {
   /** The provider, prepared, or the reason for which it cannot be tried here. */
   open: () => Promise<Provider | string>
   memoryBytes: number
-  /** Which of the attacks that make sense for it; missing means all. */
+  /** Which of the attacks that make sense for it, where the others are tried on what is the same; missing means all. */
   only?: (attack: Attack) => boolean
 }
 

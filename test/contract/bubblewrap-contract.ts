@@ -4,7 +4,7 @@ import { testProvider } from './provider-contract.ts'
 
 const processesOf = (id: string) => runningProcesses().filter(({ command }) => command.includes(`id=${id} `))
 
-export function testBubblewrap(name: 'bubblewrap' | 'bubblewrap-image'): void {
+export function testBubblewrap(name: 'bubblewrap' | 'bubblewrap-image' | 'bubblewrap-fork'): void {
   testProvider(name, {
     isLeft: async (id) => processesOf(id).length > 0,
     killFromOutside: async ({ id }) => {

@@ -1,10 +1,13 @@
 // The provider contract for a container engine, with the engine itself as the witness of what is left.
 import { runCommand } from '../../src/process/run-command.ts'
 import { runningProcesses } from '../support/processes.ts'
+import { makeProvider } from '../support/engines.ts'
+import type { Differences } from './provider-accidents.ts'
 import { testProvider } from './provider-contract.ts'
 
-export function testContainerProvider(engine: 'podman' | 'docker'): void {
-  testProvider(engine, {
+/** @param isPiped frames go through the engine, as they do where it runs elsewhere */
+export function testContainerProvider(engine: 'podman' | 'docker', isPiped = false): void {
+  const differences: Differences = {
     isLeft: async (id) => {
       const { stdout } = await runCommand(engine, ['ps', '--all', '--quiet', '--filter', `name=${id}`])
       return stdout !== ''
@@ -15,5 +18,6 @@ export function testContainerProvider(engine: 'podman' | 'docker'): void {
         if (command.includes(`--name ${id} `) && /\b(podman|docker) run /.test(command)) process.kill(pid, 'SIGKILL')
       }
     },
-  })
+  }
+  testProvider(engine, differences, makeProvider(isPiped ? `${engine}-pipe` : engine))
 }

@@ -1,6 +1,6 @@
 // What can be wrong with an engine or an image, made wrong for real: each is a clear error, and costs nothing that worked.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -15,24 +15,12 @@ import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
 import { DATA_IMAGE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
+import { programOnPath } from '../support/program-on-path.ts'
 
 const DOCKER_SOCKET = '/var/run/docker.sock'
 
 const withImage = (engine: 'podman' | 'docker', image: string) =>
   new ContainerProvider(engine, { image, user: '65534:65534', pidsCount: 128 })
-
-/** A folder in front of PATH with one program in it. */
-function programOnPath(name: string, script: string): void {
-  const folder = mkdtempSync(path.join(tmpdir(), 'engine-'))
-  chmodSync(folder, 0o755)
-  writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  const before = process.env['PATH'] ?? ''
-  vi.stubEnv('PATH', `${folder}:${before}`)
-  onTestFinished(() => {
-    vi.unstubAllEnvs()
-    rmSync(folder, { recursive: true })
-  })
-}
 
 function setEnv(name: string, value: string): void {
   vi.stubEnv(name, value)

@@ -1,9 +1,11 @@
 // This file verifies what `sandbridge doctor` finds amiss, what it corrects, and what it says with its exit code.
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkSandbox } from '../../src/commands/doctor/check-sandbox.ts'
+import { ensureBundle } from '../../src/sandbox/pyodide/bundle.ts'
+import { KERNEL_FOLDER } from '../../src/storage/package-root.ts'
 import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { openObserved } from '../support/observed-bridge.ts'
@@ -14,11 +16,15 @@ interface Report {
   fixed: string[]
 }
 
-function doctorIn(servers: Record<string, ServerEntry>) {
+function doctorIn(servers: Record<string, ServerEntry>, env: Record<string, string> = {}) {
   const home = makeHome(servers)
   onTestFinished(() => rm(home, { recursive: true, force: true }))
   const doctor = async (...args: string[]) => {
-    const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', ...args], bridgeEnv(home))
+    const { code, stdout } = await runProgram(
+      process.execPath,
+      [CLI, 'doctor', '--json', ...args],
+      bridgeEnv(home, env),
+    )
     return { code, ...(JSON.parse(stdout) as Report) }
   }
   return { home, doctor }
@@ -80,6 +86,24 @@ it('tries all walls of the sandbox in one', async () => {
     'memory ok',
   ])
   expect(of('sandbox.started')).toHaveLength(1)
+})
+
+it('finds that the snapshot of the embedded sandbox is damaged', async () => {
+  const { home, doctor } = doctorIn({})
+  // Other tests use the one that homes share.
+  const cacheFolder = path.join(home, 'cache/pyodide')
+  rmSync(cacheFolder)
+  const bundle = await ensureBundle({
+    cacheFolder,
+    kernelFolder: KERNEL_FOLDER,
+    readableByAll: false,
+    makeSnapshot: async () => ({ snapshot: Buffer.alloc(2_000), codeCache: Buffer.from('cache') }),
+  })
+  truncateSync(path.join(bundle, 'snapshot.bin'), 1_000)
+  const { findings } = await doctor()
+  expect(findings.filter(({ check }) => check === 'snapshot')).toMatchObject([
+    { level: 'warning', message: expect.stringContaining(bundle) },
+  ])
 })
 
 it('says with 2 that no cell runs', async () => {

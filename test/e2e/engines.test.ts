@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { runningProcesses, until } from '../support/processes.ts'
+import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -37,10 +38,25 @@ it(
       expect(reason).toMatch(usable ? /Image localhost\/no-such:1 was not found/ : /\w/)
     }
     const { stdout: text } = await runProgram(process.execPath, [CLI, 'doctor'], env)
-    expect(text).toContain(`Sandbox: ${used.provider}.`)
+    expect(text).toMatch(new RegExp(`Sandbox: ${used.provider}[.,]`))
     expect(text.match(/skipped: /g)).toHaveLength(used.passedOver.length)
   },
 )
+
+it('doctor says whether sandboxes are forked, and why not where they cannot be', { timeout: 120_000 }, async (ctx) => {
+  await providerOrSkip('bubblewrap-fork', ctx)
+  const home = throwawayHome()
+  const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_FORK_SERVER: 'auto' })
+  expect((await runProgram(process.execPath, [CLI, 'doctor'], env)).stdout).toContain(
+    'Sandbox: bubblewrap, forked from one process.',
+  )
+  const without = { ...env, MCP_BRIDGE_LOG_LEVEL: 'warning', PATH: `${refusingBubblewrap()}:${env['PATH']}` }
+  const { stdout, stderr } = await runProgram(process.execPath, [CLI, 'doctor'], without)
+  expect(stdout).toContain(
+    'Sandbox: bubblewrap, each started with a Python of its own, because none could be forked: unshare: ',
+  )
+  expect(stderr).toContain('A sandbox was not forked')
+})
 
 describe.each(['podman', 'docker', 'bubblewrap'] as const)('%s', (engine) => {
   it('a forged call of a server that the run does not allow reaches nothing', { timeout: 120_000 }, async (ctx) => {

@@ -19,9 +19,12 @@ export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhos
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
 export const PROVIDER_NAMES: LocalProvider[] = ['podman', 'docker', 'bubblewrap', 'pyodide']
-/** A provider as tests name it: with an image, bubblewrap is one of its own. */
-export type TestedProvider = ProviderName | 'bubblewrap-image'
-const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'kubernetes']
+/**
+ * A provider as tests name it: with an image, or where sandboxes are forked, bubblewrap is one of its own, and so are engines that all frames go
+ * through.
+ */
+export type TestedProvider = ProviderName | 'bubblewrap-image' | 'bubblewrap-fork' | 'podman-pipe' | 'docker-pipe'
+const TESTED_PROVIDERS: TestedProvider[] = [...PROVIDER_NAMES, 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes']
 
 const MUST_BE_THERE = (process.env['SANDBRIDGE_TEST_ENGINES'] ?? '')
   .split(',')
@@ -49,34 +52,53 @@ export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): R
 /** Settings of a provider of pods in tests. */
 export const KUBERNETES = { user: '65534:65534', pidsCount: 128, checksNetwork: false, startTimeoutMs: 60_000 }
 
-const withImage = new WeakSet<Provider>()
+/** Those that tests name otherwise than they are named. */
+const testedAs = new WeakMap<Provider, TestedProvider>()
 
-export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider {
+/** One that did not fork would pass all tests. */
+function failUnforked(reason: string): never {
+  throw new Error(`it cannot fork: ${reason}`)
+}
+
+/** @param node give sandboxes on this machine's own system its Node */
+export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = false): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
-  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128 })
-  if (name === 'bubblewrap-image') {
-    const provider = new BubblewrapProvider({ pidsCount: 128, image, cacheDir: IMAGE_CACHE })
-    withImage.add(provider)
+  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node })
+  if (name === 'bubblewrap-image' || name === 'bubblewrap-fork') {
+    const provider = new BubblewrapProvider({
+      pidsCount: 128,
+      node,
+      ...(name === 'bubblewrap-image' ? { image, cacheDir: IMAGE_CACHE } : { forks: true, onNotForked: failUnforked }),
+    })
+    testedAs.set(provider, name)
     return provider
   }
   // The cluster of KUBECONFIG. A fake one has the Python of this machine in all images.
   if (name === 'kubernetes') return new KubernetesProvider({ ...KUBERNETES, image })
-  return new ContainerProvider(name, { image, user: '65534:65534', pidsCount: 128 })
+  const isPiped = name === 'podman-pipe' || name === 'docker-pipe'
+  const engine = name === 'podman-pipe' ? 'podman' : name === 'docker-pipe' ? 'docker' : name
+  return new ContainerProvider(engine, {
+    image,
+    user: '65534:65534',
+    pidsCount: 128,
+    ...(isPiped && { direct: false }),
+  })
 }
 
 /** One whose sandboxes have Node; undefined where it is `provider` itself. */
 export function makeNodeProvider(name: TestedProvider): Provider | undefined {
   if (name === 'pyodide' || name === 'kubernetes') return undefined
-  return name === 'bubblewrap' ? new BubblewrapProvider({ pidsCount: 128, node: true }) : makeProvider(name, NODE_IMAGE)
+  return makeProvider(name, NODE_IMAGE, true)
 }
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */
 export async function whyNot(provider: Provider): Promise<string | undefined> {
+  const name = testedAs.get(provider) ?? provider.name
   try {
     await provider.prepare()
+    if (name === 'bubblewrap-fork') await (await provider.start({ memoryBytes: 512 << 20 })).dispose()
     return undefined
   } catch (error) {
-    const name = withImage.has(provider) ? 'bubblewrap-image' : provider.name
     if (MUST_BE_THERE.includes(name) || name === 'pyodide') throw error
     return `${name}: ${messageOf(error)}`
   }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { recordFolder } from '../../audit/other-files.ts'
 import { verifyRecord } from '../../audit/verify-record.ts'
 import type { Settings } from '../../config/settings.ts'
+import { findDamagedSnapshot } from '../../sandbox/detect.ts'
 import { PACKAGE_ROOT } from '../../storage/package-root.ts'
 import { count } from '../../text/count.ts'
 import type { Finding } from './finding.ts'
@@ -46,6 +47,15 @@ async function checkPrivate(folder: string): Promise<Finding[]> {
   )
   // Within a folder that nobody else can enter, the rights of files do not matter.
   return found[0]?.length === 0 ? [] : found.flat()
+}
+
+/** To be looked at before a cell has run: the embedded sandbox makes a damaged snapshot anew. */
+export async function checkSnapshot(settings: Settings): Promise<Finding[]> {
+  const folder = await findDamagedSnapshot(settings)
+  if (folder === undefined) return []
+  const message = `The snapshot of the embedded sandbox is damaged: ${folder}.`
+  const advice = 'It is made anew at the next start of that sandbox. If it is damaged again, check the disk.'
+  return [{ check: 'snapshot', level: 'warning', message, advice }]
 }
 
 export async function checkRecord({ stateDir }: Settings): Promise<Finding[]> {

@@ -19,15 +19,14 @@ export interface Bubblewrap {
 const NOBODY = '65534'
 
 const ISOLATION = [
-  '--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
+  '--unshare-all --unshare-user --die-with-parent --new-session --as-pid-1 --cap-drop ALL',
   `--hostname sandbox --uid ${NOBODY} --gid ${NOBODY}`,
 ].flatMap((words) => words.split(' '))
-/**
- * /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. Of /dev no more than is needed: terminals are
- * memory of the kernel that nobody counts, and so is /dev/zero, mapped to be shared.
- */
-const SYSTEM = [
-  '--proc /proc --ro-bind /proc/sys /proc/sys --perms 0755 --size 65536 --tmpfs /dev',
+/** /proc/sys as engines mount it: some kernels let the owner of a namespace write settings in it. */
+const NO_FURTHER = '--disable-userns --ro-bind /proc/sys /proc/sys'.split(' ')
+/** Of /dev no more than is needed: terminals are memory of the kernel that nobody counts, and so is /dev/zero, mapped to be shared. */
+const DEVICES = [
+  '--perms 0755 --size 65536 --tmpfs /dev',
   ...['null', 'full', 'random', 'urandom'].map((name) => `--dev-bind /dev/${name} /dev/${name}`),
   ...[' ', '/0 ', '/1 ', '/2 '].map(
     (fd, at) => `--symlink /proc/self/fd${fd}/dev/${['fd', 'stdin', 'stdout', 'stderr'][at]}`,
@@ -73,7 +72,20 @@ export function systemCallFilter(): Buffer {
   return seccompFilter(machineArch() === 'arm64' ? 'arm64' : 'x64', false)
 }
 
-/** Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. */
+/** Writable folders of a sandbox, and the MiB that each holds. */
+export function writableFolders(projects: boolean): [path: string, mebibytes: number][] {
+  return [
+    ['/dev/shm', 64],
+    ['/tmp', 64],
+    ['/workspace', 128],
+    ...(projects ? [['/projects', 64] as [string, number]] : []),
+  ]
+}
+
+/**
+ * Arguments of bwrap up to the command. The filter comes on descriptor 3 when `seccomp` is set. With `forks` they are for a process that makes the
+ * sandboxes (python/sandbox_fork_server.py): it can make namespaces, and has places where each sandbox gets its own /proc and writable folders.
+ */
 export function bubblewrapArguments(
   { binds }: SystemFiles,
   {
@@ -81,21 +93,24 @@ export function bubblewrapArguments(
     seccomp = false,
     folders = [],
     projects = false,
+    forks = false,
   }: {
     environment?: Readonly<Record<string, string>>
     seccomp?: boolean
     folders?: readonly MountedFolder[]
     projects?: boolean
+    forks?: boolean
   },
 ): string[] {
+  const writable = writableFolders(projects)
   return [
     ...ISOLATION,
     ...binds,
-    ...SYSTEM,
-    ...tmpfs('/dev/shm', 64),
-    ...tmpfs('/tmp', 64),
-    ...tmpfs('/workspace', 128),
-    ...(projects ? tmpfs('/projects', 64) : []),
+    '--proc',
+    '/proc',
+    ...(forks ? [] : NO_FURTHER),
+    ...DEVICES,
+    ...writable.flatMap(([path, mebibytes]) => (forks ? ['--dir', path] : tmpfs(path, mebibytes))),
     ...folders.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     ...SEALED,
     '--clearenv',

@@ -94,6 +94,11 @@ export class Cgroup {
     return { command: '/bin/sh', args: ['-c', 'echo $$ > "$0" && exec "$@"', procs, command, ...args] }
   }
 
+  /** Take in a process that runs already, with what it starts from now on. */
+  async add(pid: number): Promise<void> {
+    await writeFile(path.join(this.#folder, 'cgroup.procs'), String(pid))
+  }
+
   /** Whether the kernel has ended it because of its memory limit. */
   async wasOutOfMemory(): Promise<boolean> {
     const events = await readFile(path.join(this.#folder, 'memory.events'), 'utf8').catch(() => '')

@@ -5,7 +5,13 @@ import { randomBytes } from 'node:crypto'
 import { BridgeError } from '../../errors.ts'
 import path from 'node:path'
 import { CompiledKernels } from '../compiled-kernel.ts'
-import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
+import {
+  checkMemoryLimit,
+  explainEnd,
+  kernelEnvironment,
+  loadNativeKernel,
+  type NativeKernel,
+} from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { findPrograms } from '../../process/find-program.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
@@ -14,8 +20,9 @@ import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '../packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
-import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter } from './bubblewrap.ts'
+import { type Bubblewrap, bubblewrapArguments, runInside, systemCallFilter, writableFolders } from './bubblewrap.ts'
 import { findHostSystem, findImageSystem, type FoundSystem, type InnerPython } from './find-system.ts'
+import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
@@ -33,10 +40,17 @@ export interface BubblewrapOptions {
   packages?: readonly string[]
   /** Where what is made is kept between runs. */
   cacheDir?: string
+  /** Fork sandboxes from a process that has the kernel, where that works here. */
+  forks?: boolean
+  /** How many are forked from one process before another one takes its place. */
+  forksEach?: number
+  /** Hears why sandboxes are not forked. */
+  onNotForked?: (reason: string) => void
 }
 
 /** Behind the system call filter, which is on descriptor 3. */
 const BELL = 4
+const FORKS_EACH = 16
 
 /** What `prepare` finds out. */
 interface Found extends FoundSystem {
@@ -45,14 +59,31 @@ interface Found extends FoundSystem {
   cgroupParent: string | undefined
 }
 
+interface Command {
+  command: string
+  args: string[]
+}
+
+/** What a sandbox is started with. */
+interface Start {
+  id: string
+  found: Found
+  kernel: NativeKernel
+  compiled: Buffer | undefined
+  cgroup: Cgroup | undefined
+  memoryBytes: number
+}
+
 export class BubblewrapProvider implements Provider {
   readonly name = 'bubblewrap'
   readonly #options: BubblewrapOptions
   readonly #compiled: CompiledKernels
   readonly #system = new SharedPreparation((onProgress) => this.#findSystem(onProgress))
+  readonly #forkServers: ForkServers
 
   constructor(options: BubblewrapOptions) {
     this.#options = options
+    this.#forkServers = new ForkServers(options.onNotForked)
     this.#compiled = new CompiledKernels(options.cacheDir && path.join(options.cacheDir, 'kernels'))
   }
 
@@ -61,52 +92,72 @@ export class BubblewrapProvider implements Provider {
     await this.#system.get(onProgress)
   }
 
+  /** How sandboxes are started, in words. */
+  get startMethod(): string {
+    const { reason } = this.#forkServers
+    if (this.#options.forks && reason === undefined) return 'forked from one process'
+    const because = reason === undefined ? '' : `, because none could be forked: ${reason}`
+    return `each started with a Python of its own${because}`
+  }
+
   /** @throws BridgeError what `prepare` throws, CONFIG_INVALID for a memory limit that no Python fits in */
   async start(limits: SandboxLimits): Promise<Sandbox> {
     checkMemoryLimit(limits)
-    const [{ bubblewrap, system, python, folders, cgroupParent }, kernel] = await Promise.all([
-      this.#system.get(),
-      loadNativeKernel(),
-    ])
+    const [found, kernel] = await Promise.all([this.#system.get(), loadNativeKernel()])
+    const { bubblewrap, system, python, cgroupParent } = found
     const compiled = await this.#compiled.find(kernel, `${system.id} ${python.version}`, (args, input) =>
       runInside(bubblewrap, system, args, input),
     )
-    const environment = { ...system.environment, ...kernelEnvironment(Math.min(4, availableParallelism())) }
-    const { projects = false } = this.#options
     const id = `sandbridge-${process.pid}-${randomBytes(6).toString('hex')}`
     const { memoryBytes } = limits
     const { pidsCount } = this.#options
-    const { args, preamble } = kernel.start({
-      id,
-      memoryBytes,
-      pidsCount,
-      compiled,
-      bell: BELL,
-    })
-    const command = {
-      command: bubblewrap.command,
-      args: [
-        ...bubblewrap.before,
-        ...bubblewrapArguments(system, { environment, seccomp: true, folders, projects }),
-        '--',
-        system.python,
-        ...args,
-      ],
-    }
     const cgroup =
       cgroupParent === undefined ? undefined : await Cgroup.make(cgroupParent, id, { memoryBytes, pidsCount })
-    const sandbox = new StdioProcess({
+    const start: Start = { id, found, kernel, compiled, cgroup, memoryBytes }
+    const forked = this.#options.forks ? await this.#fork(start) : undefined
+    const sandbox = forked ?? this.#spawn(start)
+    if (cgroup) void sandbox.exited.then(() => cgroup.remove())
+    return sandbox
+  }
+
+  /** Undefined where that does not work. */
+  #fork({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Promise<Sandbox | undefined> {
+    const { forksEach: slotCount = FORKS_EACH, projects = false, pidsCount } = this.#options
+    const begin = () => {
+      const words = { id: `${id}-forks`, slotCount, compiled, filter: systemCallFilter() }
+      const { args, preamble } = kernel.startForkServer(words)
+      return { ...this.#command(found, args, true), preamble, slotCount }
+    }
+    const folders = writableFolders(projects).map(([folder, mebibytes]) => `${folder}:${mebibytes}`)
+    return this.#forkServers.fork(begin, {
+      id,
+      words: `memoryBytes=${memoryBytes} pids=${pidsCount} folders=${folders.join(',')}`,
+      explain: explainer(cgroup),
+      enter: cgroup && ((pid) => cgroup.add(pid)),
+    })
+  }
+
+  #spawn({ id, found, kernel, compiled, cgroup, memoryBytes }: Start): Sandbox {
+    const { pidsCount } = this.#options
+    const { args, preamble } = kernel.start({ id, memoryBytes, pidsCount, compiled, bell: BELL })
+    const command = this.#command(found, args, false)
+    return new StdioProcess({
       id,
       provider: 'bubblewrap',
       ...(cgroup ? cgroup.command(command) : command),
       preamble,
       extraInputs: [systemCallFilter()],
       bell: true,
-      explain: async (end) =>
-        (await cgroup?.wasOutOfMemory()) ? { reason: 'out-of-memory', detail: end.stderr } : explain(end),
+      explain: explainer(cgroup),
     })
-    if (cgroup) void sandbox.exited.then(() => cgroup.remove())
-    return sandbox
+  }
+
+  /** Python in bubblewrap: in a sandbox, or to fork them. */
+  #command({ bubblewrap, system, folders }: Found, args: readonly string[], forks: boolean): Command {
+    const environment = { ...system.environment, ...kernelEnvironment(Math.min(4, availableParallelism())) }
+    const { projects = false } = this.#options
+    const walls = bubblewrapArguments(system, { environment, seccomp: !forks, forks, folders, projects })
+    return { command: bubblewrap.command, args: [...bubblewrap.before, ...walls, '--', system.python, ...args] }
   }
 
   async #findSystem(onProgress: (message: string) => void): Promise<Found> {
@@ -144,6 +195,11 @@ async function runs(bubblewrap: Bubblewrap, system: SystemFiles, program: string
 async function installerFor({ version, platform }: InnerPython): Promise<Installer> {
   const [python = 'python3'] = await findPrograms('python3')
   return { python, target: { version, isMusl: platform.includes('musl') } }
+}
+
+function explainer(cgroup: Cgroup | undefined): (end: ProcessEnd) => Promise<Explained> {
+  return async (end) =>
+    (await cgroup?.wasOutOfMemory()) ? { reason: 'out-of-memory', detail: end.stderr } : explain(end)
 }
 
 function explain(end: ProcessEnd): Explained {

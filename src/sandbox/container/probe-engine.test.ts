@@ -1,4 +1,5 @@
 // Machines that a test cannot have: what an engine says on them is recorded here. The engines of this machine are tested for real in test/contract.
+import { hostname, release } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import type { CommandResult } from '../../process/run-command.ts'
 import { startPodmanMachine } from './podman-machine.ts'
@@ -36,6 +37,21 @@ describe('probeEngine', () => {
     const probe = await probeEngine(command, said({ stdout: JSON.stringify(info) }))
     expect(probe.verdict).toBe(verdict)
     expect(probe.engine?.enforcesLimits).toBe(true)
+  })
+
+  it('an engine is on this machine when it has its name and its kernel, and is not asked over a connection', async (ctx) => {
+    if (process.platform !== 'linux') ctx.skip('elsewhere containers run in a virtual machine')
+    const isLocal = async (command: 'podman' | 'docker', info: object) =>
+      (await probeEngine(command, said({ stdout: JSON.stringify(info) }))).engine?.isLocal
+    const docker = { ...DOCKER, Name: hostname(), KernelVersion: release() }
+    expect(await isLocal('docker', docker)).toBe(true)
+    expect(await isLocal('docker', { ...docker, Name: 'docker-desktop' })).toBe(false)
+    expect(await isLocal('docker', { ...docker, KernelVersion: '6.6-linuxkit' })).toBe(false)
+    expect(await isLocal('docker', DOCKER)).toBe(false)
+    const host = { ...ROOTLESS_PODMAN.host, hostname: hostname(), kernel: release() }
+    expect(await isLocal('podman', { ...ROOTLESS_PODMAN, host })).toBe(true)
+    expect(await isLocal('podman', { ...ROOTLESS_PODMAN, host: { ...host, serviceIsRemote: true } })).toBe(false)
+    expect(await isLocal('podman', ROOTLESS_PODMAN)).toBe(false)
   })
 
   it('docker that is podman is driven as podman', async () => {

@@ -1,4 +1,5 @@
 // Asks an engine whether it can be used, and puts the answer in words. Starts nothing and changes nothing.
+import { hostname, release } from 'node:os'
 import { runCommand, type CommandResult } from '../../process/run-command.ts'
 import { isRecord, parseJson } from '../../text/json.ts'
 import { lastLine } from '../../text/one-line.ts'
@@ -15,6 +16,8 @@ export interface Engine {
   rootless: boolean
   /** Of a rootless podman: the user of its machine that it runs as. */
   hostUid?: number
+  /** Whether it runs on this machine, as far as it says: neither elsewhere nor in a virtual machine. */
+  isLocal: boolean
   /** Whether the engine can hold a container to its memory and process limits. Where not, limits inside it take their place. */
   enforcesLimits: boolean
   /** Whether it can hold a container to a number of CPUs. Nothing inside takes its place. */
@@ -31,6 +34,9 @@ export interface EngineProbe {
 }
 
 type RunCommand = (command: string, args: readonly string[]) => Promise<CommandResult>
+
+/** The exit code of an engine's `run` itself, which no kernel ends with. */
+export const EXIT_ENGINE = 125
 
 const PROBE_TIMEOUT_MS = 15_000
 
@@ -63,6 +69,7 @@ function podmanVerdict(command: EngineName, info: Json): EngineProbe {
     version,
     rootless,
     ...(rootless && typeof hostUid === 'number' && { hostUid }),
+    isLocal: host['serviceIsRemote'] !== true && isThisMachine(host['hostname'], host['kernel']),
     enforcesLimits,
     enforcesCpus,
   }
@@ -78,8 +85,13 @@ function dockerVerdict(command: EngineName, info: Json, stderr: string): EngineP
   const rootless = array(info['SecurityOptions']).some((option) => text(option).includes('rootless'))
   const enforcesLimits = info['MemoryLimit'] === true && info['PidsLimit'] === true
   const enforcesCpus = info['CpuCfsQuota'] === true
-  const engine: Engine = { command, dialect: 'docker', version, rootless, enforcesLimits, enforcesCpus }
+  const isLocal = isThisMachine(info['Name'], info['KernelVersion'])
+  const engine: Engine = { command, dialect: 'docker', version, rootless, isLocal, enforcesLimits, enforcesCpus }
   return { engine, verdict: describe(engine) }
+}
+
+function isThisMachine(name: unknown, kernel: unknown): boolean {
+  return process.platform === 'linux' && name === hostname() && kernel === release()
 }
 
 function describe({ command, dialect, version, rootless, enforcesLimits, enforcesCpus }: Engine): string {

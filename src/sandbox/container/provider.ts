@@ -1,20 +1,29 @@
 // Sandboxes as containers, with podman or docker: their command line is started with --interactive, and its stdin and stdout are the channel.
+// Where the engine runs on this machine, frames go past it over a socket, and its command is life and death only.
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { CompiledKernels } from '../compiled-kernel.ts'
-import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '../native-kernel.ts'
+import {
+  checkMemoryLimit,
+  explainEnd,
+  kernelEnvironment,
+  loadNativeKernel,
+  type NativeKernel,
+} from '../native-kernel.ts'
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 import { runCommand } from '../../process/run-command.ts'
-import { enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
+import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
+import { CHANNEL_TARGET } from './channel-socket.ts'
 import { ensureImage } from './image.ts'
 import type { Image } from './image.ts'
 import type { MountedFolder } from '../mounted-folder.ts'
 import { ensurePackageImage } from './package-image.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from './owner.ts'
+import { PastEngine } from './past-engine.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { runArguments } from './run-arguments.ts'
 import { seccompProfileFile } from './seccomp-file.ts'
@@ -35,6 +44,8 @@ export interface ContainerOptions {
   packages?: readonly string[]
   /** Where what is found out is kept between runs. */
   cacheDir?: string
+  /** Let frames go past an engine of this machine. Missing means true. */
+  direct?: boolean
 }
 
 /** What `prepare` finds out. */
@@ -43,11 +54,21 @@ interface Prepared {
   image: Image
 }
 
+interface RunParts {
+  prepared: Prepared
+  kernel: NativeKernel
+  compiled: Buffer | undefined
+  memoryBytes: number
+  /** The socket for its frames; without one, they go through the engine. */
+  channelPath: string | undefined
+}
+
 export class ContainerProvider implements Provider {
   readonly name: EngineName
   readonly #options: ContainerOptions
   readonly #prepared = new SharedPreparation((onProgress) => this.#findEngineAndImage(onProgress))
   readonly #compiled: CompiledKernels
+  readonly #pastEngine = new PastEngine()
 
   /** @throws BridgeError CONFIG_INVALID for a user that is root */
   constructor(name: EngineName, options: ContainerOptions) {
@@ -82,18 +103,31 @@ export class ContainerProvider implements Provider {
     const compiled = await this.#compiled.find(kernel, image.id, (pythonArgs, input) =>
       runCommand(engine.command, this.#runArguments(prepared, newContainerName(), memoryBytes, pythonArgs), { input }),
     )
+    const run = (channelPath?: string) => this.#run({ prepared, kernel, compiled, memoryBytes, channelPath })
+    const { direct = true } = this.#options
+    return direct ? this.#pastEngine.start(engine, run) : run()
+  }
+
+  #run({ prepared, kernel, compiled, memoryBytes, channelPath }: RunParts): StdioProcess {
+    const { command } = prepared.engine
     const name = newContainerName()
-    const { args, preamble } = kernel.start({ id: name, memoryBytes, pidsCount: this.#options.pidsCount, compiled })
+    const { args, preamble } = kernel.start({
+      id: name,
+      memoryBytes,
+      pidsCount: this.#options.pidsCount,
+      compiled,
+      channel: channelPath && CHANNEL_TARGET,
+    })
     return new StdioProcess({
       id: name,
       provider: this.name,
-      command: engine.command,
-      args: this.#runArguments(prepared, name, memoryBytes, args),
+      command,
+      args: this.#runArguments(prepared, name, memoryBytes, args, channelPath),
       preamble,
-      explain: (end) => this.#explain(end, engine),
-      findPid: () => containerPid(engine.command, name),
+      explain: (end) => this.#explain(end, command),
+      findPid: () => containerPid(command, name),
       remove: async () => {
-        await runCommand(engine.command, ['rm', '--force', '--volumes', name], { timeoutMs: 15_000 })
+        await runCommand(command, ['rm', '--force', '--volumes', name], { timeoutMs: 15_000 })
       },
     })
   }
@@ -103,6 +137,7 @@ export class ContainerProvider implements Provider {
     name: string,
     memoryBytes: number,
     pythonArgs: readonly string[],
+    channelPath?: string,
   ): string[] {
     const { user, cpus, ociRuntime, pidsCount, mount, projects = false } = this.#options
     return runArguments({
@@ -119,6 +154,7 @@ export class ContainerProvider implements Provider {
       seccompProfilePath: enginePath(seccompProfileFile(engine.enforcesLimits), engine),
       mount: mount && { ...mount, source: enginePath(mount.source, engine) },
       projects,
+      channelPath,
       environment: kernelEnvironment(cpus === undefined ? Math.min(4, availableParallelism()) : Math.ceil(cpus)),
       pythonArgs,
     })
@@ -143,9 +179,8 @@ export class ContainerProvider implements Provider {
     return { engine, image }
   }
 
-  async #explain(end: ProcessEnd, { command }: Engine): Promise<Explained> {
-    // The exit code of `run` itself, which no kernel ends with.
-    if (end.code === 125) return this.#explainEngine(end, command)
+  async #explain(end: ProcessEnd, command: EngineName): Promise<Explained> {
+    if (end.code === EXIT_ENGINE) return this.#explainEngine(end, command)
     if (end.spoke) return explainEnd(end)
     const { image, user } = this.#options
     if (end.code === 126 || end.code === 127) {

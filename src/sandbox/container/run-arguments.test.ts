@@ -3,7 +3,7 @@ import type { Engine } from './probe-engine.ts'
 import { runArguments } from './run-arguments.ts'
 import type { RunOptions } from './run-arguments.ts'
 
-const able = { enforcesLimits: true, enforcesCpus: true }
+const able = { isLocal: true, enforcesLimits: true, enforcesCpus: true }
 const podman: Engine = { command: 'podman', dialect: 'podman', version: '5', rootless: true, ...able }
 const docker: Engine = { command: 'docker', dialect: 'docker', version: '28', rootless: false, ...able }
 
@@ -80,6 +80,14 @@ it('a volume where something of ours is gives way to it, one above leaves room f
     '/mnt/notes/x ro',
     '/data ro',
   ])
+})
+
+it('of the host, the socket for frames is mounted, read-only, also below a volume of the image', () => {
+  const args = argumentsFor({ channelPath: '/tmp/sandbridge-x/channel', imageVolumes: ['/run'] })
+  expect(args.filter((argument) => argument.startsWith('--mount'))).toEqual([
+    '--mount=type=bind,source=/tmp/sandbridge-x/channel,target=/run/sandbridge.sock,readonly',
+  ])
+  expect(args).toContain('--tmpfs=/run:rw,mode=755,noexec,nosuid,nodev,size=4k')
 })
 
 it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { MountedFolder } from '../mounted-folder.ts'
+import { CHANNEL_TARGET } from './channel-socket.ts'
 import type { Engine } from './probe-engine.ts'
 
 export interface RunOptions {
@@ -25,6 +26,8 @@ export interface RunOptions {
   mount?: MountedFolder | undefined
   /** Cells have `/projects`. */
   projects?: boolean
+  /** The socket that its frames go over; missing where they go through the engine. */
+  channelPath?: string | undefined
   /** Arguments of python3. */
   pythonArgs: readonly string[]
 }
@@ -67,7 +70,7 @@ export function runArguments(options: RunOptions): string[] {
     ...(options.ociRuntime === undefined ? [] : [`--runtime=${options.ociRuntime}`]),
     // None is the working directory: engines would make that folder first, and its mode would win over this one. The first process goes there.
     ...Object.entries(writable(options)).map(([folder, size]) => `--tmpfs=${folder}:${TMPFS},size=${size}`),
-    ...(options.mount === undefined ? [] : [mountArgument(options.mount)]),
+    ...mounts(options).map(mountArgument),
     ...volumeArguments(options),
     ...(engine.enforcesLimits ? [] : uncountedDevices(engine)),
     // What the sandbox prints is frames for the bridge; a log would be a copy of it on the host's disk, without a limit.
@@ -84,6 +87,12 @@ function writable({ projects }: RunOptions): Record<string, string> {
   return { ...WRITABLE, ...(projects && PROJECTS) }
 }
 
+function mounts({ mount, channelPath }: RunOptions): MountedFolder[] {
+  const channel =
+    channelPath === undefined ? undefined : { source: channelPath, target: CHANNEL_TARGET, mode: 'ro' as const }
+  return [mount, channel].filter((one) => one !== undefined)
+}
+
 function mountArgument({ source, target, mode }: MountedFolder): string {
   return `--mount=type=bind,source=${source},target=${target}${mode === 'ro' ? ',readonly' : ''}`
 }
@@ -94,8 +103,8 @@ function mountArgument({ source, target, mode }: MountedFolder): string {
  * it is root's, and cells never are.
  */
 function volumeArguments(options: RunOptions): string[] {
-  const { imageVolumes, mount } = options
-  const ours = [...Object.keys(writable(options)), ...(mount ? [mount.target] : [])]
+  const { imageVolumes } = options
+  const ours = [...Object.keys(writable(options)), ...mounts(options).map(({ target }) => target)]
   const volumes = new Set(imageVolumes.map((volume) => path.posix.resolve('/', volume)))
   return [...volumes]
     .filter((volume) => !ours.includes(volume))

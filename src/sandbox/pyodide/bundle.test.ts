@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFil
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ensureBundle, type BundleOptions } from './bundle.ts'
+import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 
 let cacheFolder: string
 let kernelFolder: string
@@ -74,6 +74,14 @@ describe('ensureBundle', () => {
     const before = builds
     await ensureBundle(options())
     expect(builds).toBe(before)
+  })
+
+  it('is told to be damaged when it is, and not when it is whole or missing', async () => {
+    expect(await findDamagedBundle(options())).toBeUndefined()
+    const folder = await ensureBundle(options())
+    expect(await findDamagedBundle(options())).toBeUndefined()
+    await truncate(join(folder, 'snapshot.bin'), 1000)
+    expect(await findDamagedBundle(options())).toBe(folder)
   })
 
   it.each([

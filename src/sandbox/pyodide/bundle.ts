@@ -82,6 +82,19 @@ export async function ensureBundle(options: BundleOptions): Promise<string> {
   return folder
 }
 
+/** The folder of the bundle for these options, when it is there and damaged. */
+export async function findDamagedBundle(
+  options: Pick<BundleOptions, 'cacheFolder' | 'kernelFolder' | 'packages'>,
+): Promise<string | undefined> {
+  const { key } = await collectSources(options)
+  const folder = join(options.cacheFolder, `pyodide-${key}`)
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  )
+  return isThere && !(await isWhole(folder)) ? folder : undefined
+}
+
 /** Bundles of other versions, and what killed builders left behind: each is 45 MB. A bridge that still wants one makes it anew. */
 async function removeUnused(cacheFolder: string): Promise<void> {
   for (const name of await readdir(cacheFolder)) {
@@ -109,7 +122,10 @@ interface PackedFiles {
   data: Buffer
 }
 
-async function collectSources({ kernelFolder, packages = [] }: BundleOptions): Promise<Sources> {
+async function collectSources({
+  kernelFolder,
+  packages = [],
+}: Pick<BundleOptions, 'kernelFolder' | 'packages'>): Promise<Sources> {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('pyodide/package.json'))
   const read = (name: string): Promise<string> => readFile(join(packageFolder, name), 'utf8')
   const { version } = JSON.parse(await read('package.json')) as { version: string }

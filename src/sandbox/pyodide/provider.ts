@@ -2,7 +2,7 @@
 // there is one. Needs nothing but Node. It makes sandboxes; what runs inside is in inside/, what may run there is the kernel's business.
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
-import { ensureBundle } from './bundle.ts'
+import { ensureBundle, findDamagedBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import path from 'node:path'
 import { readRequestedPackages, unpackWheels } from '../packages/requested-packages.ts'
@@ -50,6 +50,12 @@ export class PyodideProvider implements Provider {
     const outer = await this.#prepared.get()
     const { command, extraInput } = outer.wrap(sandboxCommand(outer.node, outer.bundle, memory))
     return spawnSandbox(underMemoryCap(command, memory), extraInput)
+  }
+
+  /** The folder of the snapshot that sandboxes without packages start from, when it is there and damaged. */
+  findDamagedSnapshot(): Promise<string | undefined> {
+    const { cacheFolder, kernelFolder } = this.#options
+    return findDamagedBundle({ cacheFolder, kernelFolder })
   }
 
   /** What stands between the code and the machine, outermost first, in words for a person. Known after prepare(). */

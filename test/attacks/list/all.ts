@@ -3,6 +3,7 @@ import type { Attack } from '../attack.ts'
 import { exhaustionAttacks } from './exhaustion.ts'
 import { hostAttacks } from './host.ts'
 import { javascriptAttacks } from './javascript.ts'
+import { linuxChannelAttacks } from './linux-channel.ts'
 import { linuxExhaustionAttacks } from './linux-exhaustion.ts'
 import { linuxHostAttacks } from './linux-host.ts'
 import { linuxFirstProcessAttacks } from './linux-first-process.ts'
@@ -21,6 +22,7 @@ const ALL_ATTACKS: Attack[] = [
   ...linuxKernelAttacks,
   ...linuxHostAttacks,
   ...linuxNetworkAttacks,
+  ...linuxChannelAttacks,
   ...linuxExhaustionAttacks,
   ...linuxMemoryAttacks,
   ...linuxFirstProcessAttacks,

@@ -95,14 +95,14 @@ for end in ends:
     name: 'a terminal',
     kind,
     control: 'python',
-    providers: ['bubblewrap', 'bubblewrap-image'],
+    providers: ['bubblewrap', 'bubblewrap-image', 'bubblewrap-fork'],
     code: `import os\nfor fd in os.openpty(): os.close(fd)\nprint('ESCAPED')`,
   },
   {
     name: 'a writable folder of devices',
     kind,
     control: 'python',
-    providers: ['bubblewrap', 'bubblewrap-image'],
+    providers: ['bubblewrap', 'bubblewrap-image', 'bubblewrap-fork'],
     root: true,
     code: `
 import os

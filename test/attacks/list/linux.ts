@@ -1,7 +1,10 @@
 // What attacks on a real Linux process have in common: they make sense for every native provider and work in the bare python3 of this machine.
 
 /** Attacks that need a real operating system under Python. */
-export const NATIVE = { control: 'python', providers: ['podman', 'docker', 'bubblewrap', 'bubblewrap-image'] } as const
+export const NATIVE = {
+  control: 'python',
+  providers: ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'],
+} as const
 
 /** Native attacks whose control works for root only. */
 export const AS_ROOT = { ...NATIVE, root: true } as const

@@ -1,0 +1,293 @@
+"""Forks sandboxes for bubblewrap: a process that has imported the kernel, once, in place of a Python started for each of them.
+
+Sent behind sandbox_memory.py and sandbox_init.py, and started by bubblewrap: it is the first process of a PID namespace and sees
+the read-only system that sandboxes see, no network and no file of the host. Each sandbox is forked into namespaces of its own,
+gets its own /proc and its own writable folders, and loses every capability before its kernel reads a byte. This process has one
+thread, holds no secret, and reads nothing from a sandbox.
+
+Argument: words such as kernelBytes=128, namely
+  id            for people who look at a list of processes
+  kernelBytes, codeBytes  as sandbox_init.py has them
+  filterBytes   length of the system call filter
+  slots         how many sandboxes it can make: so many groups of descriptors are open, from FIRST_FD on
+
+It reads kernel, bytecode and filter from its input, then lines:
+  start SLOT WORDS   make a sandbox on that slot's descriptors; the words of sandbox_init.py, and
+                       folders=/tmp:64,/workspace:128  its writable folders, and the size of each in MiB
+                       hold=1  let it wait for one byte on its input before it starts its kernel
+  kill SLOT          end it
+and writes lines:
+  up                 from now on it forks
+  made SLOT PID      the walls of the sandbox are up; its first process as this process sees it
+  failed SLOT TEXT   it could not be made: a system call was refused
+  ended SLOT CODE    exit code of its first process, or the number of a signal with a minus
+"""
+
+import _signal as signal
+import ctypes
+import os
+import sys
+from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # Sent in front of this file.
+    from sandbox_init import (
+        close_inherited,
+        libc,
+        load_kernel,
+        parse_words,
+        read_exactly,
+        read_text,
+        run_kernel,
+        run_sandbox,
+    )
+
+# stdin, stdout, stderr and bell of each slot. Partner of fork-server.ts.
+FIRST_FD = 3
+FDS_EACH = 4
+BELL = 3
+REPORT = 4
+
+# What a kernel has loaded by the end of its first cell.
+WARM = (
+    "sandbridge_kernel.serve",
+    "sandbridge_kernel.port_pipe",
+    "sandbridge_kernel.loop",
+)
+
+# linux/sched.h: mount, cgroup, UTS, IPC, user, PID and network namespaces
+NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+# linux/mount.h
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
+# linux/prctl.h
+PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 24, 38, 47
+SECCOMP_MODE_FILTER = 2
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+
+def serve() -> None:
+    config = parse_words(sys.argv[1])
+    run = load_kernel(read_exactly(0, int(config["kernelBytes"])), read_exactly(0, int(config["codeBytes"])))
+    walls = Walls(read_exactly(0, int(config["filterBytes"])))
+    load_ahead()
+    Server(int(config["slots"]), walls, run).serve()
+
+
+def load_ahead() -> None:
+    """Import what every kernel needs, and nothing that few do."""
+    import gc
+    from importlib import import_module
+
+    for name in WARM:
+        import_module(name)
+    # A cell that wants it loads it, as in every other sandbox. `libc` keeps what it has.
+    libc()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ctypes"]:
+        del sys.modules[name]
+    gc.collect()
+    # A collection would write to each of these objects, and each sandbox would get its own copy of their pages.
+    gc.freeze()
+
+
+class Walls:
+    """What bubblewrap does for a sandbox, for a process that it has given a system to see."""
+
+    def __init__(self, seccomp: bytes) -> None:
+        class Program(ctypes.Structure):
+            _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+
+        self.instructions = ctypes.create_string_buffer(seccomp, len(seccomp))
+        self.program = Program(len(seccomp) // 8, ctypes.addressof(self.instructions))
+        self.program_at = ctypes.addressof(self.program)
+        # linux/capability.h: version 3, this process; no effective, permitted or inheritable ones.
+        self.header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+        self.no_capabilities = (ctypes.c_uint32 * 6)()
+        libc().prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+        libc().mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
+
+    def unshare(self) -> None:
+        """Leave all namespaces but the PID namespace, which the next child leaves."""
+        uid, gid = os.getuid(), os.getgid()
+        check(libc().unshare(NEW_NAMESPACES), "unshare")
+        write_text("/proc/self/uid_map", f"{uid} {uid} 1\n")
+        write_text("/proc/self/gid_map", f"{gid} {gid} 1\n")
+
+    def build(self, folders: str) -> None:
+        """In the first process of a new PID namespace."""
+        # A cell could signal the process group that it shares, whatever its namespace is.
+        os.setsid()
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        # No namespace below this one: what --disable-userns of bubblewrap does.
+        write_text("/proc/sys/user/max_user_namespaces", "0\n")
+        mount("/proc/sys", "/proc/sys", None, MS_BIND)
+        mount(None, "/proc/sys", None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        for folder in folders.split(","):
+            path, _, mebibytes = folder.partition(":")
+            mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={mebibytes}m")
+        os.chdir("/workspace")
+        self.drop_rights()
+
+    def drop_rights(self) -> None:
+        prctl = libc().prctl
+        capability = 0
+        while prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+            capability += 1
+        check(int(capability == 0), "prctl(PR_CAPBSET_DROP)")
+        check(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "prctl(PR_CAP_AMBIENT)")
+        check(libc().capset(self.header, self.no_capabilities), "capset")
+        check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
+        check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self.program_at, 0, 0), "prctl(PR_SET_SECCOMP)")
+
+
+class Server:
+    def __init__(self, slots: int, walls: Walls, run: Callable[[str, dict[str, object]], None]) -> None:
+        self.slots = slots
+        self.walls = walls
+        self.run = run
+        self.made: dict[int, int] = {}  # first process -> slot
+
+    def serve(self) -> None:
+        """Serve until the bridge closes the input. Every sandbox ends with this process."""
+        import select
+
+        woken, wake = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        poll = select.poll()
+        poll.register(woken, select.POLLIN)
+        poll.register(0, select.POLLIN)
+        rest = b""
+        tell("up")
+        while True:
+            for fd, _ in poll.poll():
+                if fd == woken:
+                    os.read(woken, 4096)
+                    continue
+                data = os.read(0, 65536)
+                if not data:
+                    os._exit(0)
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self.obey(line.decode())
+            self.reap()
+
+    def obey(self, line: str) -> None:
+        order, _, rest = line.partition(" ")
+        slot, _, words = rest.partition(" ")
+        if order == "start":
+            self.start(int(slot), words)
+        elif order == "kill":
+            for pid in [pid for pid, other in self.made.items() if other == int(slot)]:
+                os.kill(pid, signal.SIGKILL)
+
+    def start(self, slot: int, words: str) -> None:
+        report, reporting = os.pipe()
+        fds = range(FIRST_FD + FDS_EACH * slot, FIRST_FD + FDS_EACH * (slot + 1))
+        try:
+            child = os.fork()
+        except OSError as error:
+            os.close(report)
+            os.close(reporting)
+            tell(f"failed {slot} fork: {error.strerror}")
+            return
+        if child == 0:
+            try:
+                self.become_sandbox(parse_words(words), [*fds, reporting])
+            except BaseException as error:
+                os.write(REPORT, b"error %s\n" % str(error).encode()[:500])
+                os._exit(1)
+        os.close(reporting)
+        for fd in fds:
+            os.close(fd)
+        # Until the walls are up, some milliseconds: who is asked to start another one meanwhile would not do it faster.
+        answers = dict(line.split(" ", 1) for line in read_to_end(report).decode("utf-8", "replace").splitlines())
+        os.waitpid(child, 0)
+        pid = int(answers.get("pid", 0))
+        if pid and "walls" in answers:
+            self.made[pid] = slot
+            tell(f"made {slot} {pid}")
+        else:
+            tell(f"failed {slot} {answers.get('error', 'a process ended too early')}")
+
+    def reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            slot = self.made.pop(pid, None)
+            if slot is not None:
+                tell(f"ended {slot} {os.waitstatus_to_exitcode(status)}")
+
+    def become_sandbox(self, config: dict[str, str], fds: list[int]) -> None:
+        """In a child. `fds` become its first descriptors, and all others are closed."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # The slots' descriptors are in order, and the lowest one is not below its place.
+        for place, fd in enumerate(fds):
+            if fd != place:
+                os.dup2(fd, place)
+        close_inherited(range(len(fds)))
+        self.walls.unshare()
+        pid = os.fork()
+        if pid:
+            os.write(REPORT, b"pid %d\n" % pid)
+            os._exit(0)
+        self.walls.build(config["folders"])
+        rename(f"python3 -I -B -c sandbox_init {' '.join(f'{name}={value}' for name, value in config.items())} ")
+        os.write(REPORT, b"walls up\n")
+        os.close(REPORT)
+        if "hold" in config:
+            read_exactly(0, 1)
+        run_sandbox(config, BELL, lambda: run_kernel(self.run, BELL))
+
+
+# --- system calls -------------------------------------------------------------------------------------------------------
+
+
+def mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    from_, to, of, with_ = [text and text.encode() for text in (source, target, kind, data)]
+    check(libc().mount(from_, to, of, flags, with_), "mount " + target)
+
+
+def check(result: int, what: str) -> None:
+    if result != 0:
+        raise OSError(f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+def write_text(path: str, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def read_to_end(fd: int) -> bytes:
+    parts: list[bytes] = []
+    while True:
+        part = os.read(fd, 65536)
+        if not part:
+            os.close(fd)
+            return b"".join(parts)
+        parts.append(part)
+
+
+def tell(line: str) -> None:
+    os.write(1, line.replace("\n", " ").encode() + b"\n")
+
+
+def rename(title: str) -> None:
+    """What a list of processes shows of this one. It has the place that the arguments had."""
+    fields = read_text("/proc/self/stat").rpartition(")")[2].split()
+    # Fields 48 and 49 of proc_pid_stat(5).
+    start, end = int(fields[45]), int(fields[46])
+    text = title.replace(" ", "\0").encode()[: end - start - 1]
+    ctypes.memmove(start, text + bytes(end - start - len(text)), end - start)

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ChannelSocket } from './channel-socket.ts'
+
+const opened = async (engineUid?: number): Promise<ChannelSocket> => {
+  const socket = await ChannelSocket.open(engineUid)
+  onTestFinished(() => socket.close())
+  return socket
+}
+
+/** What becomes of another user who connects. Root's own Python may lie where others do not get. */
+function connectAs(uid: number, place: string): string {
+  const program = `
+import os, socket, sys
+os.setgroups([])
+os.setgid(${uid})
+os.setuid(${uid})
+try: socket.socket(socket.AF_UNIX).connect(sys.argv[1])
+except OSError as error: print(error.strerror)
+else: print('connected')`
+  return spawnSync('python3', ['-c', program, place], { encoding: 'utf8', cwd: '/' }).stdout.trim()
+}
+
+describe.skipIf(process.platform !== 'linux')('a socket for the frames of a sandbox', () => {
+  it('takes whoever comes first, and then is gone', async () => {
+    const socket = await opened()
+    const [first, second] = [connect(socket.path), connect(socket.path)]
+    second.on('error', () => {})
+    const refused = new Promise((resolve) => second.once('close', resolve))
+    const connection = await socket.connected
+    onTestFinished(() => void [first.destroy(), connection.destroy()])
+    first.write('hello')
+    expect(String((await once(connection, 'data'))[0])).toBe('hello')
+    await refused
+    await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
+  })
+
+  it('leaves nothing when it is closed before', async () => {
+    const socket = await opened()
+    socket.close()
+    socket.close()
+    await vi.waitFor(() => expect(existsSync(path.dirname(socket.path))).toBe(false))
+  })
+
+  it('is out of reach for other users of the host, but for the one that runs the engine', async (ctx) => {
+    if (process.getuid?.() !== 0) ctx.skip('only root can become another user')
+    const socket = await opened()
+    expect(statSync(path.dirname(socket.path)).mode & 0o777).toBe(0o700)
+    expect(connectAs(65534, socket.path)).toBe('Permission denied')
+    // The control: it is the folder that keeps them out.
+    chmodSync(path.dirname(socket.path), 0o755)
+    expect(connectAs(65534, socket.path)).toBe('connected')
+
+    const ofEngine = await opened(1234)
+    expect(connectAs(65534, ofEngine.path)).toBe('Permission denied')
+    expect(connectAs(1234, ofEngine.path)).toBe('connected')
+  })
+
+  it('leaves nothing where it cannot be made, such as in a folder whose path is too long for a socket', async () => {
+    const long = mkdtempSync(path.join(tmpdir(), `sb-${'x'.repeat(90)}`))
+    vi.stubEnv('TMPDIR', long)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      rmSync(long, { recursive: true })
+    })
+    await expect(ChannelSocket.open()).rejects.toThrow()
+    expect(readdirSync(long)).toEqual([])
+  })
+})

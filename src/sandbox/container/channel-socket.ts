@@ -1,0 +1,62 @@
+// A Unix socket that one sandbox is let to, for its frames: an engine's command would pass each of them on. It lies in a folder that only this user,
+// or the engine's, can look into; whoever connects first is the sandbox, since nothing of a cell runs before that. From then on nobody can connect.
+import { chown, rm } from 'node:fs/promises'
+import { createServer, type Server, type Socket } from 'node:net'
+import path from 'node:path'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
+
+/** Where a sandbox finds it. */
+export const CHANNEL_TARGET = '/run/sandbridge.sock'
+
+/** Of the address of a Unix socket, with its end. Node cuts off what is longer, which leads out of the folder. */
+const MAX_ADDRESS_BYTES = 108
+
+export class ChannelSocket {
+  readonly path: string
+  /** To the sandbox; pending for ever when none connects. */
+  readonly connected: Promise<Socket>
+  readonly #server: Server
+
+  readonly #folder: string
+
+  private constructor(server: Server, folder: string, file: string) {
+    this.path = file
+    this.#server = server
+    this.#folder = folder
+    this.connected = new Promise((resolve) => {
+      server.once('connection', (socket) => {
+        this.close()
+        resolve(socket)
+      })
+    })
+    server.on('error', () => {})
+  }
+
+  /** @param engineUid who runs the engine, where that is another user than this one. @throws what node:net and node:fs throw, where none can be made */
+  static async open(engineUid?: number): Promise<ChannelSocket> {
+    const folder = await makeTemporaryFolder()
+    try {
+      const file = path.join(folder, 'channel')
+      if (Buffer.byteLength(file) >= MAX_ADDRESS_BYTES) throw new Error(`${file} is too long for a socket`)
+      const server = createServer()
+      server.maxConnections = 1
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        // The user of the sandbox is another one, whichever; the folder keeps others out.
+        server.listen({ path: file, readableAll: true, writableAll: true }, resolve)
+      })
+      if (engineUid !== undefined) await chown(folder, engineUid, -1)
+      return new ChannelSocket(server, folder, file)
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true }).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Let nobody connect any more. Idempotent. */
+  close(): void {
+    if (!this.#server.listening) return
+    this.#server.close()
+    void rm(this.#folder, { recursive: true, force: true }).catch(() => {})
+  }
+}

@@ -1,0 +1,3 @@
+import { testBubblewrap } from './bubblewrap-contract.ts'
+
+testBubblewrap('bubblewrap-fork')

@@ -1,0 +1,121 @@
+// The process that sandboxes of bubblewrap are forked from: how many are, what they have in common, and what happens when it ends or cannot fork.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
+import { describeExit } from '../../src/kernel/channel.ts'
+import { BubblewrapProvider, type BubblewrapOptions } from '../../src/sandbox/bubblewrap/provider.ts'
+import { type CellRunner, startCells } from '../support/cell-runner.ts'
+import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
+import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
+import { descendants, runningProcesses, until } from '../support/processes.ts'
+
+const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
+
+async function forkingProvider(
+  ctx: TestContext,
+  { needs = 'bubblewrap-fork', ...options }: Partial<BubblewrapOptions> & { needs?: TestedProvider } = {},
+) {
+  await providerOrSkip(needs, ctx)
+  const notForked: string[] = []
+  const onNotForked = (reason: string) => void notForked.push(reason)
+  const provider = new BubblewrapProvider({ pidsCount: 128, forks: true, onNotForked, ...options })
+  await provider.prepare()
+  return { provider, notForked }
+}
+
+/** The processes of this test that fork sandboxes: the children of bubblewrap. */
+function forkServers() {
+  const own = descendants(process.pid).filter(({ command }) => command.includes('-forks kernelBytes='))
+  return own.filter(({ parent }) => own.some(({ pid }) => pid === parent))
+}
+
+const hashSeen = (cells: CellRunner) => cells.evaluate<number>("hash('a text')")
+
+describe('a process that forks sandboxes', () => {
+  it('is replaced after a number of them, which go on; the next ones share no hash seed with them', async (ctx) => {
+    const { provider, notForked } = await forkingProvider(ctx, { forksEach: 2 })
+    const first = await startCells(provider)
+    await first.run('x = 5')
+    const others = [await startCells(provider), await startCells(provider), await startCells(provider)]
+    const hashes = await Promise.all([first, ...others].map(hashSeen))
+    expect(hashes[0]).toBe(hashes[1])
+    expect(hashes[2]).toBe(hashes[3])
+    expect(hashes[0]).not.toBe(hashes[2])
+    expect((await first.run('x')).value).toBe('5')
+    expect(notForked).toEqual([])
+    expect(provider.startMethod).toBe('forked from one process')
+  })
+
+  it('ends when it can fork no more and its last sandbox has ended', async (ctx) => {
+    const { provider } = await forkingProvider(ctx, { forksEach: 2 })
+    const before = new Set(forkServers().map(({ pid }) => pid))
+    const two = [await startCells(provider), await startCells(provider)]
+    const [first] = forkServers().filter(({ pid }) => !before.has(pid))
+    expect(first).toBeDefined()
+    const isThere = () => forkServers().some(({ pid }) => pid === first!.pid)
+    await two[0]!.kernel.dispose()
+    expect((await two[1]!.run('1 + 1')).value).toBe('2')
+    expect(isThere()).toBe(true)
+    await two[1]!.kernel.dispose()
+    await until(() => !isThere())
+  })
+
+  it('takes its sandboxes with it when it is killed, they say so, and the next one is forked by another', async (ctx) => {
+    const { provider, notForked } = await forkingProvider(ctx)
+    const before = new Set(forkServers().map(({ pid }) => pid))
+    const cells = await startCells(provider)
+    const running = cells.run("print('looping', flush=True)\nwhile True: pass")
+    await cells.printed('looping')
+    const [server] = forkServers().filter(({ pid }) => !before.has(pid))
+    process.kill(server!.pid, 'SIGKILL')
+    const { exit } = await running
+    expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
+    expect(exit?.detail).toContain('The process that it was forked from has ended')
+    await until(() => !runningProcesses().some(({ command }) => command.includes(`id=${cells.kernel.sandbox.id} `)))
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+    expect(notForked).toEqual([])
+  })
+
+  it('names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
+    const { provider } = await forkingProvider(ctx)
+    const [one, other] = [await startCells(provider), await startCells(provider)]
+    const { id } = one.kernel.sandbox
+    expect(runningProcesses().filter(({ command }) => command.includes(`id=${id} `))).toHaveLength(2)
+    const seen = await other.evaluate<string[]>(
+      "[open(f'/proc/{pid}/cmdline').read() for pid in __import__('os').listdir('/proc') if pid.isdigit()]",
+    )
+    expect(seen).toHaveLength(2)
+    expect(seen.join()).not.toContain(id)
+  })
+
+  it('works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
+    await providerOrSkip('bubblewrap-fork', ctx)
+    if (process.getuid?.() !== 0) ctx.skip('the other tests are run by an ordinary user already')
+    const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
+    if (spawnSync('setpriv', [...asNobody, 'test', '-r', HOLD_SANDBOX]).status !== 0)
+      ctx.skip('another user cannot read this checkout')
+    const command = [...asNobody, process.execPath, '--import', 'tsx', HOLD_SANDBOX, 'bubblewrap-fork']
+    const bridge = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void bridge.kill('SIGKILL'))
+    const [text] = (await once(bridge.stdout, 'data')) as [Buffer]
+    const id = text.toString().trim()
+    const inside = () => runningProcesses().filter(({ command: words }) => words.includes(`id=${id} `))
+    expect(inside()).toHaveLength(2)
+    bridge.kill('SIGKILL')
+    await until(() => inside().length === 0)
+  })
+})
+
+describe('where sandboxes cannot be forked', () => {
+  it('each has a Python of its own, and the reason is told once', async (ctx) => {
+    vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { provider, notForked } = await forkingProvider(ctx, { needs: 'bubblewrap' })
+    for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+    expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])
+    expect(provider.startMethod).toMatch(
+      /^each started with a Python of its own, because none could be forked: unshare: /,
+    )
+  })
+})

@@ -1,0 +1,3 @@
+import { testContainerProvider } from './container-contract.ts'
+
+testContainerProvider('podman', true)

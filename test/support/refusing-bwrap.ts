@@ -1,0 +1,15 @@
+// A bubblewrap whose programs can make no namespace, as on systems that do not let them.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** A folder for the beginning of PATH. It goes with the test. */
+export function refusingBubblewrap(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bwrap-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  chmodSync(folder, 0o755)
+  const script = '#!/bin/sh\nexec /usr/bin/bwrap --unshare-user --disable-userns "$@"\n'
+  writeFileSync(path.join(folder, 'bwrap'), script, { mode: 0o755 })
+  return folder
+}
