@@ -14,7 +14,7 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
 /** slim with Node in it. */
-const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
+export const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
