@@ -46,7 +46,7 @@ export async function containerRows(): Promise<BenchRow[]> {
     const own = [
       ...(await startRows(name, provider)),
       ...(await cellRows(name)),
-      await memoryRow(provider),
+      goal('memory of a waiting sandbox', await waitingMemory(provider), 20, mebibytes),
       await manySessions(provider),
       await refillRow(provider),
     ]
@@ -56,7 +56,7 @@ export async function containerRows(): Promise<BenchRow[]> {
 }
 
 /** What the engine itself takes to run an empty Python program, with none of our options. */
-function bareRun(name: Engine): Promise<number> {
+export function bareRun(name: Engine): Promise<number> {
   return timed(async () => {
     const run = ['run', '--rm', '-i', '--network=none', SLIM_IMAGE, 'python3', '-c', 'pass']
     const { code, stderr } =
@@ -117,17 +117,20 @@ async function cellRows(name: Engine): Promise<BenchRow[]> {
 }
 
 /** Of four that wait, each one's share: what they have in common, such as the pages of Python itself, is counted once. */
-async function memoryRow(provider: Provider): Promise<BenchRow> {
+export async function waitingMemory(provider: Provider): Promise<number> {
   const kernels = await Promise.all([1, 2, 3, 4].map(async () => Kernel.attach(await provider.start(LIMITS))))
   await sleep(1_000)
   const inside = runningProcesses().filter(
     ({ command }) =>
-      /^\S*python3 -I -B -c /.test(command) && kernels.some(({ sandbox }) => command.includes(`id=${sandbox.id} `)),
+      /^\S*python3[\d.]* -I -B -c /.test(command) &&
+      kernels.some(({ sandbox }) => command.includes(`id=${sandbox.id} `)),
   )
   const bytes = inside.reduce((sum, { pid }) => sum + proportionalBytes(pid), 0) / kernels.length
   await Promise.all(kernels.map((kernel) => kernel.dispose()))
-  return goal('memory of a waiting sandbox', bytes / 2 ** 20, 20, (mebibytes) => `${mebibytes.toFixed(1)} MiB`)
+  return bytes / 2 ** 20
 }
+
+export const mebibytes = (value: number) => `${value.toFixed(1)} MiB`
 
 function proportionalBytes(pid: number): number {
   const [, kibibytes = '0'] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
@@ -165,7 +168,7 @@ async function manySessions(provider: Provider): Promise<BenchRow> {
 }
 
 /** Ten new sessions a second for three seconds, each with one cell, out of a pool of two. */
-async function refillRow(provider: Provider): Promise<BenchRow> {
+export async function refill(provider: Provider): Promise<{ failed: number; times: number[] }> {
   const { pool, open } = newPool(provider, 2)
   pool.warm()
   await sleep(3_000)
@@ -187,6 +190,11 @@ async function refillRow(provider: Provider): Promise<BenchRow> {
   }
   await Promise.all(running)
   await pool.close()
+  return { failed, times }
+}
+
+async function refillRow(provider: Provider): Promise<BenchRow> {
+  const { failed, times } = await refill(provider)
   const value = `${failed} failed, first cell median ${ms(median(times))}, slowest ${ms(Math.max(...times))}`
   return { name: 'refill under 10 new sessions a second, pool of 2', value, goal: 'no session fails', ok: failed === 0 }
 }

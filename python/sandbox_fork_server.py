@@ -180,27 +180,32 @@ class Server:
         order, _, rest = line.partition(" ")
         slot, _, words = rest.partition(" ")
         if order == "start":
-            self.start(int(slot), words)
+            try:
+                self.start(int(slot), words)
+            except OSError as error:  # such as no process left: others live on
+                tell(f"failed {slot} {error.strerror}")
         elif order == "kill":
             for pid in [pid for pid, other in self.made.items() if other == int(slot)]:
                 os.kill(pid, signal.SIGKILL)
 
     def start(self, slot: int, words: str) -> None:
-        report, reporting = os.pipe()
         fds = range(FIRST_FD + FDS_EACH * slot, FIRST_FD + FDS_EACH * (slot + 1))
+        report, reporting = os.pipe()
         try:
             child = os.fork()
-        except OSError as error:
+        except OSError:
             os.close(report)
             os.close(reporting)
-            tell(f"failed {slot} fork: {error.strerror}")
-            return
+            raise
         if child == 0:
             try:
                 self.become_sandbox(parse_words(words), [*fds, reporting])
-            except BaseException as error:
-                os.write(REPORT, b"error %s\n" % str(error).encode()[:500])
-                os._exit(1)
+            except BaseException:
+                from traceback import format_exc
+
+                os.write(2, format_exc()[-4000:].encode("utf-8", "replace"))
+            finally:
+                os._exit(1)  # never to go on as this process does
         os.close(reporting)
         for fd in fds:
             os.close(fd)
@@ -235,12 +240,16 @@ class Server:
             if fd != place:
                 os.dup2(fd, place)
         close_inherited(range(len(fds)))
-        self.walls.unshare()
-        pid = os.fork()
-        if pid:
-            os.write(REPORT, b"pid %d\n" % pid)
-            os._exit(0)
-        self.walls.build(config["folders"])
+        try:
+            self.walls.unshare()
+            pid = os.fork()
+            if pid:
+                os.write(REPORT, b"pid %d\n" % pid)
+                os._exit(0)
+            self.walls.build(config["folders"])
+        except BaseException as error:
+            os.write(REPORT, b"error %s\n" % str(error).encode()[:500])
+            raise
         rename(f"python3 -I -B -c sandbox_init {' '.join(f'{name}={value}' for name, value in config.items())} ")
         os.write(REPORT, b"walls up\n")
         os.close(REPORT)

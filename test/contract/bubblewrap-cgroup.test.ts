@@ -7,7 +7,7 @@ import { expect, it, type TestContext } from 'vitest'
 import { Cgroup, findCgroupParent } from '../../src/sandbox/bubblewrap/cgroup.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
-import { until } from '../support/processes.ts'
+import { runningProcesses, until } from '../support/processes.ts'
 
 const MB = 2 ** 20
 const TIMEOUT = { timeout: 180_000 }
@@ -57,29 +57,42 @@ for pid in pids:
   expect((await inGroup(parent, code)).said).toBe('19')
 })
 
-it('a sandbox in bubblewrap is in a control group with its limits, which goes with it', TIMEOUT, async (ctx) => {
-  const parent = await parentOrSkip(ctx)
-  const provider = await providerOrSkip('bubblewrap', ctx)
-  const cells = await startCells(provider)
-  const { id } = cells.kernel.sandbox
-  const folder = path.join(parent, id)
-  const read = (file: string) => readFileSync(path.join(folder, file), 'utf8').trim()
-  expect(read('memory.max')).toBe(String(MEMORY_BYTES))
-  expect(read('pids.max')).toBe('128')
-  // More than the program that was started: what it starts is in the group, too.
-  expect(Number(read('pids.current'))).toBeGreaterThan(1)
-  await cells.kernel.sandbox.dispose()
-  await until(() => !existsSync(folder))
-})
+const PROVIDERS = ['bubblewrap', 'bubblewrap-fork'] as const
 
-it('a sandbox that the kernel ended for its memory is told to be out of memory', TIMEOUT, async (ctx) => {
-  const parent = await parentOrSkip(ctx)
-  const provider = await providerOrSkip('bubblewrap', ctx)
-  const cells = await startCells(provider)
-  expect((await cells.run('1 + 1')).value).toBe('2')
-  // The kernel does as if the limit were lower: nothing inside of the sandbox knows of it.
-  const limit = path.join(parent, cells.kernel.sandbox.id, 'memory.max')
-  writeFileSync(limit, String(80 * MB))
-  const { status, exit } = await cells.run('x = bytearray(150 << 20)')
-  expect({ status, reason: exit?.reason }).toEqual({ status: 'died', reason: 'out-of-memory' })
-})
+it.for(PROVIDERS)(
+  'a sandbox of %s is in a control group with its limits, which goes with it',
+  TIMEOUT,
+  async (name, ctx) => {
+    const parent = await parentOrSkip(ctx)
+    const provider = await providerOrSkip(name, ctx)
+    const cells = await startCells(provider)
+    const { id } = cells.kernel.sandbox
+    const folder = path.join(parent, id)
+    const read = (file: string) => readFileSync(path.join(folder, file), 'utf8').trim()
+    expect(read('memory.max')).toBe(String(MEMORY_BYTES))
+    expect(read('pids.max')).toBe('128')
+    // More than the program that was started: what it starts is in the group, too.
+    expect(Number(read('pids.current'))).toBeGreaterThan(1)
+    const inside = new Set(read('cgroup.procs').split('\n').map(Number))
+    for (const { pid } of runningProcesses().filter(({ command }) => command.includes(`id=${id} `)))
+      expect(inside).toContain(pid)
+    await cells.kernel.sandbox.dispose()
+    await until(() => !existsSync(folder))
+  },
+)
+
+it.for(PROVIDERS)(
+  'a sandbox of %s that the kernel ended for its memory is told to be out of memory',
+  TIMEOUT,
+  async (name, ctx) => {
+    const parent = await parentOrSkip(ctx)
+    const provider = await providerOrSkip(name, ctx)
+    const cells = await startCells(provider)
+    expect((await cells.run('1 + 1')).value).toBe('2')
+    // The kernel does as if the limit were lower: nothing inside of the sandbox knows of it.
+    const limit = path.join(parent, cells.kernel.sandbox.id, 'memory.max')
+    writeFileSync(limit, String(80 * MB))
+    const { status, exit } = await cells.run('x = bytearray(150 << 20)')
+    expect({ status, reason: exit?.reason }).toEqual({ status: 'died', reason: 'out-of-memory' })
+  },
+)

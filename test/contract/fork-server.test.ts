@@ -5,7 +5,11 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
 import { describeExit } from '../../src/kernel/channel.ts'
 import { BubblewrapProvider, type BubblewrapOptions } from '../../src/sandbox/bubblewrap/provider.ts'
-import { type CellRunner, startCells } from '../support/cell-runner.ts'
+import { bubblewrapArguments, systemCallFilter } from '../../src/sandbox/bubblewrap/bubblewrap.ts'
+import { findHostSystem } from '../../src/sandbox/bubblewrap/find-system.ts'
+import { ForkServer } from '../../src/sandbox/bubblewrap/fork-server.ts'
+import { loadNativeKernel } from '../../src/sandbox/native-kernel.ts'
+import { attachCells, type CellRunner, startCells } from '../support/cell-runner.ts'
 import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
 import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
 import { descendants, runningProcesses, until } from '../support/processes.ts'
@@ -105,6 +109,36 @@ describe('a process that forks sandboxes', () => {
     bridge.kill('SIGKILL')
     await until(() => inside().length === 0)
   })
+})
+
+it('a forked sandbox waits, without its kernel, until its first process is where it belongs', async (ctx) => {
+  await providerOrSkip('bubblewrap-fork', ctx)
+  const { found } = await findHostSystem()
+  const { bubblewrap, system } = found!
+  const kernel = await loadNativeKernel()
+  const begin = { id: 'test-forks', slotCount: 1, compiled: undefined, filter: systemCallFilter() }
+  const { args, preamble } = kernel.startForkServer(begin)
+  const walls = bubblewrapArguments(system, { environment: system.environment, forks: true })
+  const server = new ForkServer({
+    command: bubblewrap.command,
+    args: [...bubblewrap.before, ...walls, '--', system.python, ...args],
+    preamble,
+    slotCount: 1,
+  })
+  const id = `test-${process.pid}-enter`
+  const inside = () => runningProcesses().filter(({ command }) => command.includes(`id=${id} `))
+  let entered: { pid: number; there: number[] } | undefined
+  const sandbox = await server.start({
+    id,
+    words: 'memoryBytes=268435456 pids=64 folders=/dev/shm:64,/tmp:64,/workspace:128',
+    explain: () => ({ reason: 'exited', detail: '' }),
+    enter: async (pid) => void (entered = { pid, there: inside().map((one) => one.pid) }),
+  })
+  const cells = await attachCells(sandbox)
+  expect(entered?.there).toEqual([entered?.pid])
+  expect(inside().map(({ pid }) => pid)).toContain(entered?.pid)
+  expect(inside()).toHaveLength(2)
+  expect((await cells.run('1 + 1')).value).toBe('2')
 })
 
 describe('where sandboxes cannot be forked', () => {

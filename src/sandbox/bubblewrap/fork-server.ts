@@ -17,6 +17,7 @@ const FDS_EACH = 4
 const STDERR_TAIL_BYTES = 4096
 /** Importing the kernel, or making a sandbox, on a machine that is very busy. */
 const ANSWER_MS = 20_000
+const NO_ANSWER = `no answer within ${ANSWER_MS / 1000} s`
 
 export interface ForkServerOptions {
   command: string
@@ -84,7 +85,10 @@ export class ForkServer {
       child.once('error', (error) => lose(messageOf(error)))
       child.once('exit', () => setImmediate(() => lose(this.#stderr.text().trim() || 'it wrote nothing to stderr')))
     })
-    this.#up = withTimeout(isUp, ANSWER_MS, () => this.#giveUp())
+    this.#up = withTimeout(isUp, ANSWER_MS, () => {
+      child.kill('SIGKILL')
+      throw new Error(NO_ANSWER)
+    })
     this.#up.catch(() => {})
   }
 
@@ -102,7 +106,7 @@ export class ForkServer {
     try {
       await this.#up
       const { made, ended } = this.#ask(slot, `start ${slot} id=${id} ${words}${enter ? ' hold=1' : ''}`)
-      const pid = await withTimeout(made, ANSWER_MS, () => this.#giveUp())
+      const pid = await withTimeout(made, ANSWER_MS, () => this.#retire(slot))
       const findPid = () => findForked(this.#child.pid!, pid)
       if (enter) {
         const outerPid = await findPid()
@@ -110,15 +114,21 @@ export class ForkServer {
         await enter(outerPid)
         streams[0].write('\n')
       }
-      const kill = () => {
-        this.#child.stdin!.write(`kill ${slot}\n`)
-        void withTimeout(ended, ANSWER_MS, () => this.#child.kill('SIGKILL'))
-      }
-      return new ForkedSandbox({ id, streams, ended, explain, findPid, kill })
+      return new ForkedSandbox({ id, streams, ended, explain, findPid, kill: () => this.#end(slot, ended, findPid) })
     } catch (error) {
       for (const stream of streams) stream.destroy()
       throw error
     }
+  }
+
+  /** Its end is told by `ended`. */
+  #end(slot: number, ended: Promise<ForkedEnd>, findPid: () => Promise<number | undefined>): void {
+    this.#child.stdin!.write(`kill ${slot}\n`)
+    void withTimeout(ended, ANSWER_MS, async () => {
+      const pid = await findPid()
+      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      this.#hear(`ended ${slot} -9`)
+    }).catch(() => {})
   }
 
   #ask(number: number, line: string): Slot {
@@ -164,10 +174,12 @@ export class ForkServer {
     for (const stream of this.#child.stdio.slice(FIRST_FD + FDS_EACH * this.#used)) stream!.destroy()
   }
 
-  /** A process that does not answer is of no use to anybody. */
-  #giveUp(): never {
-    this.#child.kill('SIGKILL')
-    throw new Error(`no answer within ${ANSWER_MS / 1000} s`)
+  /** It does not answer. It is asked for no more, and lives on for the sandboxes that it has made. */
+  #retire(slot: number): never {
+    this.#used = this.slotCount
+    this.#slots.delete(slot)
+    if (this.#slots.size === 0) this.#child.kill('SIGKILL')
+    throw new Error(NO_ANSWER)
   }
 }
 
