@@ -324,7 +324,7 @@ sorted(module for module in modules if module not in sys.modules)`)
       return
     }
 
-    if (withNode !== provider && name !== 'bubblewrap') {
+    if (withNode !== provider && name !== 'bubblewrap' && name !== 'bubblewrap-fork') {
       promise('say plainly that this image has no Node', async () => {
         const cells = await startCells(provider)
         const { status, error } = await js(cells, '1')

@@ -83,7 +83,7 @@ class JavaScriptCells:
             needed = ".".join(map(str, OLDEST))
             return unavailable(
                 f"This sandbox has Node {version}, and JavaScript cells need {needed} or newer",
-                "Use run_python. The user can choose another MCP_BRIDGE_IMAGE.",
+                "Use run_python. The user can build an image with a newer one: `sandbridge image build node`.",
             )
         return None
 
