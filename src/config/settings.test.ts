@@ -68,7 +68,7 @@ describe('readSettings', () => {
       poolCount: 1,
       runtimeIdleTimeoutMs: 300_000,
       image: undefined,
-      forkServer: 'off',
+      forkServer: 'auto',
       cpus: undefined,
       containerUser: '65534:65534',
       pidsCount: 128,

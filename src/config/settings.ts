@@ -355,7 +355,7 @@ export const SETTINGS = {
         'Fork the sandboxes of bubblewrap from one process, in milliseconds: `auto` with the Python of this machine, `on` with an image’s, too.',
     },
     ['auto', 'on', 'off'],
-    'off',
+    'auto',
   ),
   cpus: optionalNumber({ variable: 'MCP_BRIDGE_CPUS', meaning: 'The CPU limit of a container.' }, 1024),
   containerUser: pattern(

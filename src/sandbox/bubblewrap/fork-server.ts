@@ -67,6 +67,7 @@ export class ForkServer {
     const channels = Array.from({ length: FDS_EACH * slotCount }, () => 'pipe' as const)
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...channels], detached: true })
     const streams = child.stdio as unknown as Socket[] | undefined
+    child.on('error', () => {})
     // So it is when no descriptor is left.
     if (streams === undefined) throw new Error('no more files can be opened')
     this.#child = child
