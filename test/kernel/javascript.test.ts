@@ -371,6 +371,10 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       'async function later() { try { await github.no_tool() } catch {} }',
     ])
       expect((await check(handled)).status, handled).toBe('ok')
+    // What an earlier cell has put in the place of a name.
+    await check('globalThis.github = globalThis.mcp_github = globalThis.mcp_other = { no_tool: () => 5 }')
+    for (const name of ['github', 'mcp_github', 'mcp_other'])
+      expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
   })
 
   it('makes thousands of calls at once', async (ctx) => {
