@@ -1,5 +1,5 @@
 #!/bin/sh
-# The last step of both images, run while they are built.
+# The last step of the images, run while they are built.
 set -eu
 
 # The sandbox runs with no-new-privileges; this is the second lock on that door.

@@ -417,7 +417,7 @@ program
   .command('image')
   .description('build container images for cells')
   .command('build')
-  .argument('[variant]', 'slim, or data for numpy, pandas, matplotlib and more', 'slim')
+  .argument('[variant]', 'slim; data for numpy, pandas, matplotlib and more; node for JavaScript cells', 'slim')
   .option('--json', 'print the engine and the image as JSON, and the lines of the build on stderr')
   .action(async (variant: string, options: object) =>
     (await import('./commands/image.ts')).imageBuild(variant, options),

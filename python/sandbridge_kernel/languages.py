@@ -26,9 +26,17 @@ _EMBEDDED = sys.platform == "emscripten"
 class _Language(NamedTuple):
     name: str
     program: str
+    image: str  # what the user can do where an image does not have it
 
 
-_LANGUAGES = {"bash": _Language("bash", "bash"), "javascript": _Language("JavaScript", "node")}
+_LANGUAGES = {
+    "bash": _Language("bash", "bash", "choose another MCP_BRIDGE_IMAGE"),
+    "javascript": _Language(
+        "JavaScript",
+        "node",
+        "build an image that has it with `sandbridge image build node`, and set MCP_BRIDGE_IMAGE to it",
+    ),
+}
 
 
 class OtherLanguages:
@@ -59,7 +67,7 @@ class OtherLanguages:
                 f"This sandbox has no {language.program}, which runs {language.name} cells"
                 if language.name != language.program
                 else f"The image of this sandbox has no {language.name}",
-                f"Use run_python. The user can choose another MCP_BRIDGE_IMAGE, one with {language.program}.",
+                f"Use run_python. The user can {language.image}.",
             )
 
     def _load(self, key: str) -> LanguageCells:

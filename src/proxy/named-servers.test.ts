@@ -27,6 +27,14 @@ it('finds the servers that a bash cell calls', () => {
   expect(namedServers('mcp gitlab x; mcp_github; echo github', SERVERS, 'bash')).toEqual([])
 })
 
+it('finds the servers that a JavaScript cell calls', () => {
+  const code = "await github.createIssue(); await mcp_servers['my-files'].read(); x.github2.y()"
+  expect(namedServers(code, SERVERS, 'javascript').map(({ name }) => name)).toEqual(['github', 'my-files'])
+  expect(namedServers('mcp_my_files.read()', SERVERS, 'javascript').map(({ name }) => name)).toEqual(['my-files'])
+  expect(namedServers('x.github.y(); $github.z(); "github"', SERVERS, 'javascript')).toEqual([])
+})
+
 it('takes no longer than the source is long', () => {
+  expect(namedServers('a'.repeat(1_000_000), SERVERS, 'javascript')).toEqual([])
   expect(namedServers('mcp_servers['.repeat(1_000_000) + ' '.repeat(1_000_000), SERVERS)).toEqual([])
 })

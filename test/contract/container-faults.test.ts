@@ -10,10 +10,11 @@ import { ContainerProvider } from '../../src/sandbox/container/provider.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../../src/sandbox/container/owner.ts'
 import { probeEngine } from '../../src/sandbox/container/probe-engine.ts'
 import { runCommand } from '../../src/process/run-command.ts'
+import { languageFiles } from '../../src/languages/language-files.ts'
 import { buildImage } from '../../src/sandbox/container/build-image.ts'
 import { MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
-import { DATA_IMAGE, providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { DATA_IMAGE, providerOrSkip, NODE_IMAGE, SLIM_IMAGE } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
 
@@ -322,6 +323,17 @@ describe('engines', () => {
     expect(lines.length).toBeGreaterThan(3)
     const cells = await startCells(withImage('docker', built.image))
     expect((await cells.run('1 + 1')).value).toBe('2')
+  })
+
+  it('the node image can be built from its Containerfile, and runs JavaScript', { timeout: 120_000 }, async (ctx) => {
+    await providerOrSkip('docker', ctx, NODE_IMAGE)
+    const name = 'localhost/sandbridge-node:latest'
+    const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
+    onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
+    const { image } = await buildImage('node', { engine: 'docker', base: SLIM_IMAGE, node: NODE_IMAGE })
+    const cells = await startCells(withImage('docker', image))
+    const { value } = await cells.run('typeof require', () => languageFiles('javascript'), 'javascript')
+    expect(value).toBe("'function'")
   })
 
   it('a build that cannot work says why', async (ctx) => {

@@ -281,6 +281,14 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       'ArgumentsError',
     )
     expect((await js(kernel, 'await nothing.here()', options)).error).toMatchObject({ hint: 'Servers: github.' })
+    // A hint about the sandbox's packages is not for what a server could not find.
+    const elsewhere = { code: 'TOOL_FAILED', message: "Error: Cannot find module 'left-pad'" }
+    const ofServer = await js(kernel, 'await github.create_issue()', {
+      ...options,
+      onCall: () => ({ error: elsewhere }),
+    })
+    expect(ofServer.error?.hint).toBeUndefined()
+    expect((await js(kernel, 'require("left-pad")')).error?.hint).toContain("Only Node's own modules are here")
   })
 
   it('has the functions of runtime, and searches', async (ctx) => {
@@ -371,6 +379,10 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       'async function later() { try { await github.no_tool() } catch {} }',
     ])
       expect((await check(handled)).status, handled).toBe('ok')
+    // What an earlier cell has put in the place of a name.
+    await check('globalThis.github = globalThis.mcp_github = globalThis.mcp_other = { no_tool: () => 5 }')
+    for (const name of ['github', 'mcp_github', 'mcp_other'])
+      expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
   })
 
   it('makes thousands of calls at once', async (ctx) => {

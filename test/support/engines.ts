@@ -14,7 +14,7 @@ import type { Provider, ProviderName, Sandbox } from '../../src/sandbox/provider
 /** Built by .ci/engines.sh or `sandbridge image build slim`. */
 export const SLIM_IMAGE = process.env['SANDBRIDGE_TEST_IMAGE'] ?? 'localhost/sandbridge-slim:test'
 /** slim with Node in it. */
-const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
+export const NODE_IMAGE = process.env['SANDBRIDGE_TEST_NODE_IMAGE'] ?? 'localhost/sandbridge-node:test'
 export const DATA_IMAGE = process.env['SANDBRIDGE_TEST_DATA_IMAGE'] ?? 'localhost/sandbridge-data:test'
 /** Those that run on this machine. */
 export type LocalProvider = Exclude<ProviderName, 'kubernetes'>
@@ -60,12 +60,14 @@ function failUnforked(reason: string): never {
   throw new Error(`it cannot fork: ${reason}`)
 }
 
-export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider {
+/** @param node give sandboxes on this machine's own system its Node */
+export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = false): Provider {
   if (name === 'pyodide') return new PyodideProvider({ cacheFolder: path.join(homedir(), '.cache', 'sandbridge-test') })
-  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128 })
+  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node })
   if (name === 'bubblewrap-image' || name === 'bubblewrap-fork') {
     const provider = new BubblewrapProvider({
       pidsCount: 128,
+      node,
       ...(name === 'bubblewrap-image' ? { image, cacheDir: IMAGE_CACHE } : { forks: true, onNotForked: failUnforked }),
     })
     testedAs.set(provider, name)
@@ -86,11 +88,7 @@ export function makeProvider(name: TestedProvider, image = SLIM_IMAGE): Provider
 /** One whose sandboxes have Node; undefined where it is `provider` itself. */
 export function makeNodeProvider(name: TestedProvider): Provider | undefined {
   if (name === 'pyodide' || name === 'kubernetes') return undefined
-  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node: true })
-  if (name === 'bubblewrap-fork') {
-    return new BubblewrapProvider({ pidsCount: 128, node: true, forks: true, onNotForked: failUnforked })
-  }
-  return makeProvider(name, NODE_IMAGE)
+  return makeProvider(name, NODE_IMAGE, true)
 }
 
 /** Why a provider cannot be tested here; undefined when it can. Throws when it must be there and is not. */

@@ -83,7 +83,7 @@ class JavaScriptCells:
             needed = ".".join(map(str, OLDEST))
             return unavailable(
                 f"This sandbox has Node {version}, and JavaScript cells need {needed} or newer",
-                "Use run_python. The user can choose another MCP_BRIDGE_IMAGE.",
+                "Use run_python. The user can build an image with a newer one: `sandbridge image build node`.",
             )
         return None
 
@@ -225,7 +225,7 @@ def _hint(name: str, message: str) -> str:
         if hints.lost:
             return f"If an earlier cell has defined it: {hints.lost} Define it again."
         return f"Servers: {', '.join(list(registry.by_alias)[:20])}." if registry.by_alias else ""
-    if "Cannot find module" in message or "Cannot find package" in message:
+    if name == "Error" and message.startswith(("Cannot find module", "Cannot find package")):
         return "Only Node's own modules are here, and no network to install others. await tools.search('…') finds tools of servers."
     if name == "TypeError" and message == "fetch failed":
         return "The sandbox has no network. await tools.search('…') finds tools of servers."

@@ -54,7 +54,9 @@ export class Api {
   readonly #link: Link
   /** The variables that this has made, and their values. */
   readonly #made = new Map<string, unknown>()
-  #aliases: ReadonlySet<string> = new Set()
+  readonly #own: Record<string, unknown>
+  /** The names of servers, as variables are called. */
+  aliases: ReadonlySet<string> = new Set()
 
   constructor(link: Link, display: (value: unknown) => void) {
     this.#link = link
@@ -66,7 +68,8 @@ export class Api {
         runtime['queryToolDocs']!(server, { tools: [tool], detail: 'full' }),
       call: runtime['callTool'],
     }
-    Object.assign(globalThis, { runtime, tools, display, MCPError })
+    this.#own = { runtime, tools, display, MCPError }
+    Object.assign(globalThis, this.#own)
   }
 
   /** Make the variables of these servers, in place of those before. A name that is taken keeps what it has: `mcp_<alias>` is never taken. */
@@ -82,12 +85,14 @@ export class Api {
       if (!(alias in globalThis)) this.#make(alias, proxy)
     }
     this.#make('mcp_servers', byName)
-    this.#aliases = new Set(servers.map(({ alias }) => alias))
+    this.aliases = new Set(servers.map(({ alias }) => alias))
   }
 
-  /** Is a global variable of this name the one of a server? */
-  isServer = (name: string): boolean =>
-    this.#aliases.has(name) && (globalThis as Record<string, unknown>)[name] === this.#made.get(name)
+  /** Does a global variable of this name still mean what it means here? An earlier cell may have put something else there. */
+  isOurs = (name: string): boolean => {
+    const value = this.#made.get(name) ?? this.#own[name]
+    return value === undefined ? !(name in globalThis) : (globalThis as Record<string, unknown>)[name] === value
+  }
 
   #make(name: string, value: unknown): void {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })

@@ -121,7 +121,7 @@ async function run(code: string, file: string): Promise<unknown> {
   let scripts
   try {
     const { source, program } = readCell(code, withoutTypes)
-    const { calls, mayKnowBetter } = seenCalls(program, api.isServer)
+    const { calls, mayKnowBetter } = seenCalls(program, api.aliases, api.isOurs)
     if (calls.length > 0 && (await link.ask({ type: 'check', calls, mayKnowBetter })) !== true) return REFUSED
     scripts = toScripts(source, program)
   } catch (error) {

@@ -45,8 +45,15 @@ interface Where {
   branch: boolean
 }
 
-/** @param isServer whether a global name is that of a server */
-export function seenCalls(program: AnyNode, isServer: (name: string) => boolean): SeenCalls {
+/**
+ * @param servers the names that servers have as variables
+ * @param isOurs whether a global name has its meaning of the API, or none
+ */
+export function seenCalls(
+  program: AnyNode,
+  servers: ReadonlySet<string>,
+  isOurs: (name: string) => boolean,
+): SeenCalls {
   const bound = boundNames(program)
   const places = new Map<AnyNode, Where>()
   const found: { call: SeenCall; isCertain: boolean; where: Where }[] = []
@@ -68,7 +75,7 @@ export function seenCalls(program: AnyNode, isServer: (name: string) => boolean)
     if (node.type === 'BinaryExpression' && node['operator'] === 'in') looks = true
     if (BRANCHES.has(node.type)) branches = true
     if (node.type !== 'CallExpression' || found.length >= MAX_CALLS) return
-    const call = calledTool(node, where, (name) => !bound.has(name) && isServer(name), bound)
+    const call = calledTool(node, where, servers, (name) => !bound.has(name) && isOurs(name))
     if (call) found.push({ call, where, isCertain: parent?.type === 'AwaitExpression' && !where.deferred })
   })
   const isSure = ({ isCertain, where }: (typeof found)[number]) => !where.guarded && (isCertain || !catches)
@@ -110,8 +117,8 @@ function boundNames(program: AnyNode): Set<string> {
 function calledTool(
   node: AnyNode,
   { branch }: Where,
-  isServer: (name: string) => boolean,
-  bound: ReadonlySet<string>,
+  servers: ReadonlySet<string>,
+  means: (name: string) => boolean,
 ): SeenCall | undefined {
   let target: AnyNode = node['callee']
   if (target.type === 'MemberExpression' && keyOf(target) === 'raw') target = target['object']
@@ -122,15 +129,15 @@ function calledTool(
   const { line, column } = node.loc!.start
   const place = { line, column, branch }
   const given: AnyNode[] = node['arguments']
-  if (from.type === 'Identifier' && !bound.has(from['name'])) {
+  if (from.type === 'Identifier' && means(from['name'])) {
     const owner: string = from['name']
     if (owner.startsWith('mcp_') && owner !== 'mcp_servers')
       return { ...place, server: owner.slice(4), tool: name, ...argumentsOf(given) }
     if ((owner === 'runtime' && /^call_?tool$/i.test(name)) || (owner === 'tools' && name === 'call'))
       return callByName(place, given)
-    if (isServer(owner)) return { ...place, server: owner, tool: name, ...argumentsOf(given) }
+    if (servers.has(owner)) return { ...place, server: owner, tool: name, ...argumentsOf(given) }
   }
-  if (from.type === 'MemberExpression' && from['object'].name === 'mcp_servers' && !bound.has('mcp_servers')) {
+  if (from.type === 'MemberExpression' && from['object'].name === 'mcp_servers' && means('mcp_servers')) {
     const server = keyOf(from)
     return server === undefined ? undefined : { ...place, server, tool: name, ...argumentsOf(given) }
   }

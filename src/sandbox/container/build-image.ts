@@ -7,7 +7,7 @@ import { probeEngine } from './probe-engine.ts'
 import type { EngineName } from './probe-engine.ts'
 import { lastLine } from '../../text/one-line.ts'
 
-export const IMAGE_VARIANTS = ['slim', 'data'] as const
+export const IMAGE_VARIANTS = ['slim', 'data', 'node'] as const
 export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
 
 const BUILD_TIMEOUT_MS = 60 * 60_000
@@ -17,6 +17,8 @@ export interface BuildOptions {
   engine?: EngineName
   /** The image to build on, instead of the one that the Containerfile names. */
   base?: string
+  /** The image that the variant `node` takes its Node from, instead of the one that the Containerfile names. */
+  node?: string
   /** Hears every line that the engine says. */
   onLine?: (line: string) => void
 }
@@ -33,8 +35,9 @@ export async function buildImage(
   const engine = await usableEngine(options.engine ? [options.engine] : ['podman', 'docker'])
   const image = `localhost/sandbridge-${variant}:latest`
   const folder = path.join(PACKAGE_ROOT, 'images')
-  const base = options.base === undefined ? [] : ['--build-arg', `BASE=${options.base}`]
-  const args = ['build', '--file', path.join(folder, `Containerfile.${variant}`), '--tag', image, ...base, folder]
+  const named = Object.entries({ BASE: options.base, NODE: options.node })
+  const words = named.flatMap(([name, value]) => (value === undefined ? [] : ['--build-arg', `${name}=${value}`]))
+  const args = ['build', '--file', path.join(folder, `Containerfile.${variant}`), '--tag', image, ...words, folder]
   const { code, stderr } = await runCommand(engine, args, {
     timeoutMs: BUILD_TIMEOUT_MS,
     ...(options.onLine && { onLine: options.onLine }),
