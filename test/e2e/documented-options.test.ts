@@ -1,4 +1,4 @@
-// docs/configuration.md describes some commands in full: their options are those that --help shows, and no others.
+// What pages describe in full: the options of some commands, which are those that --help shows, and the sections of `npm run bench`.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -23,4 +23,13 @@ it.each([
   const help = execFileSync(process.execPath, [CLI, ...command.split(' '), '--help'], { encoding: 'utf8' })
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`))
   expect(optionsIn(section ?? '')).toEqual(optionsIn(help))
+})
+
+it('docs/benchmarks.md describes every section of npm run bench', () => {
+  const bench = readFileSync(path.join(ROOT, 'bench/main.ts'), 'utf8')
+  const page = readFileSync(path.join(ROOT, 'docs/benchmarks.md'), 'utf8')
+  const sections = [...bench.matchAll(/^ {2}(\w+): async \(/gm)].map(([, name]) => name!)
+  expect(sections).toContain('calls')
+  const described = [...page.matchAll(/^\*\*.*$/gm)].flatMap(([line]) => [...line.matchAll(/\*\*`(\w+)`\*\*/g)])
+  expect(described.map(([, name]) => name!).toSorted()).toEqual(sections.toSorted())
 })
