@@ -59,8 +59,11 @@ export async function findHostPythons(asUser: readonly string[]): Promise<HostPy
   if (candidates.length === 0) return { pythons: [], reasons: ['python3 is not installed'] }
   const pythons: HostPython[] = []
   const reasons: string[] = []
-  for (const candidate of candidates) {
-    const { code, stdout, stderr } = await runWords([...asUser, candidate, '-I', '-c', ASK])
+  // All at once: the first cell waits for them, and the shim of a version manager takes longer than Python.
+  const answers = candidates.map(async (candidate) => {
+    return { candidate, ...(await runWords([...asUser, candidate, '-I', '-c', ASK])) }
+  })
+  for (const { candidate, code, stdout, stderr } of await Promise.all(answers)) {
     const answer = code === 0 ? parseAnswer(stdout) : undefined
     if (!answer)
       reasons.push(
