@@ -1,9 +1,9 @@
 """The first process of a native sandbox (container or bubblewrap): limits, kernel, reaping, watching (with sandbox_memory.py).
 
 It is passed to `python3 -c` as text, so that no host path is needed in the sandbox, and reads the kernel's sources from its
-input; or it is forked from a process that has them (sandbox_fork_server.py). It runs as PID 1 of a PID namespace: nothing inside can kill it, and everything inside dies with it. It never reads a
-frame. Python 3.6 can parse it, so that an image whose Python is too old is told so. It imports little: what it holds, every
-waiting sandbox holds besides its kernel.
+input; or it is forked from a process that has them (sandbox_fork_server.py). It runs as PID 1 of a PID namespace: nothing
+inside can kill it, and everything inside dies with it. It never reads a frame. Python 3.6 can parse it, so that an image whose
+Python is too old is told so. It imports little: what it holds, every waiting sandbox holds besides its kernel.
 
 Argument: words such as pids=128, namely
   id            for people who look at a list of processes

@@ -5,13 +5,13 @@ import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
+import { createByteTail } from '../process/byte-tail.ts'
 import { processTreeUsage, type ProcessUsage } from '../process/process-tree-usage.ts'
 import { withTimeout } from '../process/wait.ts'
-import { writeBatched } from '../process/write-batched.ts'
+import { sendInterrupt } from './interrupt.ts'
 import type { ProviderName, Sandbox, SandboxExit } from './provider.ts'
 
 const STDERR_TAIL_BYTES = 4096
-const INTERRUPT = Buffer.from([0x03])
 /** How long the rest of the output may take to arrive once the process is gone. */
 const DRAIN_MS = 1000
 /** How long a sandbox may take to end by itself after its stdin was closed. */
@@ -107,11 +107,12 @@ export class StdioProcess implements Sandbox {
     }
     if (options.preamble) this.stdin.write(options.preamble)
 
-    const tail = keepTail(child.stderr)
+    const tail = createByteTail(STDERR_TAIL_BYTES)
+    child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => tail.push(chunk))
     this.exited = whenEnded(child).then(async ({ code, signal, spawnError }) => {
       if (this.#socketClosed) await withTimeout(this.#socketClosed, DRAIN_MS, () => this.stdin.destroy())
       this.#bell?.destroy()
-      const stderr = spawnError ?? tail()
+      const stderr = spawnError ?? tail.text().trim()
       const end: ProcessEnd = { code, signal, stderr, spoke: bytesRead(this.stdout) > 0 }
       const explained: Explained = spawnError
         ? { reason: 'failed-to-start', detail: spawnError }
@@ -149,20 +150,13 @@ export class StdioProcess implements Sandbox {
   }
 
   interrupt(): void {
-    if (!this.stdin.writable) return
-    // Before, so that a kernel that computes reads what is in the interrupt's way; and once it is there.
-    this.#ring()
-    writeBatched(this.stdin, INTERRUPT, () => this.#ring())
+    sendInterrupt(this.stdin, this.#bell)
   }
 
   async usage(): Promise<ProcessUsage | undefined> {
     this.#insidePid ??= this.#findPid().catch(() => undefined)
     const pid = await this.#insidePid
     return pid === undefined || this.#disposing ? undefined : processTreeUsage(pid)
-  }
-
-  #ring(): void {
-    if (this.#bell?.writable) this.#bell.write(INTERRUPT)
   }
 
   dispose(): Promise<void> {
@@ -221,15 +215,6 @@ async function whenEnded(child: ChildProcess): Promise<Ended> {
   }
   if (child.pid !== undefined) await withTimeout(closed, DRAIN_MS, letGo)
   return ended
-}
-
-function keepTail(stream: Readable): () => string {
-  let tail = Buffer.alloc(0)
-  stream.on('error', () => {})
-  stream.on('data', (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_TAIL_BYTES)
-  })
-  return () => tail.toString('utf8').trim()
 }
 
 function bytesRead(stream: Readable): number {

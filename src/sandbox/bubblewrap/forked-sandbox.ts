@@ -4,12 +4,11 @@ import type { Socket } from 'node:net'
 import { createByteTail } from '../../process/byte-tail.ts'
 import { processTreeUsage, type ProcessUsage } from '../../process/process-tree-usage.ts'
 import { withTimeout } from '../../process/wait.ts'
-import { writeBatched } from '../../process/write-batched.ts'
+import { sendInterrupt } from '../interrupt.ts'
 import type { Sandbox, SandboxExit } from '../provider.ts'
 import type { Explained, ProcessEnd } from '../stdio-process.ts'
 
 const STDERR_TAIL_BYTES = 4096
-const INTERRUPT = Buffer.from([0x03])
 /** How long the rest of the output may take to arrive once the process is gone. */
 const DRAIN_MS = 1000
 
@@ -69,10 +68,7 @@ export class ForkedSandbox implements Sandbox {
   }
 
   interrupt(): void {
-    if (!this.stdin.writable) return
-    // Before, so that a kernel that computes reads what is in the interrupt's way; and once it is there.
-    this.#ring()
-    writeBatched(this.stdin, INTERRUPT, () => this.#ring())
+    sendInterrupt(this.stdin, this.#bell)
   }
 
   async usage(): Promise<ProcessUsage | undefined> {
@@ -93,9 +89,5 @@ export class ForkedSandbox implements Sandbox {
     this.#bell.destroy()
     this.#kill()
     await this.exited
-  }
-
-  #ring(): void {
-    if (this.#bell.writable) this.#bell.write(INTERRUPT)
   }
 }

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import { withTimeout } from '../../process/wait.ts'
-import { writeBatched } from '../../process/write-batched.ts'
+import { sendInterrupt } from '../interrupt.ts'
 import type { Sandbox, SandboxExit } from '../provider.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 import { AttachChannel } from './attach-channel.ts'
@@ -14,7 +14,6 @@ import { explainPodEnd } from './pod-end.ts'
 import { CONTAINER } from './pod-manifest.ts'
 import { NotStarted, untilRunning } from './pod-start.ts'
 
-const INTERRUPT = Buffer.from([0x03])
 /** A pod that runs may not be ready to be attached to. */
 const ATTACH_FOR_MS = 8_000
 const ATTACH_AGAIN_MS = 300
@@ -83,7 +82,7 @@ export class PodSandbox implements Sandbox {
   }
 
   interrupt(): void {
-    if (this.stdin.writable) writeBatched(this.stdin, INTERRUPT)
+    sendInterrupt(this.stdin)
   }
 
   dispose(): Promise<void> {
