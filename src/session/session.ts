@@ -1,18 +1,23 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
 import { BridgeError } from '../errors.ts'
+import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { KeptSession, LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import type { CellResult } from '../cell/cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
+import { describeLeft, digestOf, leftNotes } from './left-cell.ts'
 import { GuestCells } from './guest-cells.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
+
+/** Whose a sandbox is that outlives the bridge, by who runs the first cell. */
+export type KeptFor = (origin: Origin | undefined) => KeptSession
 
 interface SessionOptions {
   pool: KernelPool
@@ -24,6 +29,8 @@ interface SessionOptions {
   idleTimeoutMs: number
   /** Give each cell a sandbox of its own. */
   fresh?: boolean
+  /** Whose sandbox it is, where one outlives the bridge. */
+  kept?: KeptFor | undefined
   /** Carry variables over to the next kernel when one has to be ended. */
   checkpoint?: boolean
   /** Have values come as JSON, too, where they have that form. */
@@ -42,7 +49,7 @@ interface SessionLimits {
 
 /** What a cell can learn of its session. */
 export interface SessionInfo extends Partial<SessionLimits> {
-  mode: 'shared' | 'fresh'
+  mode: 'shared' | 'fresh' | 'durable'
   /** Since the sandbox was given to this session. */
   ageSeconds: number
   /** Cells run in this sandbox, this one included. */
@@ -79,6 +86,9 @@ export class Session {
   #takenAt = 0
   #running: CellRequest | undefined
   #resetAsked = false
+  #hasResumed = false
+  /** The cell of an earlier bridge whose result has reached nobody. */
+  #left: LeftBehind | undefined
   readonly #checkpoints = new CheckpointKeeper()
   /** Why variables of earlier cells are gone, for a kernel that has not been told. */
   #lost: string | undefined
@@ -127,10 +137,24 @@ export class Session {
     await Promise.all([this.#kernel?.dispose(), this.#ending])
   }
 
+  /** The same when the bridge ends: what can outlive it is left to the next one. */
+  async leave(why: string): Promise<void> {
+    const { durable } = this.#kernel?.sandbox ?? {}
+    if (!durable) return this.close(why)
+    clearTimeout(this.#idleTimer)
+    await durable.leave()
+    await this.close(why)
+  }
+
+  /** The client has the results of all cells so far. */
+  delivered(): void {
+    if (!this.#running) this.#kernel?.sandbox.durable?.release()
+  }
+
   describe(): SessionInfo {
     const { fresh, idleTimeoutMs, limits } = this.#options
     return {
-      mode: fresh ? 'fresh' : 'shared',
+      mode: fresh ? 'fresh' : this.#options.kept ? 'durable' : 'shared',
       ageSeconds: Math.round((performance.now() - this.#takenAt) / 1000),
       cellCount: this.#kernel?.cellCount ?? 0,
       provider: this.#kernel?.sandbox.provider ?? '',
@@ -185,7 +209,15 @@ export class Session {
       this.#startIdleTimer(kernel)
       return neverRun(request)
     }
+    const left = this.#left
+    if (left && !request.aside) {
+      this.#left = undefined
+      const finished = await this.#finishLeft(kernel, left, request)
+      if (finished) return finished
+      return this.#runNow(request, stopHearing)
+    }
     this.#running = request
+    if (!request.aside) this.#markCell(kernel, request)
     if (!request.aside) this.#cells += 1
     const options = {
       cell: request.aside ? 0 : this.#cells,
@@ -210,6 +242,30 @@ export class Session {
       this.#startIdleTimer(kernel)
     }
     return result
+  }
+
+  /** The cell that an earlier bridge began: its result is told with the next one, and is all there is to tell where that has the same source. */
+  async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
+    const isSame = left.digest === digestOf(request)
+    const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
+    const timeoutMs = Math.max(1, Math.min(left.deadline - Date.now(), maxTimeoutSeconds * 1000))
+    const { timeLimit: _, ...rest } = request
+    this.#running = request
+    const run = new CellRun(kernel, { ...rest, timeoutMs }, { cell: left.number, left }, this.#events)
+    const ran = await run.result()
+    this.#running = undefined
+    if (ran.stateLost) this.#kernel = undefined
+    if (isSame) {
+      this.#news.push(`Cell ${left.number} has the same source and ran when the bridge ended. This is its result.`)
+      return this.#withNews({ ...ran, notes: [...leftNotes(left), ...ran.notes] }, request)
+    }
+    this.#news.push(...leftNotes(left), describeLeft(left.number, ran, this.outputs))
+    return undefined
+  }
+
+  #markCell(kernel: Kernel, request: CellRequest): void {
+    const deadline = Date.now() + request.timeoutMs
+    kernel.sandbox.durable?.beginCell({ number: this.#cells + 1, deadline, digest: digestOf(request) })
   }
 
   /** A cell's result with what has become of the session: the only place that adds to it. */
@@ -254,8 +310,13 @@ export class Session {
     return { checkpoint: true, ...(restore !== undefined && { restore }) }
   }
 
-  async #takeKernel({ signal, onPreparing }: CellRequest): Promise<Kernel> {
-    const kernel = await this.#options.pool.take({ signal, onPlace: onPreparing })
+  async #takeKernel({ signal, onPreparing, origin }: CellRequest): Promise<Kernel> {
+    const { pool, kept } = this.#options
+    const session = kept?.(origin)
+    const kernel =
+      (session && (await this.#resume(session.owner))) ?? (await pool.take({ signal, onPlace: onPreparing }))
+    const { durable } = kernel.sandbox
+    if (session && durable && !durable.left) await durable.keep(session)
     if (this.#closed !== undefined) {
       await kernel.dispose()
       throw isOver()
@@ -266,10 +327,23 @@ export class Session {
     return kernel
   }
 
+  /** What an earlier bridge kept for this session, once. */
+  async #resume(owner: string): Promise<Kernel | undefined> {
+    if (this.#hasResumed) return undefined
+    this.#hasResumed = true
+    const { kernel, note } = await this.#options.pool.resume(owner)
+    if (note !== undefined) this.#news.push(note)
+    const left = kernel?.sandbox.durable?.left
+    if (!left) return kernel
+    this.#cells = left.number
+    if (left.isPending) this.#left = left
+    return kernel
+  }
+
   /** A kernel that dies between two cells is told of with the next one; one that dies under a cell, by that cell's result. */
   #noteDeath(kernel: Kernel, exit: SandboxExit): void {
     const log = this.#running?.origin?.log ?? this.#options.log
-    if (exit.reason !== 'disposed') log.warning('A sandbox ended', { ...exit })
+    if (exit.reason !== 'disposed' && exit.reason !== 'left') log.warning('A sandbox ended', { ...exit })
     if (this.#kernel !== kernel) return
     this.#kernel = undefined
     if (kernel.cellCount === 0 || this.#running) return
