@@ -645,8 +645,8 @@ export function readSettings(
     timeoutMs = values.maxTimeoutMs
   }
   if (values.session === 'durable' && !KEEPING_RUNTIMES.has(values.runtime)) {
-    const runtime = `MCP_BRIDGE_RUNTIME=${values.runtime}`
-    problems.push(`MCP_BRIDGE_SESSION=durable needs docker or podman: ${runtime} cannot keep a sandbox. ${INSTEAD}`)
+    const other = `MCP_BRIDGE_RUNTIME=${values.runtime}`
+    problems.push(`MCP_BRIDGE_SESSION=durable needs docker or podman: ${other} cannot keep a sandbox. ${INSTEAD}`)
   }
   if (problems.length > 0) {
     throw new BridgeError('CONFIG_INVALID', problems.join('\n'), { hint: 'docs/configuration.md lists every setting.' })

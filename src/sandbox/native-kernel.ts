@@ -72,7 +72,9 @@ export function loadNativeKernel(): Promise<NativeKernel> {
 
 async function load(): Promise<NativeKernel> {
   const files = (await readdir(KERNEL_FOLDER, { recursive: true }))
-    .filter((file) => file.endsWith('.py') && ![...INIT_FILES, RELAY_FILE, FORK_SERVER_FILE, COMPILE_FILE].includes(file))
+    .filter(
+      (file) => file.endsWith('.py') && ![...INIT_FILES, RELAY_FILE, FORK_SERVER_FILE, COMPILE_FILE].includes(file),
+    )
     .toSorted()
   const texts = await mapFew(files, (file) => readFile(path.join(KERNEL_FOLDER, file), 'utf8'))
   const entries = files.map((file, index) => [file.replaceAll('\\', '/'), texts[index]])

@@ -2,15 +2,17 @@
 import { createHash } from 'node:crypto'
 import type { CellResult } from '../cell/cell-result.ts'
 import type { LeftBehind } from '../sandbox/provider.ts'
+import { count } from '../text/count.ts'
 import type { CellRequest } from './cell-run.ts'
-import type { OutputStore } from './output-store.ts'
 
 /** Of each text: what a note shows. */
-const SHOWN_CHARS = 2_000
+const SHOWN_CHARS = 4_000
 
 /** Tells the source of a cell from another. */
 export function digestOf({ code, language }: Pick<CellRequest, 'code' | 'language'>): string {
-  return createHash('sha256').update(`${language ?? 'python'}\n${code}`).digest('hex')
+  return createHash('sha256')
+    .update(`${language ?? 'python'}\n${code}`)
+    .digest('hex')
 }
 
 /** What happened to it while no bridge was there. */
@@ -21,19 +23,26 @@ export function leftNotes({ number, isLate, droppedBytes }: LeftBehind): string[
   ]
 }
 
-/** Its result, for the reader of the next cell. All of its texts are kept as its output. */
-export function describeLeft(number: number, ran: CellResult, outputs: OutputStore): string {
-  const { status, stdout, stderr, value, error } = ran
+/** Its result, for the reader of the next cell. */
+export function describeLeft(number: number, ran: CellResult): string {
+  const { status, stdout, stderr, value, error, displays } = ran
   const texts = [stdout, stderr, textOf(value?.['text/plain']), error?.traceback ?? '']
     .map((text) => text.trimEnd())
     .filter((text) => text !== '')
-  outputs.keep(number, texts.join('\n'))
-  const shown = texts.map((text) =>
-    text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)} … (runtime.output(${number}) has all of it)` : text,
-  )
+    .map(shortened)
   const end = status === 'ok' ? 'has finished' : `has ended: ${status}`
-  const notes = ran.notes.length > 0 ? ` ${ran.notes.join(' ')}` : ''
-  return `Cell ${number}, which ran when the bridge ended, ${end}.${notes}${shown.length > 0 ? ` It showed:\n${shown.join('\n')}` : ''}`
+  const sentences = [
+    `Cell ${number}, which ran when the bridge ended, ${end}.`,
+    ...ran.notes,
+    ...(displays.length > 0 ? [`${count(displays.length, 'displayed value')} of it cannot be shown here.`] : []),
+    ...(texts.length > 0 ? ['It showed:'] : []),
+  ]
+  return [sentences.join(' '), ...texts].join('\n')
+}
+
+function shortened(text: string): string {
+  const rest = text.length - SHOWN_CHARS
+  return rest > 0 ? `${text.slice(0, SHOWN_CHARS)} … (${count(rest, 'more character')})` : text
 }
 
 function textOf(text: unknown): string {

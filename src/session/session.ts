@@ -1,6 +1,6 @@
 // A session binds one conversation to one kernel with its variables. It runs one cell at a time, holds it to its time limit,
 // and tells what became of it. What calls may reach is the proxy's business, how results look is render's.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import type { Origin } from '../events/event.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { newId } from '../events/new-id.ts'
@@ -63,6 +63,9 @@ export interface SessionInfo extends Partial<SessionLimits> {
 
 /** Cells that may wait behind the one that runs. */
 const MAX_QUEUED = 16
+/** How long the result of a cell that is over may take to come. */
+const RESULT_MS = 60_000
+
 export class Session {
   /** In events. It is no secret, and opens nothing. */
   readonly id = newId()
@@ -248,18 +251,23 @@ export class Session {
   async #finishLeft(kernel: Kernel, left: LeftBehind, request: CellRequest): Promise<CellResult | undefined> {
     const isSame = left.digest === digestOf(request)
     const { maxTimeoutSeconds = Infinity } = this.#options.limits ?? {}
-    const timeoutMs = Math.max(1, Math.min(left.deadline - Date.now(), maxTimeoutSeconds * 1000))
-    const { timeLimit: _, ...rest } = request
+    const restMs = Math.min(left.deadline - Date.now(), maxTimeoutSeconds * 1000)
+    // Of one that is over, only the result has to come.
+    const timeoutMs = left.isRunning ? Math.max(1, restMs) : RESULT_MS
+    // No observer is told: the one that saw it begin is gone.
+    const { timeLimit: _, origin: __, ...rest } = request
     this.#running = request
-    const run = new CellRun(kernel, { ...rest, timeoutMs }, { cell: left.number, left }, this.#events)
-    const ran = await run.result()
+    const ran = await new CellRun(kernel, { ...rest, timeoutMs }, { cell: left.number, left }).result()
     this.#running = undefined
     if (ran.stateLost) this.#kernel = undefined
     if (isSame) {
-      this.#news.push(`Cell ${left.number} has the same source and ran when the bridge ended. This is its result.`)
+      this.#news.push(
+        `Cell ${left.number} had the same source and ran when the bridge ended. It was not run again: this is its result.`,
+      )
+      if (!ran.stateLost) this.#startIdleTimer(kernel)
       return this.#withNews({ ...ran, notes: [...leftNotes(left), ...ran.notes] }, request)
     }
-    this.#news.push(...leftNotes(left), describeLeft(left.number, ran, this.outputs))
+    this.#news.push(...leftNotes(left), describeLeft(left.number, ran))
     return undefined
   }
 
@@ -274,7 +282,7 @@ export class Session {
     const isLast = this.#options.fresh === true || isReset
     const restorable = ran.stateLost ? this.#checkpoints.describeRestorable() : undefined
     const closed =
-      this.#closed === undefined
+      this.#closed === undefined || !ran.stateLost
         ? []
         : [`${this.#closed} while this cell ran. Output up to then is kept; the variables are lost.`]
     const own = [
@@ -316,11 +324,11 @@ export class Session {
     const kernel =
       (session && (await this.#resume(session.owner))) ?? (await pool.take({ signal, onPlace: onPreparing }))
     const { durable } = kernel.sandbox
-    if (session && durable && !durable.left) await durable.keep(session)
     if (this.#closed !== undefined) {
-      await kernel.dispose()
+      await (durable?.leave() ?? kernel.dispose())
       throw isOver()
     }
+    if (session && durable && !durable.left) await keep(kernel, session)
     this.#kernel = kernel
     this.#takenAt = performance.now()
     void kernel.closed.then((exit) => this.#noteDeath(kernel, exit))
@@ -370,6 +378,15 @@ export class Session {
 }
 
 const GUEST_LOST = 'A cell of the user ended the sandbox of this session, and its variables are gone.'
+
+async function keep(kernel: Kernel, session: KeptSession): Promise<void> {
+  try {
+    await kernel.sandbox.durable?.keep(session)
+  } catch (cause) {
+    await kernel.dispose()
+    throw new BridgeError('STATE_UNWRITABLE', `The sandbox cannot be kept: ${messageOf(cause)}`, { cause })
+  }
+}
 
 function isOver(): BridgeError {
   return new BridgeError('SHUTTING_DOWN', 'The session is closed')

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { runCommand } from '../../process/run-command.ts'
 import { withTimeout } from '../../process/wait.ts'
 import { hostId } from '../../process/process-id.ts'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 import { lastLine } from '../../text/one-line.ts'
 import { Door } from '../durable/door.ts'
 import { DurableSandbox } from '../durable/durable-sandbox.ts'
@@ -16,6 +16,8 @@ import type { Engine, EngineName } from './probe-engine.ts'
 
 export interface DurableContainerOptions {
   stateDir: string
+  /** What its sandboxes are made with, as a text: one that was made otherwise is not used any more. */
+  made: string
   /** How long a sandbox waits for a bridge. */
   keepSeconds: number
   /** How many there may be that no bridge has, or this one. */
@@ -38,7 +40,7 @@ const RETURN_MS = 15_000
 const ENGINE_MS = 60_000
 
 /** It is none that `removeLeftovers` judges: no bridge is in it. */
-export function durableName(id: string): string {
+function durableName(id: string): string {
   return `sandbridge-durable-${id}`
 }
 
@@ -60,9 +62,9 @@ export class DurableContainers {
   /** @throws BridgeError SANDBOX_START_FAILED */
   async start({ engine, args, preamble }: NewContainer): Promise<DurableSandbox> {
     const { hostUid } = engine
-    const place = await this.#kept.make(hostUid === process.getuid?.() ? undefined : hostUid)
+    const place = await this.#kept.make(hostUid === process.getuid?.() ? undefined : hostUid).catch(unwritable)
     const name = durableName(place.id)
-    const door = await Door.open(place.door, ({ key }) => key === undefined)
+    const door = await Door.open(place.door, ({ key }) => key === undefined).catch(unwritable)
     try {
       const labels = { 'sandbridge.host': hostId(), 'sandbridge.sandbox': name, [LABEL]: place.id }
       const { code, stderr } = await runCommand(engine.command, args({ name, labels, door: place.door }), {
@@ -109,7 +111,14 @@ export class DurableContainers {
   async #enter(record: KeptRecord, place: Place): Promise<DurableSandbox | string> {
     if (!(await isRunning(this.#engine, record.id))) {
       await this.#kept.forget(place)
+      await place.release()
       return `The kept sandbox ${record.id} has ended, and its variables are gone.`
+    }
+    if (record.made !== hashOf(this.#options.made)) {
+      await removeContainer(this.#engine, durableName(record.id))
+      await this.#kept.forget(place)
+      await place.release()
+      return `The kept sandbox ${record.id} was made with other settings, so the bridge ended it. Its variables are gone.`
     }
     const door = await Door.open(place.door, (hello) => isKeyOf(hello, record.keyHash)).catch(() => undefined)
     const entered = door && (await withTimeout(door.entered, RETURN_MS, () => undefined))
@@ -133,7 +142,7 @@ export class DurableContainers {
       provider: engine,
       keepSeconds: this.#options.keepSeconds,
       keep: async (session) => {
-        await this.#kept.write({ ...session, id, provider: engine, keyHash, door })
+        await this.#kept.write({ ...session, id, provider: engine, made: hashOf(this.#options.made), keyHash, door })
         void this.#makeRoom(id).catch(() => {})
       },
       touch: () => this.#kept.touch(id),
@@ -163,6 +172,7 @@ export async function removeKept(kept: KeptSandboxes, record: KeptRecord): Promi
   if (record.provider === 'docker' || record.provider === 'podman')
     await removeContainer(record.provider, durableName(record.id))
   await kept.forget(place)
+  await place.release()
   return true
 }
 
@@ -176,6 +186,10 @@ export async function isRunning(engine: EngineName, id: string): Promise<boolean
 
 async function removeContainer(engine: EngineName, name: string): Promise<void> {
   await runCommand(engine, ['rm', '--force', '--volumes', name], { timeoutMs: ENGINE_MS })
+}
+
+function unwritable(cause: unknown): never {
+  throw new BridgeError('STATE_UNWRITABLE', `A durable sandbox cannot be made: ${messageOf(cause)}`, { cause })
 }
 
 function failed(text: string): BridgeError {

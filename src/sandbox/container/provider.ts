@@ -176,7 +176,11 @@ export class ContainerProvider implements Provider {
     name: string,
     memoryBytes: number,
     pythonArgs: readonly string[],
-    { labels = ownerLabels(name), channelPath, door }: Partial<Pick<RunOptions, 'labels' | 'channelPath' | 'door'>> = {},
+    {
+      labels = ownerLabels(name),
+      channelPath,
+      door,
+    }: Partial<Pick<RunOptions, 'labels' | 'channelPath' | 'door'>> = {},
   ): string[] {
     const { user, cpus, ociRuntime, pidsCount, mount, projects = false } = this.#options
     return runArguments({
@@ -212,9 +216,13 @@ export class ContainerProvider implements Provider {
       })
     }
     if (this.#durable && !engine.isLocal) {
-      throw new BridgeError('CONFIG_INVALID', `MCP_BRIDGE_SESSION=durable needs an engine of this machine: ${verdict}.`, {
-        hint: 'Unset MCP_BRIDGE_SESSION, or use docker or podman on this machine.',
-      })
+      throw new BridgeError(
+        'CONFIG_INVALID',
+        `MCP_BRIDGE_SESSION=durable needs an engine of this machine: ${verdict}.`,
+        {
+          hint: 'Unset MCP_BRIDGE_SESSION, or use docker or podman on this machine.',
+        },
+      )
     }
     const base = await ensureImage(engine, this.#options.image, onProgress)
     const { packages = [] } = this.#options

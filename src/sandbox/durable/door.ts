@@ -42,7 +42,10 @@ export class Door {
         this.#guests.add(socket)
         socket.on('error', () => {}).once('close', () => this.#guests.delete(socket))
         listen(socket, (hello, rest) => {
-          if (!admits(hello)) return void socket.destroy()
+          if (!admits(hello)) {
+            socket.destroy()
+            return
+          }
           this.#guests.delete(socket)
           this.close()
           resolve({ socket, hello, rest })

@@ -19,6 +19,8 @@ const ID = /^[0-9a-f]{12}$/
 export interface KeptRecord extends KeptSession {
   id: string
   provider: ProviderName
+  /** What it was made with: one that was made otherwise is not used any more. */
+  made: string
   /** Of the key that the sandbox comes back with. */
   keyHash: string
   /** The folder of its socket. */
@@ -48,8 +50,9 @@ export class KeptSandboxes {
     const id = randomBytes(ID_BYTES).toString('hex')
     const folder = this.#folderOf(id)
     await makePrivateFolder(this.#folder)
-    await makePrivateFolder(folder)
     const release = await tryFileLock(path.join(folder, LOCK))
+    // A bridge that tidies up took it for a folder that was left behind.
+    if (!release) return this.make(engineUid)
     const own = path.join(folder, 'door')
     // Another user cannot come here, and a long path is no address of a socket.
     const isElsewhere = engineUid !== undefined || !fitsSocket(own)
@@ -57,7 +60,7 @@ export class KeptSandboxes {
     const door = path.join(base, 'door')
     await mkdir(door, { mode: 0o755 })
     if (engineUid !== undefined) await chown(base, engineUid, -1)
-    return { id, door, release: async () => release?.() }
+    return { id, door, release }
   }
 
   async write(record: Omit<KeptRecord, 'createdAt' | 'usedAt'>): Promise<void> {
@@ -84,7 +87,10 @@ export class KeptSandboxes {
   async holder(id: string): Promise<number | undefined> {
     const lock = path.join(this.#folderOf(id), LOCK)
     const release = await tryFileLock(lock)
-    if (release) return void (await release())
+    if (release) {
+      await release()
+      return undefined
+    }
     const [, pid] = (await readFile(lock, 'utf8').catch(() => '')).split(' ')
     return Number(pid)
   }
@@ -122,13 +128,14 @@ export class KeptSandboxes {
       const [text, { mtime }] = await Promise.all([readFile(file, 'utf8'), stat(file)])
       const json = parseJson(text)
       if (!isRecord(json)) return undefined
-      const { provider, owner, keyHash, door, createdAt, client, folder } = json
-      const needed = [owner, keyHash, door, createdAt].every((one) => typeof one === 'string')
+      const { provider, owner, made, keyHash, door, createdAt, client, folder } = json
+      const needed = [owner, made, keyHash, door, createdAt].every((one) => typeof one === 'string')
       if (!needed || (provider !== 'docker' && provider !== 'podman')) return undefined
       return {
         id,
         provider,
         owner: String(owner),
+        made: String(made),
         keyHash: String(keyHash),
         door: String(door),
         createdAt: String(createdAt),

@@ -10,6 +10,8 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024 + 32
 /** A decimal number below 2^53, and a space. */
 const NUMBERED = /^(0|[1-9]\d{0,14}) /
 const MAX_PREFIX_BYTES = 17
+/** Of frames that are not with their reader yet: with more, nothing is read. */
+const MAX_WAITING_BYTES = 1 << 20
 const LF = Buffer.from('\n')
 
 export class NumberedLines {
@@ -28,11 +30,20 @@ export class NumberedLines {
   #last = 0
   #acknowledged = 0
   #hasFaulted = false
+  /** Bytes of frames whose acknowledgement has not been written. */
+  #waitingBytes = 0
+  #isWanted = true
 
   constructor(socket: Socket, onFault: (reason: string) => void) {
     this.#socket = socket
     this.#onFault = onFault
-    this.frames = new Readable({ read: () => void socket.resume(), highWaterMark: 1 << 20 })
+    this.frames = new Readable({
+      highWaterMark: MAX_WAITING_BYTES,
+      read: () => {
+        this.#isWanted = true
+        this.#flow()
+      },
+    })
     socket.on('data', (chunk: Buffer) => this.push(chunk))
     socket.once('close', () => this.frames.push(null))
   }
@@ -48,17 +59,28 @@ export class NumberedLines {
     const frames = this.#arrived
     this.#arrived = []
     if (frames.length === 0) return
-    if (this.#last === this.#acknowledged) return this.#deliver(frames)
+    const data = Buffer.concat(frames)
+    if (this.#last === this.#acknowledged) return this.#deliver(data)
     this.#acknowledged = this.#last
+    this.#waitingBytes += data.length
     // Once the system has it, the sandbox gets it, even if this process ends now.
     this.#socket.write(`ack ${this.#last}\n`, (error) => {
-      if (!error) this.#deliver(frames)
+      this.#waitingBytes -= data.length
+      if (!error) this.#deliver(data)
     })
+    this.#flow()
   }
 
-  #deliver(frames: readonly Buffer[]): void {
-    if (this.frames.readableEnded || this.frames.destroyed || this.#socket.closed) return
-    if (!this.frames.push(Buffer.concat(frames))) this.#socket.pause()
+  #deliver(data: Buffer): void {
+    if (this.#hasFaulted || this.#socket.closed) return
+    this.#isWanted = this.frames.push(data)
+    this.#flow()
+  }
+
+  /** One that sends and does not read fills no memory of this process. */
+  #flow(): void {
+    if (this.#isWanted && this.#waitingBytes < MAX_WAITING_BYTES) this.#socket.resume()
+    else this.#socket.pause()
   }
 
   #take(line: Buffer): void {
