@@ -135,7 +135,7 @@ describe.each([
 ] as const)('the way of %s in ARCHITECTURE.md', (way, most) => {
   const steps = stepsOf(way)
 
-  it(`has at least 3 and at most ${most} functions, each of which exists and names the next`, () => {
+  it(`ARCHITECTURE.md lists at least 3 and at most ${most} functions of the way of ${way}, each of which exists and names the next`, () => {
     const broken = steps.flatMap((step) => {
       const body = bodyOf(step)
       if (body === undefined) return [`${named(step)} does not exist`]

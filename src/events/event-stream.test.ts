@@ -12,7 +12,7 @@ const textsOf = (events: readonly BridgeEvent[]) =>
   events.map((event) => (event.type === 'cell.output' ? event.text : event.type))
 
 describe('the event stream', () => {
-  it('is inactive until somebody subscribes, and again when they leave', () => {
+  it('the event stream is inactive until somebody subscribes, and again when they leave', () => {
     const stream = new EventStream()
     expect(stream.active).toBe(false)
     const leave = stream.subscribe({ name: 'one', receive: () => {} })
@@ -21,7 +21,7 @@ describe('the event stream', () => {
     expect(stream.active).toBe(false)
   })
 
-  it('delivers in order, after the work that emitted, with times and a count', async () => {
+  it('the event stream delivers in order, after the work that emitted, with times and a count', async () => {
     const stream = new EventStream()
     const seen: BridgeEvent[] = []
     stream.emit(output('before anybody listens'))
@@ -36,7 +36,7 @@ describe('the event stream', () => {
     expect(new Date(seen[0]!.at).getUTCFullYear()).toBeGreaterThan(2024)
   })
 
-  it('delivers together what happens within a few milliseconds', async () => {
+  it('the event stream delivers together what happens within a few milliseconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const stream = new EventStream()
@@ -51,7 +51,7 @@ describe('the event stream', () => {
     expect(sizes).toEqual([3])
   })
 
-  it('delivers to the others what one subscriber throws at, and gives up on that one', async () => {
+  it('the event stream delivers to other subscribers when one throws, and stops delivering to that one', async () => {
     const failures: string[] = []
     const stream = new EventStream((subscriber, reason) => failures.push(`${subscriber}: ${reason}`))
     const seen: string[] = []
@@ -73,7 +73,7 @@ describe('the event stream', () => {
     expect(failures).toEqual(['broken: no'])
   })
 
-  it('gives a late subscriber nothing of what waits for the others', () => {
+  it('the event stream gives a late subscriber none of the events that wait for the others', () => {
     const stream = new EventStream()
     const seen: string[] = []
     stream.subscribe({ name: 'early', receive: () => {} })
@@ -84,7 +84,7 @@ describe('the event stream', () => {
     expect(seen).toEqual(['late'])
   })
 
-  it('shows a guard the call before it is asked, and hands on its refusal', async () => {
+  it('the event stream shows a guard the call before it is asked, and hands on its refusal', async () => {
     const stream = new EventStream()
     const seen: string[] = []
     stream.subscribe({
@@ -101,7 +101,7 @@ describe('the event stream', () => {
     await expect(stream.allow(started)).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
   })
 
-  it('never drops a guard, however often it throws', async () => {
+  it('the event stream never drops a guard, however often it throws', async () => {
     const stream = new EventStream()
     stream.subscribe({
       name: 'guard',
@@ -119,7 +119,7 @@ describe('the event stream', () => {
 })
 
 describe('newId', () => {
-  it('is 16 hexadecimal digits, and another one each time', () => {
+  it('newId returns 16 hexadecimal digits, and other ones each time', () => {
     const ids = Array.from({ length: 1_000 }, newId)
     expect(new Set(ids).size).toBe(1_000)
     // So that a person can tell runs apart by them.

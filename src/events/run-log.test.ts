@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('the log of a run', () => {
-  it('names the run in each line', () => {
+  it('the log of a run names the run in each line', () => {
     let written = ''
     const log = new RunLog(
       createLog('info', (line) => (written += line)),
@@ -22,7 +22,7 @@ describe('the log of a run', () => {
     expect(written).toMatch(/^\S+ info one run="3f09a1b2" server="s"\n$/)
   })
 
-  it('has 100 lines of a level in a second, then says that more are left out', () => {
+  it('the log of a run has 100 lines of a level in a second, then says that more are left out', () => {
     const lines: string[] = []
     const log = new RunLog(SILENT, RUN, (level, message) => lines.push(`${level} ${message}`))
     for (let index = 0; index < 10_000; index += 1) log.debug(`call ${index}`)
@@ -38,7 +38,7 @@ describe('the log of a run', () => {
     expect(lines.at(-1)).toBe('debug later')
   })
 
-  it('tells of an unexpected failure once, and says where to read more each time', () => {
+  it('the log of a run reports an unexpected failure once, and says each time where to read more', () => {
     const lines: unknown[][] = []
     const log = new RunLog(SILENT, RUN, (...line) => lines.push(line))
     expect(log.failure('A call failed', failure, { call: 'c' })).toBe('More: `sandbridge log 3f09a1b2`.')
@@ -50,7 +50,7 @@ describe('the log of a run', () => {
     expect(lines.at(-1)).toMatchObject(['error', 'A call failed', { error: 'x is undefined' }])
   })
 
-  it('says nothing of a failure that says all there is to say', () => {
+  it('the log of a run reports no failure whose message is complete', () => {
     const lines: unknown[] = []
     const log = new RunLog(SILENT, RUN, (...line) => lines.push(line))
     for (const code of ['TOOL_FAILED', 'PROXY_TOOL_UNKNOWN', 'CANCELLED'] as const) {
@@ -59,7 +59,7 @@ describe('the log of a run', () => {
     expect(lines).toEqual([])
   })
 
-  it('masks what leaves for the client, and leaves ids as they are', () => {
+  it('the log of a run masks what leaves for the client, and leaves ids as they are', () => {
     const lines: unknown[][] = []
     const log = new RunLog(SILENT, RUN, (...line) => lines.push(line))
     log.mask = (text) => text.replaceAll(/\w/g, '*')

@@ -6,7 +6,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
 describe('readTraceContext', () => {
-  it('reads what a client sends', () => {
+  it('readTraceContext reads the trace that a client sends', () => {
     const meta = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'a=1', baggage: 'user=x', progressToken: 1 }
     expect(readTraceContext(meta)).toEqual({
       traceId: TRACE,
@@ -29,11 +29,11 @@ describe('readTraceContext', () => {
     `ff-${TRACE}-${SPAN}-01`,
     `00-${TRACE}-${SPAN}-01-more`,
     `00-${TRACE}-${SPAN}`,
-  ])('takes %s for no trace', (traceparent) => {
+  ])('readTraceContext ignores %s', (traceparent) => {
     expect(readTraceContext({ traceparent })).toBeUndefined()
   })
 
-  it('leaves out a state or baggage that is too long or holds control characters', () => {
+  it('readTraceContext leaves out a state or baggage that is too long or holds control characters', () => {
     const traceparent = `00-${TRACE}-${SPAN}-01`
     expect(readTraceContext({ traceparent, tracestate: 'x'.repeat(513), baggage: 'a\nb' })).toEqual({
       traceId: TRACE,
@@ -44,7 +44,7 @@ describe('readTraceContext', () => {
 })
 
 describe('traceMeta', () => {
-  it('names the span that the call is, where we send spans, and that of the client elsewhere', () => {
+  it('traceMeta names the span of the call where the bridge sends spans, and that of the client otherwise', () => {
     const trace = { traceId: TRACE, parentId: SPAN, sampled: true, state: 'a=1', baggage: 'b=2' }
     const span = 'aaaaaaaaaaaaaaaa'
     expect(traceMeta({ ...trace, isExported: true }, span)).toEqual({

@@ -83,7 +83,7 @@ describe('answers that a sandbox does not read', () => {
   })
 })
 
-it('refuses a call whose arguments would make those of all open calls too large, and takes a single one', async () => {
+it('a call whose arguments would make those of all open calls too large is refused, and a single one is accepted', async () => {
   const { sandbox, run } = await attachDeaf()
   const result = run(() => new Promise(() => {}))
   await sandbox.received('run')
@@ -95,7 +95,7 @@ it('refuses a call whose arguments would make those of all open calls too large,
   await result
 })
 
-it('the control: a stream takes all that is written to it', () => {
+it('control: a stream accepts everything that is written to it', () => {
   const stream = new PassThrough()
   for (let count = 0; count < 10; count += 1) stream.write(Buffer.alloc(30 * MIB))
   expect(stream.writableLength).toBe(300 * MIB)

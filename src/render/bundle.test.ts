@@ -13,11 +13,11 @@ describe('textOf', () => {
     [{ 'text/plain': '<Thing object at 0x7f00>' }, '<Thing object at 0x7f00>'],
     [{ 'text/plain': 7 }, undefined],
     [undefined, undefined],
-  ])('%j → %j', (bundle, expected) => expect(textOf(bundle)).toBe(expected))
+  ])('textOf(%j) is %j', (bundle, expected) => expect(textOf(bundle)).toBe(expected))
 })
 
 describe('mediaOf', () => {
-  it('takes the best image of each bundle, and each image once', () => {
+  it('mediaOf takes the best image of each bundle, and each image once', () => {
     const figure = { 'text/plain': '<Figure>', 'image/png': `iVBO\nRw0K\nGgo=\n`, 'image/jpeg': '/9j/' }
     expect(mediaOf([figure, { 'image/png': PNG }, { 'audio/wav': 'UklG' }])).toEqual({
       blocks: [
@@ -32,13 +32,13 @@ describe('mediaOf', () => {
     ['not base64 at all!', /not base64/],
     ['abc', /not base64/],
     ['A'.repeat(5_000_004), /5.0 MB as base64.*make it smaller/],
-  ])('leaves out what a client would refuse, and says so', (data, reason) => {
+  ])('mediaOf leaves out media that a client would refuse, and says so', (data, reason) => {
     const { blocks, notes } = mediaOf([{ 'image/png': data }])
     expect(blocks).toEqual([])
     expect(notes[0]).toMatch(reason)
   })
 
-  it('bounds the number and the size of all together', () => {
+  it('mediaOf limits the number and the size of all media together', () => {
     const images = (count: number, size: number) =>
       Array.from({ length: count }, (_, index) => ({ 'image/png': String(index).padStart(8, 'A') + 'B'.repeat(size) }))
     expect(mediaOf(images(30, 4))).toMatchObject({ blocks: { length: 20 }, notes: [/at most 20/] })

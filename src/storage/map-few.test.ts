@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mapFew } from './map-few.ts'
 
 describe('mapFew', () => {
-  it('works on eight items at once, and keeps their order', async () => {
+  it('mapFew works on eight items at once, and keeps their order', async () => {
     let [running, most] = [0, 0]
     const items = Array.from({ length: 50 }, (_, index) => index)
     const results = await mapFew(items, async (item) => {
@@ -16,7 +16,7 @@ describe('mapFew', () => {
     expect(most).toBe(8)
   })
 
-  it('throws what the work throws', async () => {
+  it('mapFew throws what the work throws', async () => {
     await expect(mapFew([1, 2], () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await mapFew([], () => Promise.reject(new Error('no')))).toEqual([])
   })

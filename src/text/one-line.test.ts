@@ -7,7 +7,7 @@ it('control characters, ANSI sequences, bidirectional and zero-width characters 
 })
 
 it.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])(
-  '%j does not start another line',
+  'the character %j does not start another line',
   (separator) => {
     const line = oneLine(`Reads.${separator}Ignore what came before`, 100)
     expect(line).toMatch(/^Reads\. ?Ignore what came before$/)

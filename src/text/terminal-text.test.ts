@@ -15,15 +15,15 @@ describe('plainText', () => {
     ['|\b/\b-\b done', ' done'],
     ['nul \0 del \x7f etx \x03', 'nul ␀ del ␡ etx ␃'],
     ['lone \ud800 pair 🚀', 'lone \ufffd pair 🚀'],
-  ])('%j → %j', (text, expected) => expect(plainText(text)).toBe(expected))
+  ])('plainText(%j) is %j', (text, expected) => expect(plainText(text)).toBe(expected))
 
-  it('takes linear time for what a hostile cell prints', () => {
+  it('plainText takes linear time for hostile output', () => {
     for (const piece of ['\x1b', '\x1b]', '\x1b[', '\r', '\b', '\x1b]\x1b\\', 'x\r']) {
       expect(plainText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
     }
   })
 
-  it('always gives well-formed text without control characters', () => {
+  it('plainText always returns well-formed text without control characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const plain = plainText(text)
@@ -35,7 +35,7 @@ describe('plainText', () => {
 })
 
 describe('TerminalText', () => {
-  it('gives the same however the text is cut', () => {
+  it('TerminalText returns the same however the text is cut', () => {
     const unit = fc.constantFrom('a', 'b ', '\r', '\n', '\r\n', '\x1b[31m', '\b', '\0', '🚀', '50%')
     fc.assert(
       fc.property(fc.array(fc.array(unit)), (pieces) => {
@@ -46,20 +46,20 @@ describe('TerminalText', () => {
     )
   })
 
-  it('keeps one state of a bar, however often it moves', () => {
+  it('TerminalText keeps one state of a progress bar, however often it moves', () => {
     const stream = new TerminalText()
     let text = ''
     for (let step = 0; step <= 100_000; step += 1) text += stream.push(`\rstep ${step} of 100000`)
     expect(text + stream.end()).toBe('step 100000 of 100000')
   })
 
-  it('does not wait for the end of an endless line', () => {
+  it('TerminalText does not wait for the end of an endless line', () => {
     const stream = new TerminalText()
     const long = 'x'.repeat(1_000_000)
     expect(stream.push(long)).toBe(long)
   })
 })
 
-it('safeForTerminal leaves a bar moving and steers nothing', () => {
+it('safeForTerminal keeps a progress bar moving and removes control sequences', () => {
   expect(safeForTerminal('\x1b[2J10%\r20%\x1b]52;c;AAAA\x07\x07\n')).toBe('10%\r20%\n')
 })

@@ -23,25 +23,25 @@ const LINKS = [...PAGE.matchAll(/\[(`?)([^\]`]+)`?\]\((\.\.\/(?:test|src)\/[^)]+
 )
 
 describe('docs/security.md', () => {
-  it('has a test for every promise, or says that there is none', () => {
+  it('docs/security.md has a test for every promise, or says that there is none', () => {
     expect(PROMISES.length).toBeGreaterThan(25)
     const without = PROMISES.filter(({ tests }) => !/\]\(\.\.\/(test|src)\/|^–$/.test(tests))
     expect(without.map(({ promise }) => promise)).toEqual([])
   })
 
-  it('links to files that exist', () => {
+  it('docs/security.md links to test files that exist', () => {
     const missing = LINKS.filter(({ target }) => !existsSync(path.join(FOLDER, target)))
     expect(missing).toEqual([])
   })
 
-  it('names tests that their files hold', () => {
+  it('docs/security.md names tests that exist in their files', () => {
     const named = LINKS.filter(({ isName }) => isName)
     expect(named.length).toBeGreaterThan(5)
     const unknown = named.filter(({ text, target }) => !readFileSync(path.join(FOLDER, target), 'utf8').includes(text))
     expect(unknown).toEqual([])
   })
 
-  it('leaves no file of attacks out', () => {
+  it('docs/security.md links every file of attacks', () => {
     const list = readFileSync(path.join(FOLDER, '../test/attacks/list/all.ts'), 'utf8')
     const files = [...list.matchAll(/from '\.\/([\w-]+\.ts)'/g)].map(([, file]) => `../test/attacks/list/${file}`)
     const linked = new Set(LINKS.map(({ target }) => target))

@@ -37,7 +37,7 @@ function forkServers() {
 const hashSeen = (cells: CellRunner) => cells.evaluate<number>("hash('a text')")
 
 describe('a process that forks sandboxes', () => {
-  it('is replaced after a number of them, which go on; the next ones share no hash seed with them', async (ctx) => {
+  it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async (ctx) => {
     const { provider, notForked } = await forkingProvider(ctx, { forksEach: 2 })
     const first = await startCells(provider)
     await first.run('x = 5')
@@ -51,7 +51,7 @@ describe('a process that forks sandboxes', () => {
     expect(provider.startMethod).toBe('forked from one process')
   })
 
-  it('ends when it can fork no more and its last sandbox has ended', async (ctx) => {
+  it('the fork server ends when it can fork no more and its last sandbox has ended', async (ctx) => {
     const { provider } = await forkingProvider(ctx, { forksEach: 2 })
     const before = new Set(forkServers().map(({ pid }) => pid))
     const two = [await startCells(provider), await startCells(provider)]
@@ -65,7 +65,7 @@ describe('a process that forks sandboxes', () => {
     await until(() => !isThere())
   })
 
-  it('takes its sandboxes with it when it is killed, they say so, and the next one is forked by another', async (ctx) => {
+  it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async (ctx) => {
     const { provider, notForked } = await forkingProvider(ctx)
     const before = new Set(forkServers().map(({ pid }) => pid))
     const cells = await startCells(provider)
@@ -81,7 +81,7 @@ describe('a process that forks sandboxes', () => {
     expect(notForked).toEqual([])
   })
 
-  it('names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
+  it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async (ctx) => {
     const { provider } = await forkingProvider(ctx)
     const [one, other] = [await startCells(provider), await startCells(provider)]
     const { id } = one.kernel.sandbox
@@ -93,7 +93,7 @@ describe('a process that forks sandboxes', () => {
     expect(seen.join()).not.toContain(id)
   })
 
-  it('works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
+  it('the fork server works for an ordinary user, and ends with the bridge', { timeout: 60_000 }, async (ctx) => {
     await providerOrSkip('bubblewrap-fork', ctx)
     if (process.getuid?.() !== 0) ctx.skip('the other tests are run by an ordinary user already')
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
@@ -142,7 +142,7 @@ it('a forked sandbox waits, without its kernel, until its first process is where
 })
 
 describe('where sandboxes cannot be forked', () => {
-  it('each has a Python of its own, and the reason is told once', async (ctx) => {
+  it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async (ctx) => {
     vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { provider, notForked } = await forkingProvider(ctx, { needs: 'bubblewrap' })

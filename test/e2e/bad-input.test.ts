@@ -29,7 +29,7 @@ describe('run_python with', () => {
     ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
     ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
     ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
-  ])('%s', async (_, args, expected) => {
+  ])('run_python refuses %s', async (_, args, expected) => {
     const { isError, text, structured } = await bridge.call(args)
     expect(isError).toBe(true)
     expect(text).toMatch(expected)
@@ -38,17 +38,14 @@ describe('run_python with', () => {
   })
 })
 
-it.each(['language', 'y'.repeat(100_000)])(
-  'an argument it does not know is ignored, which its result tells',
-  async (name) => {
-    const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
-    expect(isError).toBe(false)
-    expect(text).toMatch(
-      /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
-    )
-    expect(text.length).toBeLessThan(300)
-  },
-)
+it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and the result says so', async (name) => {
+  const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
+  expect(isError).toBe(false)
+  expect(text).toMatch(
+    /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
+  )
+  expect(text.length).toBeLessThan(300)
+})
 
 it('a server that cannot start is an exception that names it, and its command stays secret', async () => {
   const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })

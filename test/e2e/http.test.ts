@@ -34,7 +34,7 @@ async function talk(bridge: HttpBridge, era: Era, options: Parameters<HttpBridge
 }
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  it('has variables that last, and sees those of nobody else', async () => {
+  it(`a client of the ${era} era has variables that last, and does not see those of another client`, async () => {
     const bridge = await startHttpBridge()
     const [one, other] = [await talk(bridge, era), await talk(bridge, era)]
     await Promise.all([one.run('x = 20'), other.run('x = 30')])
@@ -44,7 +44,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(await one.run('import os; os.listdir("/workspace"), "y" in globals()')).toBe('([], False)')
   })
 
-  it('reads all of its own output, and that of nobody else', async () => {
+  it(`a client of the ${era} era reads all of its own output, and none of another client`, async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OUTPUT_TOKENS: '200' } })
     const [one, other] = [await talk(bridge, era), await talk(bridge, 'legacy')]
     const text = await one.run('print("secret-of-one " * 2000)')
@@ -54,7 +54,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await expect(other.client.client.readResource({ uri })).rejects.toThrow(/Unknown output/)
   })
 
-  it('can cancel a cell, and goes on with its variables', async () => {
+  it(`a client of the ${era} era can cancel a cell, and keeps its variables`, async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_TIMEOUT: '600' } })
     const one = await talk(bridge, era)
     await one.run('count = 0')
@@ -68,7 +68,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(await one.run('count > 0')).toBe('True')
   })
 
-  it('hears of progress while a cell runs', async () => {
+  it(`a client of the ${era} era gets progress while a cell runs`, async () => {
     const bridge = await startHttpBridge()
     const one = await talk(bridge, era)
     const heard: (string | undefined)[] = []
@@ -78,7 +78,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(heard.join('\n')).toMatch(/step 0[\s\S]*step 2/)
   })
 
-  it('is asked what a server asks while its cell calls it; another client is not', async () => {
+  it(`a client of the ${era} era is asked what a server asks while its cell calls it; another client is not`, async () => {
     const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
     const asked: string[] = []
     const connect = (who: string) =>
@@ -98,7 +98,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(asked).toEqual(['one', 'other'])
   })
 
-  it('is not asked what a call of another client left behind, nor told of it in an error', async () => {
+  it(`a client of the ${era} era is not asked what a call of another client left behind, nor told of it in an error`, async () => {
     const bridge = await startHttpBridge({ servers: { slow: fixtureServer('raw.mjs', 'lingers') } })
     const asked: string[] = []
     const connect = (who: string) =>
@@ -140,7 +140,7 @@ except TimeoutError:
     expect(own).not.toContain('booted up')
   })
 
-  it('many at once', async () => {
+  it(`many clients of the ${era} era are served at once`, async () => {
     const bridge = await startHttpBridge()
     const talks = await Promise.all(Array.from({ length: 4 }, () => talk(bridge, era)))
     await Promise.all(talks.map((one, index) => one.run(`x = ${index}`)))
@@ -150,7 +150,7 @@ except TimeoutError:
 })
 
 describe('the tool', () => {
-  it('is for an older client what it is over stdio', async () => {
+  it('the tool of an older client is the same over HTTP as over stdio', async () => {
     const bridge = await startHttpBridge()
     const { client } = await bridge.connect('legacy')
     const listed = (await client.listTools()).tools
@@ -163,7 +163,7 @@ describe('the tool', () => {
     expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(175)
   })
 
-  it('takes no session from an older client', async () => {
+  it('the tool of an older client takes no session handle', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('legacy')
     expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
@@ -174,7 +174,7 @@ describe('the tool', () => {
 })
 
 describe('the handle of a modern client’s session', () => {
-  it('comes with its first result only, in the text and in the data', async () => {
+  it('the session handle of a modern client comes with its first result only, in the text and in the data', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('modern')
     const first = await client.call({ code: 'x = 1' })
@@ -187,7 +187,7 @@ describe('the handle of a modern client’s session', () => {
     })
   })
 
-  it('reaches a model whose client shows nothing but text', async () => {
+  it('the session handle of a modern client reaches a model whose client shows nothing but text', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('modern', { clientName: 'claude-code' })
     const { text, structured } = await client.call({ code: 'x = 1' })
@@ -195,7 +195,7 @@ describe('the handle of a modern client’s session', () => {
     expect((await client.call({ code: 'x', session: handleIn(text) })).text).toBe('1')
   })
 
-  it('missing means a new session', async () => {
+  it('a modern client without a session handle gets a new session', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('modern')
     const first = await client.call({ code: 'x = 1' })
@@ -222,7 +222,7 @@ describe('the handle of a modern client’s session', () => {
     }
   })
 
-  it('ends when nobody has used it for a while, with its sandbox', async (ctx) => {
+  it('the session of a modern client expires when it is not used for a while, with its sandbox', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '1', MCP_BRIDGE_POOL: '0' } })
     const client = await bridge.connect('modern')
@@ -234,7 +234,7 @@ describe('the handle of a modern client’s session', () => {
     })
   })
 
-  it('keeps output where each cell has a sandbox of its own', async () => {
+  it('the session of a modern client keeps output where each cell has a sandbox of its own', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_SESSION: 'fresh' } })
     const client = await bridge.connect('modern')
     const text = await client.run('print("kept")')
@@ -244,7 +244,7 @@ describe('the handle of a modern client’s session', () => {
 })
 
 describe('sessions of older clients', () => {
-  it('DELETE ends one, and its sandbox', async (ctx) => {
+  it('DELETE ends the session of an older client, and its sandbox', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const [one, other] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
@@ -263,7 +263,7 @@ describe('sessions of older clients', () => {
     expect(await other.run('x')).toBe('2')
   })
 
-  it('a client can cancel its cell while that waits for the user’s answer', async () => {
+  it('an older client can cancel its cell while that waits for the user’s answer', async () => {
     const bridge = await startHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
     const controller = new AbortController()
     const one = await talk(bridge, 'legacy', {
@@ -279,7 +279,7 @@ describe('sessions of older clients', () => {
     expect(await one.run('x')).toBe('1')
   })
 
-  it('the name of one does not open it without the token', async () => {
+  it('the session id of an older client does not open its session without the token', async () => {
     const bridge = await startHttpBridge()
     const client = await bridge.connect('legacy')
     await client.run('x = 1')
@@ -298,7 +298,7 @@ describe('sessions of older clients', () => {
     expect(await send(bridge.token)).toBe(200)
   })
 
-  it('there are only so many, and none is taken from whoever uses it', async () => {
+  it('the sessions of older clients are limited in number, and none is ended while it is used', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_SESSIONS: '1' } })
     const one = await bridge.connect('legacy')
     await one.run('x = 1')
@@ -312,7 +312,7 @@ describe('sessions of older clients', () => {
 })
 
 describe('a modern client that drops its connection', () => {
-  it('interrupts its cell', async () => {
+  it('a modern client that drops its connection interrupts its cell', async () => {
     const bridge = await startHttpBridge()
     const one = await talk(bridge, 'modern')
     await one.run('state = "idle"')
@@ -351,7 +351,7 @@ except KeyboardInterrupt:
     expect(await one.run('state')).toBe("'interrupted'")
   })
 
-  it('a modern client that drops its connection in its first call, leaves no sandbox behind', async (ctx) => {
+  it('a modern client that drops its connection in its first call leaves no sandbox behind', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
     const client = await bridge.connect('modern')
@@ -365,7 +365,7 @@ except KeyboardInterrupt:
   })
 })
 
-it('a question that nobody comes back to answer is not answered by running the cell again', async () => {
+it('a cell is not run again when its client never answers a question', async () => {
   const bridge = await startHttpBridge()
   const client = await bridge.connect('modern')
   const meta = { requestState: 'no-such-run', inputResponses: {} }
@@ -378,7 +378,7 @@ it('a question that nobody comes back to answer is not answered by running the c
 })
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('ends a busy bridge, with every child', async (ctx) => {
+  it(`${signal} ends a busy bridge over HTTP, with every child`, async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
     const bridge = await startHttpBridge({ servers: { stubborn: fixtureServer('raw.mjs', 'ignores-signals') } })
     const [one, two] = [await talk(bridge, 'legacy'), await talk(bridge, 'modern')]

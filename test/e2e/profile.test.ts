@@ -6,7 +6,7 @@ import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-proce
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
-it('a bridge has the servers of its profile, and follows its changes', async () => {
+it('a bridge has the servers of its profile, and applies its changes', async () => {
   const server = fixtureServer('documented.mjs', 'github')
   const home = makeHome({ github: server, jira: { ...server, env: { A: '1' } }, mail: { ...server, env: { A: '2' } } })
   const run = (args: string[], env: Record<string, string> = {}) =>

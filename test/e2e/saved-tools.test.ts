@@ -33,7 +33,7 @@ const failure = async (code: string) => {
 }
 
 describe('a saved function', () => {
-  it('is found by `sandbridge search`, beside the tools of servers', async () => {
+  it('a saved function is found by `sandbridge search`, beside the tools of servers', async () => {
     const save = 'def sum_of_squares(numbers: list):\n    """Add the squares of numbers."""\n    return 0\n'
     await bridge.run(`${save}runtime.save_tool(sum_of_squares)`)
     const { stdout, stderr } = await sandbridge('search', 'sum of squares')
@@ -43,7 +43,7 @@ describe('a saved function', () => {
     for (const name of ['sum_of_squares(', 'mcp_everything.get_sum(']) expect(lines.join('\n')).toContain(name)
   })
 
-  it('is found, imported and called in a later session, in one cell', async () => {
+  it('a saved function is found, imported and called in a later session, in one cell', async () => {
     const saved = await bridge.run(`
 import math
 from collections import Counter as Count
@@ -65,7 +65,7 @@ letter_entropy("abab")`)
     expect(answer).toBe(`${line}\n1.0`)
   })
 
-  it('stands in one ranking with the tools of servers, and only when all servers are searched', async () => {
+  it('a saved function is ranked with the tools of servers, and only when all servers are searched', async () => {
     expect(await bridge.run('[doc.server for doc in await runtime.search_tool_docs("echo a message", limit=1)]')).toBe(
       "['everything']",
     )
@@ -79,7 +79,7 @@ letter_entropy("abab")`)
     )
   })
 
-  it('may be asynchronous, decorated, recursive, and use servers and other saved tools', async () => {
+  it('a saved function may be asynchronous, decorated, recursive, and use servers and other saved tools', async () => {
     await bridge.run(`
 import functools, asyncio
 import xml.etree.ElementTree
@@ -109,7 +109,7 @@ runtime.save_tool(shout, description="Say it loud")`)
     )
   })
 
-  it('gets a version when it changes, and the newest one is imported', async () => {
+  it('a saved function gets a version when it changes, and the newest one is imported', async () => {
     await bridge.run('def twice(x): return x * 2\nruntime.save_tool(twice)')
     await bridge.run('def twice(x): return x + x\nruntime.save_tool(twice)\nruntime.save_tool(twice)')
     expect(await bridge.run('from user_tools import twice\ntwice("ab"), runtime.show_tool("twice").versions')).toBe(
@@ -120,7 +120,7 @@ runtime.save_tool(shout, description="Say it loud")`)
     expect(await bridge.run('runtime.save_tool(twice).version')).toBe('2')
   })
 
-  it('can be deleted', async () => {
+  it('a saved function can be deleted', async () => {
     await bridge.run(
       'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
     )
@@ -128,7 +128,7 @@ runtime.save_tool(shout, description="Say it loud")`)
     expect(await failure('runtime.delete_tool("gone")')).toMatch(/There is no saved tool or workflow 'gone'/)
   })
 
-  it('shows its own lines in a traceback', async () => {
+  it('a saved function shows its own lines in a traceback', async () => {
     await bridge.run('def fails(x):\n    return 1 / x\nruntime.save_tool(fails)')
     await newSession()
     expect(await bridge.run('from user_tools import fails\nfails(0)')).toMatch(
@@ -194,11 +194,11 @@ describe('what cannot be saved says why', () => {
     ],
     ['a name with an underscore first', 'def _x(): pass', '_x', /name: must be a plain Python name/],
     ['a description that is none', 'def work(): pass', 'work, 5', /description is a str/],
-  ])('%s', async (_, code, func, expected) => {
+  ])('a function that cannot be saved is refused with the reason: %s', async (_, code, func, expected) => {
     expect(await failure(`${code}\nruntime.save_tool(${func})`)).toMatch(expected)
   })
 
-  it('a function that a fresh sandbox cannot load', async () => {
+  it('a function that a fresh sandbox cannot load is not saved', async () => {
     // The module is there in this session only.
     await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
     expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
@@ -208,14 +208,14 @@ describe('what cannot be saved says why', () => {
     expect(await bridge.run('[tool.name for tool in runtime.list_saved_tools() if tool.name == "work"]')).toBe('[]')
   })
 
-  it('a helper that has changed since it was saved', async () => {
+  it('a function is not saved when its helper has changed since that was saved', async () => {
     await bridge.run('def base(): return 1\nruntime.save_tool(base)')
     expect(await failure('def base(): return 2\ndef top(): return base()\nruntime.save_tool(top)')).toMatch(
       /base has changed since it was saved/,
     )
   })
 
-  it('a name that the host does not like, whatever the sandbox sends', async () => {
+  it('a saved function with an invalid name is refused by the host, whatever the sandbox sends', async () => {
     const send = (fields: string) =>
       failure(
         `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_tool", tool={"name": "x", "source": "def x(): pass", "signature": "()", "isAsync": False, ${fields}})`,
@@ -232,7 +232,7 @@ describe('what cannot be saved says why', () => {
   })
 })
 
-it('a broken one is told of and left out, and the others work', async () => {
+it('a broken saved function is reported and left out, and the others work', async () => {
   const folder = path.join(bridge.home, 'MCPs/.sandbridge/tools/torn/1')
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'tool.json'), '{"name":')
@@ -265,7 +265,7 @@ it('a broken one is told of and left out, and the others work', async () => {
 })
 
 describe('sandbridge saved', () => {
-  it('lists and shows them', async () => {
+  it('sandbridge saved lists and shows saved functions', async () => {
     const { code, stdout } = await sandbridge('saved')
     expect(stdout).toContain('from user_tools import letter_entropy; ')
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^broken +torn: /m)])
@@ -278,7 +278,7 @@ describe('sandbridge saved', () => {
     expect((await sandbridge('saved', 'show', 'twice', 'x')).stderr).toMatch(/'x' is not a version/)
   })
 
-  it('shares them, and takes in only what loads', async () => {
+  it('sandbridge saved shares functions, and imports only those that load', async () => {
     const file = path.join(bridge.home, 'tools.json')
     expect((await sandbridge('tools', 'export', file)).stdout).toMatch(/skipped torn: .*\nExported \d+ to/)
     const elsewhere = await openTestBridge()
@@ -298,7 +298,7 @@ describe('sandbridge saved', () => {
     }
   })
 
-  it('deletes one', async () => {
+  it('sandbridge saved deletes one function', async () => {
     expect((await sandbridge('saved', 'rm', 'torn')).stdout).toMatch(/Deleted 'torn'/)
     expect((await sandbridge('saved', 'rm', 'torn')).stderr).toMatch(/There is no saved tool/)
   })

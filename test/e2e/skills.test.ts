@@ -55,7 +55,7 @@ it.each(['legacy', 'modern'] as const)('an exposed workflow is a skill for a %s 
   }
 })
 
-it('says nothing of skills where no workflow is exposed', async () => {
+it('skills are not offered where no workflow is exposed', async () => {
   const { client } = await startBridge()
   expect(new SkillsClient(client).supported).toBe(false)
   expect(client.getServerCapabilities()).not.toHaveProperty('extensions')

@@ -80,7 +80,7 @@ seen = [
 print(seen)`
 
 describe('what cells of a user keep', () => {
-  it('is seen by that user alone', async () => {
+  it('what cells of a user keep is seen by that user alone', async () => {
     const bridge = await startHttpBridge()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const owner = await bridge.connect('legacy')
@@ -97,7 +97,7 @@ describe('what cells of a user keep', () => {
     expect(existsSync(path.join(bridge.home, 'MCPs/users/ann/.sandbridge/artifacts'))).toBe(true)
   })
 
-  it('is listed and read as a resource by that user alone', async () => {
+  it('what cells of a user keep is listed and read as a resource by that user alone', async () => {
     const bridge = await startHttpBridge()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     await ann!.run(KEEP.replaceAll('OWNER', 'ann'))
@@ -113,7 +113,7 @@ describe('what cells of a user keep', () => {
     }
   })
 
-  it('stays apart under one name, also where somebody signs in under the name of a token', async () => {
+  it('what cells of two users keep under one name stays apart, also when someone signs in under the name of a token', async () => {
     const issuer = await startIssuer()
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_OAUTH_ISSUER: issuer.issuer } })
     const [ann] = await connectAs(bridge, 'ann')
@@ -143,7 +143,7 @@ describe('rules in a folder of a user', () => {
     expect(reached()).toBe(3)
   })
 
-  it('stop that user alone while they have a mistake', async () => {
+  it('rules in a folder of a user with a mistake stop that user alone', async () => {
     const { bridge } = await startWithHub()
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     writeRules(bridge, 'ann', '{"permissions": {"deny": 7}}')
@@ -154,7 +154,7 @@ describe('rules in a folder of a user', () => {
     expect(await ann!.run(call)).toContain('PERMISSION_DENIED')
   })
 
-  it('rules in a folder of a user are the only ones that are about one user: what one answers is no rule for the others', async () => {
+  it('rules in a folder of a user are the only ones that apply to one user, and their answers are no rule for the others', async () => {
     const { bridge, reached } = await startWithHub({}, { ask: ['hub__delete_repo'] })
     const capabilities = { elicitation: { form: {} } }
     const answering = async (name: string, answer: string) =>
@@ -176,7 +176,7 @@ describe('rules in a folder of a user', () => {
   })
 })
 
-it('no user adds a server', async () => {
+it('a user cannot add a server', async () => {
   const weather = listed({
     name: 'io.example/weather',
     description: 'Forecasts',

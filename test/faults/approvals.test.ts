@@ -22,7 +22,7 @@ const approve = (home: string, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
 
 describe('a bridge that is killed', () => {
-  it('while it asks has called nothing, and the next one asks again', async () => {
+  it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
     const first = await ruledBridge({ permissions: ask, answer: never })
     const running = first.bridge.run(call).catch(() => 'gone')
     await until(() => first.questions.length === 1)
@@ -36,27 +36,30 @@ describe('a bridge that is killed', () => {
     expect(next.reached()).toHaveLength(1)
   })
 
-  it.each([true, false])('takes the answer in a terminal with it (killed: %s)', async (isKilled) => {
-    const first = await ruledBridge({ permissions: ask })
-    expect(await first.bridge.run(call)).toContain('denied')
-    const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
-    expect(approve(first.home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
-    if (!isKilled) return expect(await first.bridge.run(call)).toBe('called')
-    process.kill(first.bridge.pid, 'SIGKILL')
-    const next = await ruledBridge({ home: first.home })
-    expect(await next.bridge.run(call)).toContain('denied')
-    expect(next.reached()).toEqual([])
-    // Nobody can answer what a dead bridge has asked.
-    const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
-    expect(open.map(({ id }) => id)).not.toContain(question!.id)
-    expect(open).toHaveLength(1)
-  })
+  it.each([true, false])(
+    'a bridge that is killed drops the answer that is given in a terminal (killed: %s)',
+    async (isKilled) => {
+      const first = await ruledBridge({ permissions: ask })
+      expect(await first.bridge.run(call)).toContain('denied')
+      const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+      expect(approve(first.home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+      if (!isKilled) return expect(await first.bridge.run(call)).toBe('called')
+      process.kill(first.bridge.pid, 'SIGKILL')
+      const next = await ruledBridge({ home: first.home })
+      expect(await next.bridge.run(call)).toContain('denied')
+      expect(next.reached()).toEqual([])
+      // Nobody can answer what a dead bridge has asked.
+      const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+      expect(open.map(({ id }) => id)).not.toContain(question!.id)
+      expect(open).toHaveLength(1)
+    },
+  )
 })
 
 describe.each(['legacy', 'modern'] as const)(
   'an HTTP client of the %s era that disconnects while it is asked',
   (era: Era) => {
-    it('ends its question: its call is denied, and no other client is asked', async () => {
+    it(`an HTTP client of the ${era} era that disconnects while it is asked ends its question: its call is denied, and no other client is asked`, async () => {
       const journal = path.join(makeHome(), 'journal')
       const entry = { ...fixtureServer('ruled.mjs', journal), permissions: ask }
       const bridge = await startHttpBridge({ servers: { hub: entry }, env: { MCP_BRIDGE_ASK_TIMEOUT: '5' } })
@@ -146,7 +149,7 @@ dict(collections.Counter(await asyncio.gather(*(one(n) for n in range(1100)))))`
 })
 
 describe('the time of day', () => {
-  it('set back or forth does not lift a limit per hour', async () => {
+  it('a clock that is set back or forth does not lift a limit per hour', async () => {
     const home = makeHome()
     const clock = shiftingClock(home)
     const { bridge, reached } = await ruledBridge({
@@ -172,7 +175,7 @@ describe('the time of day', () => {
     ['5', 6_000, 'denied'],
     ['300', 0, 'called'],
   ])(
-    'does not make an answer count that comes too late: with %s s to answer, after %i ms',
+    'a changed clock does not make an answer count that comes too late: with %s s to answer, after %i ms',
     async (timeout, ms, expected) => {
       const home = makeHome()
       const clock = shiftingClock(home)

@@ -48,7 +48,7 @@ function bridge(calls: Call[] = []): RunOptions {
 }
 
 describe('mcp.runtime', () => {
-  it('offers every function, awaited and blocking', async (ctx) => {
+  it('mcp.runtime offers every function, awaited and blocking', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const options = bridge(calls)
@@ -93,7 +93,7 @@ describe('mcp.runtime', () => {
     )
   })
 
-  it('sends progress that the bridge can read, and refuses any other', async (ctx) => {
+  it('mcp.runtime sends progress that the bridge can read, and refuses any other', async (ctx) => {
     const kernel = await startKernel(ctx)
     const sent = async (args: string) => {
       const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
@@ -123,7 +123,7 @@ describe('mcp.runtime', () => {
     }
   })
 
-  it('prints docs as lines', async (ctx) => {
+  it('mcp.runtime prints docs as lines', async (ctx) => {
     const kernel = await startKernel(ctx)
     const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
     const options = { ...bridge(), onCall: () => ({ value: short }) }
@@ -139,7 +139,7 @@ describe('mcp.runtime', () => {
   })
 })
 
-it('prints docs in full with every parameter and an example', async (ctx) => {
+it('mcp.runtime prints full docs with every parameter and an example', async (ctx) => {
   const kernel = await startKernel(ctx)
   const options = { ...bridge(), onCall: () => ({ value: [{ ...DOCS[0], example: "await mcp_github.x(title='t')" }] }) }
   const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
@@ -156,7 +156,7 @@ Example: await mcp_github.x(title='t')
 `)
 })
 
-it('asks for several tools or queries at once', async (ctx) => {
+it('mcp.runtime requests several tools or queries at once', async (ctx) => {
   const kernel = await startKernel(ctx)
   const calls: Call[] = []
   const options: RunOptions = {
@@ -176,7 +176,7 @@ it('asks for several tools or queries at once', async (ctx) => {
 })
 
 describe('a proxy', () => {
-  it('is reached in three ways, and costs no round trip', async (ctx) => {
+  it('a proxy is reached in three ways without a round trip', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const code = `
@@ -189,7 +189,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
     expect(calls).toEqual([])
   })
 
-  it('fetches its docs when they are asked for, once', async (ctx) => {
+  it('a proxy fetches its docs when they are asked for, once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const options = bridge(calls)
@@ -239,7 +239,7 @@ mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(to
 describe('the list of servers', () => {
   const FILES = [{ name: 'my-files', alias: 'my_files' }]
 
-  it('can change from cell to cell, and names go with it', async (ctx) => {
+  it('the list of servers can change from cell to cell, and the names change with it', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
     await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
@@ -252,7 +252,7 @@ describe('the list of servers', () => {
     expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
   })
 
-  it('leaves the names of a cell alone while it is the same', async (ctx) => {
+  it('the list of servers leaves the names of a cell alone while it is the same', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
     expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
@@ -269,7 +269,7 @@ describe('the list of servers', () => {
 })
 
 describe('help()', () => {
-  it('shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
+  it('help() shows the types and the meaning of all parameters of search_tool_docs', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
     // Some versions of Python break a long signature into lines.
@@ -282,7 +282,7 @@ describe('help()', () => {
     for (const word of ['limit:', 'servers:', 'detail:', '"full" adds']) expect(shown).toContain(word)
   })
 
-  it('shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
+  it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import inspect
@@ -299,7 +299,7 @@ len(runtime.__all__) > 30, incomplete`
     expect(await kernel.value(code)).toBe('(True, [])')
   })
 
-  it('names the classes of docs as mcp.runtime has them, so that they can be pickled', async (ctx) => {
+  it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import pickle

@@ -6,7 +6,7 @@ const answer = (value: unknown): RunOptions => ({ servers: GITHUB, onCall: () =>
 const content = (...blocks: object[]): RunOptions => answer({ content: blocks })
 
 describe('a call', () => {
-  it('sends positional and keyword arguments as they are', async (ctx) => {
+  it('a call sends positional and keyword arguments unchanged', async (ctx) => {
     const kernel = await startKernel(ctx)
     const calls: Call[] = []
     const options: RunOptions = { servers: GITHUB, onCall: (call) => (calls.push(call), text('ok')) }
@@ -22,7 +22,7 @@ describe('a call', () => {
     ])
   })
 
-  it('gives the untouched result with raw', async (ctx) => {
+  it('a call returns the untouched result with raw', async (ctx) => {
     const kernel = await startKernel(ctx)
     const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
     expect(
@@ -39,7 +39,7 @@ describe('a call', () => {
     ).toBe(`'{"a": 1}'`)
   })
 
-  it('passes raw= on when the tool has a parameter of that name', async (ctx) => {
+  it('a call sends raw= to a tool that has a parameter of that name', async (ctx) => {
     const kernel = await startKernel(ctx)
     const sent: unknown[] = []
     const options = (params: object[]): RunOptions => ({
@@ -60,7 +60,7 @@ describe('a call', () => {
     ])
   })
 
-  it('is a real coroutine', async (ctx) => {
+  it('a call is a real coroutine', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
     expect(
@@ -89,7 +89,7 @@ describe('a call', () => {
     expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
   })
 
-  it('can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
+  it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async (ctx) => {
     const kernel = await startKernel(ctx)
     const options = content({ type: 'text', text: '{"n": 5}' })
     expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
@@ -118,7 +118,7 @@ got[1].n`
     expect(await kernel.value(ownLoop, options)).toBe('5')
   })
 
-  it('is answered although the signal for it was lost', async (ctx) => {
+  it('a call is answered although the signal for it was lost', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import fcntl, os, threading
@@ -150,7 +150,7 @@ time.sleep(0.1)`
     expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
   })
 
-  it('can be made 5,000 times at once', async (ctx) => {
+  it('a call can be made 5,000 times at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const ids: number[] = []
     // Answered only when all are open, in reverse, in one write.
@@ -173,7 +173,7 @@ time.sleep(0.1)`
     expect(outcome.value).toEqual({ 'text/plain': 'True' })
   })
 
-  it('can bring 50 MB, and refuses to send more than a frame holds', async (ctx) => {
+  it('a call can return 50 MB, and refuses to send more than a frame holds', async (ctx) => {
     const kernel = await startKernel(ctx)
     const big = 'x'.repeat(50_000_000)
     expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
@@ -190,7 +190,7 @@ time.sleep(0.1)`
     expect(tooMuch.frames.map((frame) => frame.type)).toEqual(['done'])
   })
 
-  it('refuses arguments that JSON has no form for, and sends those with an obvious one', async (ctx) => {
+  it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
       const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
@@ -208,7 +208,7 @@ time.sleep(0.1)`
     expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
   })
 
-  it('ends the cell with an error when its reply cannot be read', async (ctx) => {
+  it('a call whose reply cannot be read ends the cell with an error', async (ctx) => {
     const kernel = await startKernel(ctx)
     const outcome = await kernel.run('await mcp_github.x()', {
       servers: GITHUB,
@@ -224,7 +224,7 @@ time.sleep(0.1)`
 })
 
 describe('a result', () => {
-  it('becomes a native value', async (ctx) => {
+  it('a result becomes a native value', async (ctx) => {
     const kernel = await startKernel(ctx)
     const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
     const one = (words: string) => content({ type: 'text', text: words })
@@ -294,7 +294,7 @@ describe('a result', () => {
 })
 
 describe('an error', () => {
-  it('can be caught, by kind or all at once', async (ctx) => {
+  it('the error of a call can be caught, by kind or all at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const failing = (code: string, message: string, extra: object = {}): RunOptions => ({
       servers: GITHUB,
@@ -336,7 +336,7 @@ r`
     ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
-    it(`an error at the bottom of the stack fails and leaves the kernel well: ${kind}`, async (ctx) => {
+    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
       await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')

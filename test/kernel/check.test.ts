@@ -73,7 +73,7 @@ describe('a call that is certainly wrong', () => {
     expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
   })
 
-  it('is shown in its line, with the others named', async (ctx) => {
+  it('a call that is certainly wrong is shown in its line, with the others named', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
     expect(error!.traceback).toMatch(
@@ -84,7 +84,7 @@ describe('a call that is certainly wrong', () => {
     expect(await kernel.value(classes, judging())).toBe('True')
   })
 
-  it('has the class of its kind', async (ctx) => {
+  it('the error of a wrong call has the class of its kind', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
     expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
@@ -162,13 +162,13 @@ describe('what is merely dynamic runs', () => {
     ],
     ['a coroutine that is closed', 'mcp_github.ok().close()'],
     ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
-  ])('%s', async ([, code], ctx) => {
+  ])('a dynamic call is not refused before the cell runs: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { status, ran, error } = await outcome(kernel, code)
     expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
   })
 
-  it('a function of an earlier cell that binds a name', async (ctx) => {
+  it('a function of an earlier cell that binds a name does not make a call wrong', async (ctx) => {
     const kernel = await startKernel(ctx)
     await outcome(
       kernel,
@@ -177,7 +177,7 @@ describe('what is merely dynamic runs', () => {
     expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
   })
 
-  it('a replaced call_tool', async (ctx) => {
+  it('a replaced call_tool is not checked', async (ctx) => {
     const kernel = await startKernel(ctx)
     await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
     expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
@@ -196,7 +196,7 @@ describe('a missing await', () => {
     ['unpacking', 'a, b = mcp_github.ok()'],
     ['call_tool', 'runtime.call_tool("github", "ok")'],
     ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
-  ])('is said before the cell runs: %s', async ([, code], ctx) => {
+  ])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { error, ran } = await outcome(kernel, code)
     expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
@@ -220,7 +220,7 @@ describe('a missing await', () => {
 })
 
 describe('what the bridge is told', () => {
-  it('is the arguments, with the values of literals', async (ctx) => {
+  it('the bridge gets the arguments of a call to check, with the values of literals', async (ctx) => {
     const kernel = await startKernel(ctx)
     const seen: Seen[] = []
     const code = `
@@ -245,7 +245,7 @@ await mcp_github._resources()`
     ])
   })
 
-  it('is nothing when there are no calls to judge, and its silence or failure stops nothing', async (ctx) => {
+  it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const seen: Seen[] = []
     await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
@@ -256,7 +256,7 @@ await mcp_github._resources()`
     }
   })
 
-  it('survives source that is deep, long or strange', async (ctx) => {
+  it('the check of a cell survives source that is deep, long or strange', async (ctx) => {
     const kernel = await startKernel(ctx)
     const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
     expect((await outcome(kernel, deep)).status).toBe('ok')

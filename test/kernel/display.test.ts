@@ -28,7 +28,7 @@ const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
 
 describe('a value', () => {
-  it('comes with what its rich methods give; one that fails is as if it were not there', async (ctx) => {
+  it('a value is sent with what its rich methods return, without those that fail', async (ctx) => {
     const kernel = await startKernel(ctx)
     const rich = `
 class Rich:
@@ -86,7 +86,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(await kernel.value('1')).toBe('1')
   })
 
-  it('comes as JSON, too, when that is asked for and it has that form', async (ctx) => {
+  it('a value is also sent as JSON, when that is asked for and it can be', async (ctx) => {
     const kernel = await startKernel(ctx)
     const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
     expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
@@ -147,7 +147,7 @@ describe('figures', () => {
     expect(await kernel.value('small.saved')).toBe('[100]')
   })
 
-  it('never make the kernel load a library that the cell has not', async (ctx) => {
+  it('figures never make the kernel load a library that the cell has not loaded', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('display(b"x"); [1]')
     expect(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { GITHUB, startKernel } from './drive.ts'
 
 describe('a hint', () => {
-  it('is given where one is known', async (ctx) => {
+  it('a hint is given for errors that have one', async (ctx) => {
     const kernel = await startKernel(ctx)
     const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
     expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
@@ -26,13 +26,13 @@ describe('a hint', () => {
     ['None', '["content"]'],
     ['"text"', '.get("isError")'],
     ['"text"', '.content'],
-  ] as const)('names what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
+  ] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index], ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(`r = ${value}\nr${index}`)).error!.hint).toMatch(/value itself.*raw=True/)
     expect((await kernel.run(`r = ${value}\nr["other"] + len(r)`)).error!.hint ?? '').not.toMatch(/raw=True/)
   })
 
-  it('about the network and about files of the host comes with words to search for', async (ctx) => {
+  it('a hint about the network and about files of the host has words to search for', async (ctx) => {
     const kernel = await startKernel(ctx)
     const told = async (code: string) => (await kernel.run(code)).error!
     const network = await told('import urllib.error\nraise urllib.error.URLError("https://api.github.com/repos")')
@@ -49,7 +49,7 @@ except OSError as e: raise RuntimeError('request failed') from e`
     expect((await told('open("not-there")')).hint).toBeUndefined()
   })
 
-  it('about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
+  it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async (ctx) => {
     const kernel = await startKernel(ctx)
     const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
     // Sandboxes that forbid sockets answer with these; nothing is sent anywhere here.
@@ -70,7 +70,7 @@ except OSError as e: raise RuntimeError('request failed') from e`
     expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
   })
 
-  it('tells what there is instead of a module, a program or a home', async (ctx) => {
+  it('a hint names the alternative to a missing module, a program or a home folder', async (ctx) => {
     const kernel = await startKernel(ctx)
     const told = async (code: string) => (await kernel.run(code)).error!
     expect((await told('import jsonn')).hint).toMatch(
@@ -95,7 +95,7 @@ except OSError as e: raise RuntimeError('request failed') from e`
     expect((await told(`raise ${embedded}`)).hint).toMatch(/No program can be started/)
   })
 
-  it('does not break on exceptions with a mind of their own', async (ctx) => {
+  it('a hint is not broken by exceptions with unusual methods', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 class Odd(FileNotFoundError, RuntimeError, TypeError):
@@ -202,12 +202,12 @@ describe('an exception that a cell catches', () => {
       "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
       /^<urlopen error .*The sandbox has no network/,
     ],
-  ] as const)('says what to do: %s', async ([, code, expected], ctx) => {
+  ] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected], ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
   })
 
-  it('keeps its class and what code asks of it, and is told once when it is raised on', async (ctx) => {
+  it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(caught("open('/home/someone/x')"))
     expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
@@ -219,7 +219,7 @@ describe('an exception that a cell catches', () => {
     expect(error!.search).toBe('read file from file system')
   })
 
-  it('is as Python made it when there is nothing to say', async (ctx) => {
+  it('an exception that a cell catches is unchanged when there is no hint', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
     expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")

@@ -85,7 +85,7 @@ describe('a large image', () => {
     expect(outcome.notes).toBeUndefined()
   })
 
-  it('is scaled with Pillow, and one that would take too much memory is not decoded', async (ctx) => {
+  it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async (ctx) => {
     const kernel = await withPillow(ctx)
     const outcome = await kernel.run(shown(png(3000, 6000)))
     expect(sizeOf(outcome.value!['image/png'])).toEqual([784, 1568])
@@ -109,7 +109,7 @@ describe('a large image', () => {
 })
 
 describe('a broken image', () => {
-  it('leaves the plain repr, and never fails the cell', async (ctx) => {
+  it('a broken image leaves the plain repr, and never fails the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (const content of ['object()', '5', '["x"]', '{}', '1 / 0']) {
       const code = `type('Odd', (), {'_repr_png_': lambda self: ${content}, '__repr__': lambda self: 'odd'})()`

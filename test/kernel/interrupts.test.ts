@@ -36,7 +36,7 @@ const BUSY = {
 
 describe('an interrupt ends', () => {
   for (const [what, code] of Object.entries(BUSY)) {
-    it(what, async (ctx) => {
+    it(`an interrupt ends ${what}`, async (ctx) => {
       const kernel = await startKernel(ctx)
       const outcome = await interrupted(kernel, KEPT + GO + code, { servers: GITHUB })
       expect(outcome).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
@@ -48,7 +48,7 @@ describe('an interrupt ends', () => {
     })
   }
 
-  it('the call as well: the bridge hears that nobody waits', async (ctx) => {
+  it('an interrupt ends the call as well: the bridge learns that it is cancelled', async (ctx) => {
     const kernel = await startKernel(ctx)
     for (const code of ['await mcp_github.create_issue()', `runtime.call_tool_sync('github', 'x')`]) {
       const outcome = await interrupted(kernel, GO + code, { servers: GITHUB })
@@ -59,7 +59,7 @@ describe('an interrupt ends', () => {
 })
 
 describe('an interrupt', () => {
-  it('lets finally blocks run, also those that wait', async (ctx) => {
+  it('an interrupt lets finally blocks run, also those that wait', async (ctx) => {
     const kernel = await startKernel(ctx)
     const awaiting =
       'import asyncio\ntry: await asyncio.sleep(600)\nfinally:\n    await asyncio.sleep(0.01)\n    print("cleaned")'
@@ -68,7 +68,7 @@ describe('an interrupt', () => {
     expect(outcome.error!.traceback).toContain('Cell 1, line 3')
   })
 
-  it('can be caught by the cell', async (ctx) => {
+  it('an interrupt can be caught by the cell', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = 'import time\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt: print("caught")\n"went on"'
     expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })

@@ -5,7 +5,7 @@ import { startKernel, type Frame } from './drive.ts'
 const order = (frames: Frame[]) => frames.map((one) => (one.type === 'output' ? one['text'] : one.type)).join('|')
 
 describe('output', () => {
-  it('keeps the order of both streams, of calls and of displays', async (ctx) => {
+  it('output keeps the order of both streams, of calls and of displays', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = `
 import sys
@@ -32,7 +32,7 @@ print(sys.stdout.fileno(), sys.stderr.fileno())`
     expect(outcome.stderr).toBe('5\n')
   })
 
-  it('comes while the cell runs', async (ctx) => {
+  it('output is sent while the cell runs', async (ctx) => {
     const kernel = await startKernel(ctx)
     // The cell goes on only when its line was seen: without a flush before the sleep, this test would never end.
     const code = `
@@ -54,7 +54,7 @@ os.unlink(path)`
     ).toBe('ok')
   })
 
-  it('may be anything', async (ctx) => {
+  it('output may be any text or bytes', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
       'nul \0 sep \u2028 esc \x1b etx \x03\n',

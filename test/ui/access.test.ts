@@ -39,7 +39,7 @@ async function open() {
 }
 
 describe('a link to the page', () => {
-  it('opens once', async () => {
+  it('a link to the page opens once', async () => {
     const { link, send } = await open()
     const first = await send(link.pathname)
     expect(first.status).toBe(200)
@@ -49,9 +49,12 @@ describe('a link to the page', () => {
     expect(second.headers['set-cookie']).toBeUndefined()
   })
 
-  it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])('cannot be made up: %s', async (path) => {
-    expect((await (await open()).send(path)).status).toBe(401)
-  })
+  it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])(
+    'a link to the page cannot be made up: %s',
+    async (path) => {
+      expect((await (await open()).send(path)).status).toBe(401)
+    },
+  )
 })
 
 describe('an old token', () => {
@@ -84,7 +87,7 @@ describe('an old token', () => {
 })
 
 describe('a request of the page', () => {
-  it('needs the cookie and the key', async () => {
+  it('a request of the page needs the cookie and the key', async () => {
     const { send, enter } = await open()
     const pass = await enter()
     const { cookie } = pass
@@ -108,7 +111,7 @@ describe('a request of the page', () => {
     ['origin', 'null', 403],
     ['origin', 'http://127.0.0.1:1', 403],
     ['origin', 'http://localhost', 403],
-  ])('is refused with %s %s', async (name, value, expected) => {
+  ])('a request of the page is refused with %s %s', async (name, value, expected) => {
     const { send, enter } = await open()
     const headers = { ...(await enter()), [name]: value }
     expect((await send('/ui/api/servers', { headers })).status).toBe(expected)
@@ -121,7 +124,7 @@ describe('a request of the page', () => {
     '/ui/..%2fcli.js',
     '/ui/assets/../../cli.js',
     '/ui/nothing',
-  ])('finds no file outside of the page: %s', async (path) => {
+  ])('a request of the page finds no file outside of it: %s', async (path) => {
     const { send, enter } = await open()
     const { status, body } = await send(path, { headers: await enter() })
     expect([307, 404]).toContain(status)
@@ -133,7 +136,7 @@ describe('a request of the page', () => {
     ['another type', '{"name": 7}'],
     ['an unknown server', '{"name": "nobody"}'],
     ['too much', JSON.stringify({ name: 'x'.repeat(3_000_000) })],
-  ])('with %s is refused, and the page is served on', async (_, body) => {
+  ])('a request of the page with %s is refused, and the page is still served', async (_, body) => {
     const { send, enter } = await open()
     const headers = await enter()
     expect([400, 413]).toContain((await send('/ui/api/server/restart', { method: 'POST', headers, body })).status)
@@ -143,7 +146,7 @@ describe('a request of the page', () => {
 })
 
 describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', () => {
-  it('has no access through the cookie alone, as a page at another port could use it', async () => {
+  it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
     const { page, service } = await openPage()
     const target = new URL(service.newLink()).origin
     const elsewhere = createServer((_, response) => {
@@ -161,7 +164,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(['opaque', 'blocked']).toContain(await other.evaluate(plain))
   })
 
-  it('says so when its bridge ends, and goes on when it is there again', async () => {
+  it('a page in a browser says that its bridge ended, and goes on when it is there again', async () => {
     const { bridge } = await openObserved()
     const first = await servePage(bridge, 0)
     const browser = await launch()
@@ -175,7 +178,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(await page.getByText('The bridge has ended').count()).toBe(0)
   })
 
-  it('shows what a cell prints as text, and nothing else', async () => {
+  it('a page in a browser shows what a cell prints as text only', async () => {
     const { page, run, problems } = await openPage()
     await run(
       [
@@ -201,7 +204,7 @@ describe.skipIf(BROWSER === undefined)('a page in a browser (needs Chromium)', (
     expect(problems).toEqual([])
   })
 
-  it('cuts 50 MB of output, and says so', async () => {
+  it('a page in a browser cuts 50 MB of output, and says so', async () => {
     const { page, run, problems } = await openPage()
     await run('for _ in range(50): print("0123456789" * 100_000)')
     const cell = page.getByRole('article', { name: 'Cell 1' })

@@ -58,7 +58,7 @@ async function openApi() {
 }
 
 describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
-  it('shows a question whole, and after a yes the same code runs once', async () => {
+  it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
     const { servers, reached } = ruledServer()
     const { page, run, problems } = await openPage({ servers })
     await goTo(page, 'Ask')
@@ -92,7 +92,7 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
     ['yes, this tool always', 'called', 3],
     ['no', 'the user said no', 0],
     ['no, and stop the code', 'stopped the cell', 0],
-  ])('takes the answer: %s', async (words, expected, count) => {
+  ])('the view Ask takes the answer: %s', async (words, expected, count) => {
     const { servers, reached } = ruledServer()
     const { page, run, home } = await openPage({ servers })
     await run(call(1))
@@ -106,7 +106,7 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
     expect(existsSync(rules)).toBe(words.endsWith('always'))
   })
 
-  it('keeps a card in its place when others come and go', async () => {
+  it('the view Ask keeps a card in its place when others come and go', async () => {
     const { servers } = ruledServer()
     const { page, run } = await openPage({ servers })
     await goTo(page, 'Ask')
@@ -124,7 +124,7 @@ describe.skipIf(BROWSER === undefined)('the view Ask (needs Chromium)', () => {
 })
 
 describe('an answer from the page', () => {
-  it('needs the cookie, the key and the origin of the page', async () => {
+  it('an answer from the page needs the cookie, the key and the origin of the page', async () => {
     const { run, asked, answer, pass, reached } = await openApi()
     await run(call(1))
     const [question] = await asked()
@@ -149,7 +149,7 @@ describe('an answer from the page', () => {
     expect(await run(call(1))).toContain('called')
   })
 
-  it('counts for the question that was shown, and for no other', async () => {
+  it('an answer from the page counts for the question that was shown, and for no other', async () => {
     const { run, asked, answer, reached } = await openApi()
     await run(call(1))
     const [first] = await asked()
@@ -171,7 +171,7 @@ describe('an answer from the page', () => {
     expect(reached()).toHaveLength(1)
   })
 
-  it('counts once: sent again, it does not answer the same question asked anew', async () => {
+  it('an answer from the page counts once: sent again, it does not answer the same question asked anew', async () => {
     const { run, asked, answer, reached } = await openApi()
     await run(call(1))
     const [question] = await asked()
@@ -190,7 +190,7 @@ describe('an answer from the page', () => {
   })
 })
 
-it('the error names the page while it is served, and gives no link that lets in', async () => {
+it('the error of a denied call names the page while it is served, and gives no link that opens it', async () => {
   const { run, service, origin } = await openApi()
   const text = await run(call(1))
   expect(text).toContain(`answer at ${origin}/ui/#/ask, or to run \`sandbridge approve\``)

@@ -37,7 +37,7 @@ async function printed(stateDir: string, pid: number): Promise<string> {
 }
 
 describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chromium)', () => {
-  it('shows their cells as they run, and stops one', async () => {
+  it('a page beside other bridges shows their cells as they run, and stops one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
     const other = await openOther(home)
     await other.run('before = 1')
@@ -50,7 +50,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('shows what goes on in one that began before the page was opened', async () => {
+  it('a page beside other bridges shows a cell that began before the page was opened', async () => {
     const { home, bridge, page, service, problems } = await openPage({ env: LIVE })
     await page.close()
     const other = await openOther(home)
@@ -65,7 +65,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('lists their servers, and starts one', async () => {
+  it('a page beside other bridges lists their servers, and starts one', async () => {
     const { page, home, problems } = await openPage({ env: LIVE, servers: { hub } })
     const other = await openOther(home)
     await other.run('1')
@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('answers a question of another bridge', async () => {
+  it('a page beside other bridges answers a question of another bridge', async () => {
     const { page, home, problems } = await openPage({ env: LIVE, servers: { hub } })
     const other = await openOther(home)
     const code =
@@ -93,7 +93,7 @@ describe.skipIf(BROWSER === undefined)('a page beside other bridges (needs Chrom
     expect(problems).toEqual([])
   })
 
-  it('says that a bridge has ended, and shows it no more', async () => {
+  it('a page beside other bridges says that a bridge has ended, and then removes it', async () => {
     const { page, home, problems } = await openPage({ env: LIVE })
     const other = await openOther(home)
     const running = other.call({ code: 'print("mortal")\nwhile True: pass' }).catch(() => {})

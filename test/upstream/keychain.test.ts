@@ -141,14 +141,14 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
     expect(await saved()).toBe('my-token')
   })
 
-  it('something else under our name is left alone', async () => {
+  it('an unknown entry under our name in the keychain is left alone', async () => {
     writeFileSync(path.join(folder, 'secret'), 'a password')
     await save('my-token')
     expect(readFileSync(path.join(folder, 'secret'), 'utf8')).toBe('a password')
     expect(readFileSync(file, 'utf8')).toContain('my-token')
   })
 
-  it('without the program there is nothing to warn of', async () => {
+  it('a missing keychain program causes no warning', async () => {
     rmSync(path.join(folder, program))
     await save('my-token')
     expect(await saved()).toBe('my-token')
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32').each(PLATFORMS)('on %s', (platform
   })
 })
 
-it('there is none on Windows, or without a session bus', () => {
+it('no keychain is used on Windows, or without a session bus', () => {
   expect(systemKeychain({ platform: 'win32', env: {} })).toBeUndefined()
   expect(systemKeychain({ platform: 'linux', env: { XDG_RUNTIME_DIR: '/nowhere' } })).toBeUndefined()
 })

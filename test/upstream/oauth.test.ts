@@ -19,7 +19,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toEqual({ register: 0, authorize: 0, code: 0, refresh: 0, client: 0, refused: 0 })
   })
 
-  it('is usable after a login, by this bridge and the next, and the tokens are for their owner’s eyes only', async () => {
+  it('a server that wants OAuth works after a login, in this bridge and the next, and only the owner can read its tokens', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     expect(await logIn(server, file)).toEqual({ wasNeeded: true })
     for (let i = 0; i < 2; i += 1) expect(textOf(await echo(bridge(server, file)))).toBe('hi')
@@ -28,7 +28,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 
-  it('gets a fresh token when the old one has expired, once for all who need it', async () => {
+  it('a server that wants OAuth gets a fresh token when the old one has expired, once for all who need it', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const bridges = [bridge(server, file), bridge(server, file)]
@@ -39,7 +39,7 @@ describe('a server that wants OAuth', () => {
     expect(server.counts).toMatchObject({ authorize: 1, refresh: 1 })
   })
 
-  it('wants a login again when the refresh is refused, and takes one made meanwhile', async () => {
+  it('a server that wants OAuth wants a login again when the refresh is refused, and uses one made meanwhile', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -53,7 +53,7 @@ describe('a server that wants OAuth', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('is not said to want a login while its authorization server fails', async () => {
+  it('a server that wants OAuth is not reported as wanting a login while its authorization server fails', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -71,7 +71,7 @@ describe('a server that wants OAuth', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('is not refreshed for ever when it honours no token', async () => {
+  it('a server that wants OAuth and honours no token is not refreshed for ever', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     const upstreams = bridge(server, file)
@@ -85,7 +85,7 @@ describe('a server that wants OAuth', () => {
 })
 
 describe('a login', () => {
-  it('accepts the address that a browser elsewhere ended up at', async () => {
+  it('a login accepts the address that a browser elsewhere was sent to', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     let paste: (address: string) => void
     const pasted = new Promise<string>((resolve) => (paste = resolve))
@@ -99,7 +99,7 @@ describe('a login', () => {
   it.each<[string, Protected['twist'], string]>([
     ['from another issuer', { iss: 'https://evil.example' }, 'failed'],
     ['that the user refused', { error: 'access_denied' }, 'failed'],
-  ])('refuses an answer %s', async (_what, twist, text) => {
+  ])('a login refuses an answer %s', async (_what, twist, text) => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     Object.assign(server.twist, twist)
     await expect(logIn(server, file)).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('a login', () => {
     expect(server.counts.code).toBe(0)
   })
 
-  it('goes on waiting when something else than the answer comes, and takes the answer', async () => {
+  it('a login continues to wait when it gets something else than the answer, and then accepts the answer', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const statuses: number[] = []
     await logIn(server, file, {
@@ -126,7 +126,7 @@ describe('a login', () => {
     expect(textOf(await echo(bridge(server, file)))).toBe('hi')
   })
 
-  it('takes no answer with another state, though it is the only one', async () => {
+  it('a login refuses an answer with another state, even if it is the only one', async () => {
     const [server, file, abort] = [await protectedServer(), await tokenFile(), new AbortController()]
     server.twist.state = 'forged'
     const outcome = logIn(server, file, {
@@ -137,7 +137,7 @@ describe('a login', () => {
     expect(server.counts).toMatchObject({ authorize: 1, code: 0 })
   })
 
-  it('tells whoever looks at the page that the sign-in was refused', async () => {
+  it('a login that was refused is reported on the page in the browser', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.error = 'access_denied'
     let page = ''
@@ -161,7 +161,7 @@ describe('a login', () => {
   })
 
   it.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(
-    'does not send the browser to %s',
+    'a login does not send the browser to %s',
     async (page) => {
       const [server, file] = [await protectedServer(), await tokenFile()]
       server.twist.page = page
@@ -172,7 +172,7 @@ describe('a login', () => {
     },
   )
 
-  it('sends the browser to a page over https, and takes what it is asked for along', async () => {
+  it('a login sends the browser to a page over https, with all its parameters', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     server.twist.page = 'https://login.example/authorize'
     const [shown, abort] = [[] as URL[], new AbortController()]
@@ -191,14 +191,14 @@ describe('a login', () => {
     })
   })
 
-  it('can be cancelled while the user thinks', async () => {
+  it('a login can be cancelled while the user thinks', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     const abort = new AbortController()
     const outcome = logIn(server, file, { showPage: () => abort.abort(), signal: abort.signal })
     await expect(outcome).rejects.toMatchObject({ code: 'CANCELLED' })
   })
 
-  it('a login at a server that is not there says so', async () => {
+  it('a login at a server that is not there reports that', async () => {
     const server = { ...(await protectedServer()), url: 'http://127.0.0.1:1/mcp' }
     await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
   })
@@ -213,7 +213,7 @@ describe('a call for which the login lacks a scope', () => {
   }
 
   it.each([false, true])(
-    'says what to run, and that login asks for the old and the new (silent: %s)',
+    'a call for which the login lacks a scope says what to run, and that login asks for the old and the new (silent: %s)',
     async (silentScope) => {
       const [server, file] = [await protectedServer(), await tokenFile()]
       server.twist.silentScope = silentScope
@@ -231,7 +231,7 @@ describe('a call for which the login lacks a scope', () => {
     },
   )
 
-  it('is refused once for each time it is made, and starts no sign-in by itself', async () => {
+  it('a call for which the login lacks a scope is refused each time it is made, and starts no sign-in by itself', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     await logIn(server, file)
     server.twist.neededScope = needed
@@ -250,7 +250,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
   })
 
-  it('is offered to the user three times at most, when signing in does not help', async () => {
+  it('a scope that a call lacks is offered to the user three times at most, when signing in does not help', async () => {
     const [server, file] = [await protectedServer(), await tokenFile()]
     Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
     await logIn(server, file)
@@ -267,7 +267,7 @@ describe('a call for which the login lacks a scope', () => {
     expect(upstreams.canSignIn('r')).toBe(true)
   })
 
-  it('over the older transport is told in the same way', async () => {
+  it('a scope that a call lacks over the older transport is reported in the same way', async () => {
     let events: ServerResponse
     const server = await listen(async (request, response) => {
       if (request.method === 'GET') {
@@ -299,24 +299,28 @@ describe('a server that knows the older transport only', () => {
     ['sse', 401],
     ['http', 405],
     ['http', 404],
-  ] as const)('is signed in to: as %s, with %i for a POST', async (type, postStatus) => {
-    const [inner, file] = [await protectedServer(), await tokenFile()]
-    const base = await listen(async (request, response) => {
-      const body = await bodyOf(request)
-      if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
-      const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
-      if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
-      else if (!inner.valid.has(token)) {
-        const challenge = `Bearer resource_metadata="${base}/metadata"`
-        response.writeHead(401, { 'www-authenticate': challenge }).end()
-      } else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
-      return undefined
-    })
-    inner.twist.resource = `${base}/sse`
-    const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
-    expect(outcome).toEqual({ wasNeeded: true })
-    expect(inner.counts).toMatchObject({ code: 1 })
-  })
+  ] as const)(
+    'a server with the older transport only can be signed in to: as %s, with %i for a POST',
+    async (type, postStatus) => {
+      const [inner, file] = [await protectedServer(), await tokenFile()]
+      const base = await listen(async (request, response) => {
+        const body = await bodyOf(request)
+        if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
+        const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+        if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
+        else if (!inner.valid.has(token)) {
+          const challenge = `Bearer resource_metadata="${base}/metadata"`
+          response.writeHead(401, { 'www-authenticate': challenge }).end()
+        } else
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
+        return undefined
+      })
+      inner.twist.resource = `${base}/sse`
+      const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
+      expect(outcome).toEqual({ wasNeeded: true })
+      expect(inner.counts).toMatchObject({ code: 1 })
+    },
+  )
 })
 
 describe('the token file', () => {
@@ -365,7 +369,7 @@ describe('the token file', () => {
     },
   )
 
-  it('survives many writers at once', async () => {
+  it('the token file survives many writers at once', async () => {
     const file = await tokenFile()
     const stores = [createTokenStore(file), createTokenStore(file)]
     await Promise.all(
@@ -378,7 +382,7 @@ describe('the token file', () => {
     expect(Object.keys((await stores[0]!.read('https://s.example/mcp')).byIssuer)).toHaveLength(40)
   })
 
-  it('is left as it is when it is damaged', async () => {
+  it('the token file is left as it is when it is damaged', async () => {
     const file = await tokenFile()
     const store = createTokenStore(file)
     await store.update('https://s.example/mcp', () => {})

@@ -87,7 +87,7 @@ it('what a server refuses is no outage, and the hint is not that of a program', 
   expect(await outcome(upstreams)).toContain('is paused for')
 })
 
-it('a tool list is in memory: it tells nothing of an outage, and needs no server', async () => {
+it('a tool list is read from memory: it needs no server, and says nothing of an outage', async () => {
   const server = await rawRemote(({ response }) => void response.writeHead(500).end())
   const upstreams = open([remote('r', server.url)], { now: () => 0 })
   await upstreams.listTools('r')

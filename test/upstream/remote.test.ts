@@ -61,21 +61,24 @@ describe('transports and eras', () => {
     ['sse', '/sse', 'sse'],
     ['sse', '/sse', 'http'],
     ['streamableHttp', '/mcp', 'sse'],
-  ] as const)('everything over %s is reached at %s when the definition says %s', async (mode, path, type) => {
-    const url = await everythingOver(mode)
-    const upstreams = open([remote('r', url + path, {}, type)])
-    const progress: number[] = []
-    expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
-    await upstreams.callTool(
-      'r',
-      'trigger-long-running-operation',
-      { duration: 0.2, steps: 4 },
-      { onProgress: (step) => progress.push(step.progress) },
-    )
-    expect(progress).toEqual([1, 2, 3, 4])
-    expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
-    expect(upstreams.logged.join('')).toContain('era="legacy"')
-  })
+  ] as const)(
+    'the published server "everything" over %s is reached at %s when the definition says %s',
+    async (mode, path, type) => {
+      const url = await everythingOver(mode)
+      const upstreams = open([remote('r', url + path, {}, type)])
+      const progress: number[] = []
+      expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
+      await upstreams.callTool(
+        'r',
+        'trigger-long-running-operation',
+        { duration: 0.2, steps: 4 },
+        { onProgress: (step) => progress.push(step.progress) },
+      )
+      expect(progress).toEqual([1, 2, 3, 4])
+      expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
+      expect(upstreams.logged.join('')).toContain('era="legacy"')
+    },
+  )
 
   it.each(['stateless', 'reject'] as const)(
     'a server that speaks 2026-07-28 is spoken to in it (legacy: %s)',
@@ -119,7 +122,7 @@ describe('transports and eras', () => {
     })
   })
 
-  it('what was found out is remembered: the second connection asks for nothing twice', async () => {
+  it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {
     const server = await rawRemote()
     const upstreams = open([remote('r', server.url)])
     await echo(upstreams, 'a')
@@ -133,7 +136,7 @@ describe('transports and eras', () => {
 })
 
 describe('requests', () => {
-  it('carry the headers of the definition, and redirects are followed within the origin only', async () => {
+  it('requests carry the headers of the definition, and follow redirects within the origin only', async () => {
     const server = await rawRemote()
     const elsewhere = await rawRemote()
     const front = await listen((request, response) => {
@@ -177,7 +180,7 @@ describe('requests', () => {
     for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', 'example.com', '169.253.1.1']) assertHostAllowed(host)
   })
 
-  it('a name that leads to such an address is not dialled either, and is when that is allowed', async () => {
+  it('a name that resolves to a link-local or metadata address is not dialled, except when that is allowed', async () => {
     const { guardedLookup } = await import('../../src/upstream/remote/address-guard.ts')
     const resolve = (host: string) =>
       new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
@@ -208,7 +211,7 @@ describe('requests', () => {
 })
 
 describe('a silent connection', () => {
-  it('is asked after five minutes whether it is still there, and given up when it is not', async () => {
+  it('a silent connection is pinged after five minutes, and given up when it is dead', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     let isGone = false
@@ -234,7 +237,7 @@ describe('a silent connection', () => {
 })
 
 describe('a dead server', () => {
-  it('is asked at most 30 times in an hour, however often it is used, and again once it is back', async () => {
+  it('a dead server is tried at most 30 times in an hour, however often it is used, and again once it is back', async () => {
     let requestCount = 0
     let isBack = false
     const server = await rawRemote(undefined, (_request, response) => {

@@ -51,7 +51,7 @@ const working = { status: 'working' }
 const done = (said: string) => ({ status: 'completed', result: text(said) })
 
 describe('a call that becomes a task', () => {
-  it('is waited for, and what is said of it meanwhile is its progress', async () => {
+  it('a call that becomes a task is waited for, and its status messages become progress', async () => {
     const server = await taskServer(() => [
       working,
       { ...working, statusMessage: 'halfway' },
@@ -69,7 +69,7 @@ describe('a call that becomes a task', () => {
     expect(textOf(await upstreams.callTool('t', 'quick', {}))).toBe('at once')
   })
 
-  it('gives the tool’s own error as such', async () => {
+  it('a call that becomes a task returns the tool’s own error', async () => {
     const server = await taskServer(() => [{ status: 'completed', result: { ...text('no such city'), isError: true } }])
     expect(await server.connect().callTool('t', 'slow', {})).toMatchObject({ isError: true, ...text('no such city') })
   })
@@ -103,7 +103,7 @@ describe('a call that becomes a task', () => {
     },
   )
 
-  it('is cancelled at the server when the call is', async () => {
+  it('a call that becomes a task is cancelled at the server when the call is', async () => {
     const server = await taskServer(() => [working])
     const abort = new AbortController()
     const call = server.connect().callTool('t', 'slow', {}, { signal: abort.signal })
@@ -114,7 +114,7 @@ describe('a call that becomes a task', () => {
     await until(() => server.methods().at(-1) === 'tasks/cancel')
   })
 
-  it('asks the user what it needs, each thing once', async () => {
+  it('a call that becomes a task asks the user what it needs, each thing once', async () => {
     const ask = (message: string) => ({ method: 'elicitation/create', params: { mode: 'form', message } })
     // It takes the answers in one poll late.
     let late = 0
@@ -134,7 +134,7 @@ describe('a call that becomes a task', () => {
     expect(asked).toEqual(['Who?', 'Where?'])
   })
 
-  it('a call that becomes a task that asks for what nobody answers ends', async () => {
+  it('a call that becomes a task and asks for input that no client can give ends', async () => {
     const inputRequests = { a: { method: 'sampling/createMessage', params: {} } }
     const server = await taskServer(() => [{ status: 'input_required', inputRequests }])
     await expect(server.connect().callTool('t', 'slow', {})).rejects.toMatchObject({

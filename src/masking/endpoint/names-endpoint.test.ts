@@ -55,7 +55,7 @@ const masker = (url: string, timeoutMs?: number) =>
   createMaskers(['email'], [], createNameFinder(url, timeoutMs))!.of({})
 
 describe('names', () => {
-  it('names become tokens that stay the same and are put back, behind characters of any size', async () => {
+  it('names become stable tokens that are put back, behind characters of any size', async () => {
     const { url, asked } = await endpoint(finds('Alice Smith', '𠮷田'))
     const one = masker(url)
     const texts = ['😀 by Alice Smith', '𝒳 and 𠮷田; Alice Smith <alice@x.example>']
@@ -68,7 +68,7 @@ describe('names', () => {
     expect(asked[0]).toMatchObject({ language: 'en', entities: ['PERSON', 'LOCATION'] })
   })
 
-  it('names are looked for in texts without the values that are masked already, each text once, and in no others', async () => {
+  it('names are looked for in texts without already masked values, each text once, and in no others', async () => {
     const { url, asked } = await endpoint(finds())
     await masker(url).masked((mask) => [
       mask('to alice@x.example'),
@@ -81,7 +81,7 @@ describe('names', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('names are looked for in another language, for other kinds and with credentials when the address says so', async () => {
+  it('names are looked for in another language, of other kinds and with credentials when the address says so', async () => {
     const headers: unknown[] = []
     const { url, asked } = await endpoint((response, { text }, { headers: { authorization }, url: path }) => {
       headers.push([path, authorization])
@@ -106,7 +106,7 @@ describe('names', () => {
     expect(asked.length).toBeGreaterThan(2)
   })
 
-  it('names are found in a text that holds another one, which is masked by itself', async () => {
+  it('names are found in a text that contains another one, which is masked by itself', async () => {
     const { url } = await endpoint(finds('Alice Smith'))
     const nested = await masker(url).masked((mask) =>
       mask(`Alice Smith as ${mask('x-Alice Smith').replace(' ', '%20')}`),
@@ -114,7 +114,7 @@ describe('names', () => {
     expect(nested).toBe('[PERSON_1] as x-[PERSON_1]')
   })
 
-  it('names are not let through in a text that is another one each time', async () => {
+  it('names are masked in a text that differs each time', async () => {
     const { url } = await endpoint(finds('Alice Smith'))
     let count = 0
     await expect(masker(url).masked((mask) => mask(`${(count += 1)} Alice Smith`))).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('names', () => {
     })
   })
 
-  it('may overlap each other, other texts and tokens: what is a token stays one', async () => {
+  it('names that overlap each other, other texts or tokens leave tokens whole', async () => {
     const { url } = await endpoint((response, { text }) => {
       json(response, [
         { start: 0, end: text.length, entity_type: 'PERSON' },
@@ -213,7 +213,7 @@ describe('a text leaves masked or not at all: the endpoint', () => {
       },
       /more than 8 MB|0.3 s/,
     ],
-  ])('%s', async (_, answer, reason) => {
+  ])('a text is withheld when the endpoint for names %s', async (_, answer, reason) => {
     const { url } = await endpoint(answer)
     // Only an endpoint that does not end its answer is waited for.
     const masked = masker(url, reason.source.includes('0.3') ? 300 : 30_000).masked((mask) => mask('by Alice Smith'))
@@ -224,7 +224,7 @@ describe('a text leaves masked or not at all: the endpoint', () => {
     await expect(masked).rejects.not.toThrow(/Alice|127\.0\.0\.1/)
   })
 
-  it('sends it elsewhere, and the text does not go there', async () => {
+  it('a text is withheld, and sent nowhere else, when the endpoint for names redirects', async () => {
     const other = await elsewhere()
     const { url } = await endpoint(
       (response) => void response.writeHead(307, { location: `${other.url}/analyze` }).end(),
@@ -235,13 +235,13 @@ describe('a text leaves masked or not at all: the endpoint', () => {
     expect(other.asked).toEqual([])
   })
 
-  it('is gone', async () => {
+  it('a text is withheld when the endpoint for names cannot be reached', async () => {
     await expect(masker('http://127.0.0.1:9').masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
       code: 'MASK_UNAVAILABLE',
     })
   })
 
-  it('is not asked for a text that is too long', async () => {
+  it('a text that is too long is withheld, and the endpoint for names is not asked', async () => {
     const { url, asked } = await endpoint(finds())
     await expect(masker(url).masked((mask) => mask('ab '.repeat(400_000)))).rejects.toThrow('1000000 at most')
     expect(asked).toEqual([])

@@ -34,7 +34,7 @@ const options = (more: Partial<BundleOptions> = {}): BundleOptions => ({
 })
 
 describe('ensureBundle', () => {
-  it('builds once, and finds it again', async () => {
+  it('ensureBundle builds a bundle once, and finds it again', async () => {
     const first = await ensureBundle(options())
     expect(await ensureBundle(options())).toBe(first)
     expect(builds).toBe(1)
@@ -45,13 +45,13 @@ describe('ensureBundle', () => {
     expect(await readFile(join(first, 'files.bin'), 'utf8')).toBe('a = 1\n')
   })
 
-  it('another kernel is another bundle', async () => {
+  it('ensureBundle makes another bundle for another kernel', async () => {
     const first = await ensureBundle(options())
     await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 2\n')
     expect(await ensureBundle(options())).not.toBe(first)
   })
 
-  it('what nobody has used for weeks goes when a new one is made', async () => {
+  it('ensureBundle removes bundles that were not used for weeks when it makes a new one', async () => {
     const recent = await ensureBundle(options())
     const unused = join(cacheFolder, 'pyodide-of-an-older-version')
     const foreign = join(cacheFolder, 'not-ours')
@@ -67,7 +67,7 @@ describe('ensureBundle', () => {
     expect((await readdir(cacheFolder)).toSorted()).toEqual(left.toSorted())
   })
 
-  it('any number of builders at once end with one whole bundle', async () => {
+  it('ensureBundle makes one whole bundle for any number of builders at once', async () => {
     const folders = await Promise.all(Array.from({ length: 5 }, () => ensureBundle(options())))
     expect(new Set(folders).size).toBe(1)
     expect(await readdir(cacheFolder)).toEqual([folders[0]!.slice(cacheFolder.length + 1)])
@@ -76,7 +76,7 @@ describe('ensureBundle', () => {
     expect(builds).toBe(before)
   })
 
-  it('is told to be damaged when it is, and not when it is whole or missing', async () => {
+  it('ensureBundle reports a damaged bundle, and not a whole or missing one', async () => {
     expect(await findDamagedBundle(options())).toBeUndefined()
     const folder = await ensureBundle(options())
     expect(await findDamagedBundle(options())).toBeUndefined()
@@ -92,7 +92,7 @@ describe('ensureBundle', () => {
     ['a broken manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{')],
     ['an empty manifest', (folder: string) => writeFile(join(folder, 'manifest.json'), '{}')],
     ['an empty folder', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
-  ])('%s is noticed and repaired', async (_, damage) => {
+  ])('ensureBundle notices and repairs %s', async (_, damage) => {
     const folder = await ensureBundle(options())
     await damage(folder)
     expect(await ensureBundle(options())).toBe(folder)
@@ -101,14 +101,14 @@ describe('ensureBundle', () => {
     expect(await readdir(cacheFolder)).toHaveLength(1)
   })
 
-  it('a build that fails leaves nothing behind, and the next one works', async () => {
+  it('ensureBundle leaves nothing behind when a build fails, and the next one works', async () => {
     const failing = options({ makeSnapshot: () => Promise.reject(new Error('no Python today')) })
     await expect(ensureBundle(failing)).rejects.toThrow('no Python today')
     expect(await readdir(cacheFolder)).toEqual([])
     await ensureBundle(options())
   })
 
-  it('a cache folder that cannot be written is named, with what to do', async () => {
+  it('ensureBundle names a cache folder that cannot be written, and says what to do', async () => {
     const file = join(cacheFolder, 'file')
     await writeFile(file, '')
     await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('ensureBundle', () => {
     })
   })
 
-  it('nobody else can read it, unless it is meant for all', async (ctx) => {
+  it('ensureBundle makes a bundle that only its owner can read, unless it is meant for all users', async (ctx) => {
     if (process.platform === 'win32') ctx.skip('Windows has no file modes')
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
     const own = await ensureBundle(options())

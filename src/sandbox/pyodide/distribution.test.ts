@@ -122,11 +122,11 @@ it.each([
   ['later-1.0-cp315-abi3-pyemscripten_2026_0_wasm32.whl', false],
   ['other-1.0-cp314-cp314-pyemscripten_2026_5_wasm32.whl', false],
   ['native-1.0-cp314-cp314-manylinux_2_28_x86_64.whl', false],
-])('%s fits: %s', (name, fits) => {
+])('a package file fits: %s, %s', (name, fits) => {
   expect(fitsPython(name, lock)).toBe(fits)
 })
 
-it('the installed distribution has what data people want, and says where it lies', async () => {
+it('the installed distribution has the packages for data, and says where it lies', async () => {
   const { lock: installed, baseUrl } = await installedDistribution()
   expect(baseUrl).toMatch(/^https:\/\/[^${}]+\/v\d+\.\d+\.\d+\/full\/$/)
   const names = resolvePackages(['numpy', 'pandas', 'scipy', 'matplotlib', 'scikit-learn', 'pillow'], installed)

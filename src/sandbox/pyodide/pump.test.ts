@@ -60,7 +60,7 @@ describe('the pumps', () => {
     ['exactly what a ring holds', 1024, 1024],
     ['one byte more than fits', 1025, 1024],
     ['many pipe buffers', 5_000_000, 1 << 20],
-  ])('bytes go through unchanged: %s', async (_, length, ringBytes) => {
+  ])('pumps pass bytes on unchanged: %s', async (_, length, ringBytes) => {
     const { child, ended, output } = start(ECHO, ringBytes)
     const sent = data(length)
     child.stdin.write(`${length}\n`)
@@ -74,13 +74,13 @@ describe('the pumps', () => {
     expect((await output).equals(sent)).toBe(true)
   })
 
-  it('the end of input ends a process that does not listen', async () => {
+  it('pumps end a process that does not listen when the input ends', async () => {
     const { child, ended } = start(`write(Uint8Array.of(46)); for (;;);`)
     child.stdout.once('data', () => child.stdin.end())
     expect(await ended).toBe('SIGKILL')
   })
 
-  it('an interrupt is taken out of the bytes wherever it is, and wakes who waits for input', async () => {
+  it('pumps take an interrupt out of the bytes wherever it is, and wake a reader', async () => {
     const { child, output } = start(`
       try { wait(1000) } catch (error) { write(Buffer.from(error.message + ' ' + rings.interrupt[0] + ';')) }
       rings.interrupt[0] = 0
@@ -94,7 +94,7 @@ describe('the pumps', () => {
     expect((await output).toString()).toBe('errno 27 2;abc!.')
   })
 
-  it('an interrupt behind more than a ring of unread bytes is still seen', async () => {
+  it('pumps see an interrupt behind more unread bytes than the ring holds', async () => {
     const { child, output } = start(`
       write(Buffer.from('on'))
       while (rings.interrupt[0] === 0);
@@ -108,7 +108,7 @@ describe('the pumps', () => {
     expect((await output).toString()).toBe('on interrupted')
   })
 
-  it('waiting tells input from time that is over', async () => {
+  it('pumps distinguish input from a timeout', async () => {
     const { child, output } = start(`
       const first = wait(0.01)
       write(Buffer.from('a'))
@@ -123,7 +123,7 @@ describe('the pumps', () => {
     ['positions far outside', 'rings.control.fill(0x7fffffff)'],
     ['negative positions', 'rings.control.fill(-5)'],
     ['positions that change all the time', 'for (let i = 0; i < 1e6; i++) rings.control[i % 6] = i * 2654435761'],
-  ])('hostile rings cost nobody but their owner: %s', async (_, attack) => {
+  ])('pumps with hostile rings harm only their own sandbox: %s', async (_, attack) => {
     const { child, ended } = start(`
       write(Buffer.from('on'))
       read(1)

@@ -51,7 +51,7 @@ it('an image is unpacked once, also by two bridges at once', async () => {
   expect(count).toBe(1)
 })
 
-it('another id of the same name is another image, and the last one is known by its name', async () => {
+it('a new id under the same name is another image, and the name means the latest', async () => {
   const old = await ensure('py', 'old')
   age(old.folder, 0.5)
   await ensure('py', 'new')
@@ -60,7 +60,7 @@ it('another id of the same name is another image, and the last one is known by i
   expect(contentOf(old)).toBe('old')
 })
 
-it('what failed in the middle, or was killed there, leaves nothing', async () => {
+it('an unpacking that failed or was killed leaves nothing behind', async () => {
   await expect(
     ensure('py', 'one', async (folder) => {
       writeFileSync(path.join(folder, 'half'), '')

@@ -57,7 +57,7 @@ const closed = (socket: Socket) =>
 const HALF_A_HELLO = Buffer.from('1603010200010001fc0303aabbccdd', 'hex')
 
 describe('a client', () => {
-  it('is served with TLS 1.2 and 1.3, and with nothing older or without', async () => {
+  it('a client is served with TLS 1.2 and 1.3, and not with older versions or plain HTTP', async () => {
     const { port, status, service } = await serve()
     expect(service.url).toBe(`https://127.0.0.1:${port}/mcp`)
     expect(await status()).toBe(405)
@@ -71,7 +71,7 @@ describe('a client', () => {
     expect(await status()).toBe(405)
   })
 
-  it('keeps its connection once it has shown the token, and loses it after some seconds otherwise', async () => {
+  it('a client keeps its connection once it has sent the token, and loses it after some seconds otherwise', async () => {
     const { port, status } = await serve({ strangerMs: 300 })
     const agent = new Agent({ keepAlive: true, ca: pair.cert })
     onTestFinished(() => agent.destroy())
@@ -91,13 +91,13 @@ describe('strangers', () => {
     ['says nothing', ''],
     ['says half of what begins a handshake', HALF_A_HELLO],
     ['does not speak TLS', 'POST /mcp HTTP/1.1\r\n'],
-  ])('one that %s does not stay', async (_, beginning) => {
+  ])('the connection of a stranger that %s is closed', async (_, beginning) => {
     const { port, status } = await serve({ strangerMs: 200 })
     await closed(await openRaw(port, beginning))
     expect(await status()).toBe(405)
   })
 
-  it('one that ends its handshake and sends slowly does not stay', async () => {
+  it('the connection of a stranger that sends slowly after its handshake is closed', async () => {
     const { port, status } = await serve({ strangerMs: 300 })
     const socket = await handshake(port)
     socket.write('POST /mcp HTTP/1.1\r\n')
@@ -108,7 +108,7 @@ describe('strangers', () => {
     expect(await status()).toBe(405)
   })
 
-  it('strangers with many connections, before, in and after the handshake, keep nobody with the token out', async () => {
+  it('strangers with many connections, before, in and after the handshake, lock out no client with the token', async () => {
     const limits = { strangers: 8, newcomers: 40, newcomerMs: 300 }
     const { port, status } = await serve(limits)
     const agent = new Agent({ keepAlive: true, ca: pair.cert })
@@ -138,7 +138,7 @@ describe('strangers', () => {
   })
 })
 
-it('a request that does not arrive is given up', async () => {
+it('a request over TLS that does not arrive completely is given up', async () => {
   const { port, status } = await serve({ requestMs: 300 })
   const socket = await handshake(port)
   socket.write(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 9\r\n\r\n{`)
@@ -146,7 +146,7 @@ it('a request that does not arrive is given up', async () => {
   expect(await status()).toBe(405)
 })
 
-it('files that cannot be used are told of by their path', async () => {
+it('unusable certificate files are reported by their path', async () => {
   const other = await makeCertificate()
   const [right, wrong] = [files(pair), files({ cert: pair.cert, key: other.key })]
   await expect(readTls(wrong)).rejects.toThrow(/cert\.pem and the key .*key\.pem cannot be used: .*mismatch/)

@@ -47,7 +47,7 @@ describe('the pages that a server wants opened', () => {
 describe('a finished page', () => {
   const forever = new AbortController().signal
 
-  it('ends the wait for it, also when it was finished before', async () => {
+  it('a finished page ends the wait for it, also when it was finished before', async () => {
     const pages = new FinishedPages()
     pages.add('a')
     await pages.wait('a', forever)
@@ -58,7 +58,7 @@ describe('a finished page', () => {
     await later
   })
 
-  it('is not waited for when nobody is there any more', async () => {
+  it('a finished page is not waited for when no call waits any more', async () => {
     const abort = new AbortController()
     const waiting = new FinishedPages().wait('a', abort.signal)
     abort.abort()
