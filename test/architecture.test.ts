@@ -151,7 +151,7 @@ describe.each([
 it.each([
   ['A call', CALLS, () => perCall],
   ['A cell', CELLS, () => perCell],
-] as const)('%s passes each function of its list', (way, times, ran) => {
+] as const)('%s in ARCHITECTURE.md passes each function of its list', (way, times, ran) => {
   const counts = new Map<string, number>()
   for (const one of ran()) counts.set(named(one), Math.max(one.count, counts.get(named(one)) ?? 0))
   const missed = stepsOf(way).filter((step) => (counts.get(named(step)) ?? 0) < times)

@@ -176,7 +176,7 @@ describe('a record', () => {
     expect(await readRecord(folder, {}, 1_000)).toHaveLength(200)
   })
 
-  it('a record of a bridge that was killed while it wrote ends in half a line at most', async () => {
+  it('the record of a bridge that was killed while it wrote ends in half a line at most', async () => {
     const folder = makeFolder()
     const file = await written(folder)
     const lines = linesOf(file)

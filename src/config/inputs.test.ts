@@ -39,7 +39,7 @@ describe('inputs of a file', () => {
     ])
   })
 
-  it('inputs of a file that say nothing that can be understood are plain ones, or none', () => {
+  it('invalid inputs of a file become plain ones, or are left out', () => {
     expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
       { id: 'zone', type: 'promptString' },
     ])

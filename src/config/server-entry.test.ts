@@ -6,7 +6,7 @@ const plain = { type: 'http', url, headers: {} }
 const client = { grant: 'client_credentials', clientId: 'a', clientSecret: '${SECRET}' }
 
 describe('client credentials in an entry', () => {
-  it('client credentials in an entry are taken with what belongs to them', () => {
+  it('client credentials are read from an entry with all of their fields', () => {
     const oauth = { clientId: 'a', clientSecret: '${SECRET}', scope: 'read', issuer: 'https://auth.example' }
     expect(toServerBody({ url, oauth: { grant: 'client_credentials', ...oauth, more: 1 } })).toEqual({
       body: { transport: { ...plain, oauth } },

@@ -92,7 +92,7 @@ describe('which rule wins', () => {
     expect(validate(all, call('a', 'x', { definition: 'd2' })).verdict, "its namesake's").toBe('ask')
   })
 
-  it("a project's rules make nothing laxer, and rules by name are not for a project's servers", async () => {
+  it("a project's rules can only make things stricter, and rules by name do not apply to a project's servers", async () => {
     const both = new Policy(
       [...(await rules({ allow: ['a'] })), ...(await rules({ allow: ['b'], deny: ['a__x'] }, project))],
       'careful',
@@ -103,7 +103,7 @@ describe('which rule wins', () => {
     expect(validate(both, call('b', 'y')).verdict).toBe('ask')
   })
 
-  it("the rules in a server's definition are for that server", async () => {
+  it("the rules in a server's definition apply to that server only", async () => {
     const read = await rulesOf({ deny: ['x', 'github__y'] }, { ...user, server: 'github' })
     const own = new Policy('rules' in read ? read.rules : [], 'open')
     expect(['x', 'y', 'z'].map((tool) => validate(own, call('github', tool)).verdict)).toEqual([

@@ -66,7 +66,7 @@ it('a rules file may hold comments, a schema and both forms of rules', async () 
   ])
 })
 
-it("a project's file cannot hold patterns of masks, the user's own can", async () => {
+it("a project's file cannot hold patterns of masks, and the user's own file can", async () => {
   const text = '{"mask": [{"name": "ticket", "pattern": "T-[0-9]"}]}'
   expect(await readRules(text, origin)).toEqual({ rules: [], mask: [{ name: 'ticket', pattern: 'T-[0-9]' }] })
   const project = { scope: 'project', file: 'p.json', shown: 'p.json' } as const

@@ -147,19 +147,15 @@ describe('FrameDecoder', () => {
   })
 })
 
-describe('encodeFrame', () => {
-  it('encodeFrame writes one line', () => {
-    const bytes = encodeFrame({ type: 'reply', id: 1, value: 'a\nb' })
-    expect(bytes.toString()).toBe('{"type":"reply","id":1,"value":"a\\nb"}\n')
-  })
+it('encodeFrame writes one line', () => {
+  const bytes = encodeFrame({ type: 'reply', id: 1, value: 'a\nb' })
+  expect(bytes.toString()).toBe('{"type":"reply","id":1,"value":"a\\nb"}\n')
+})
 
-  it('encodeFrame never writes the interrupt byte', () => {
-    expect(encodeFrame({ type: 'reply', id: 1, value: '\u0003' }).includes('\u0003')).toBe(false)
-  })
+it('encodeFrame never writes the interrupt byte', () => {
+  expect(encodeFrame({ type: 'reply', id: 1, value: '\u0003' }).includes('\u0003')).toBe(false)
+})
 
-  it('encodeFrame refuses a frame that is too long, and names both sizes', () => {
-    expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(
-      /135 bytes.*the limit is 50/,
-    )
-  })
+it('encodeFrame refuses a frame that is too long, and names both sizes', () => {
+  expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*the limit is 50/)
 })

@@ -27,56 +27,52 @@ const render = (
   return { ...rendered, text: rendered.content[0]!.type === 'text' ? rendered.content[0]!.text : '' }
 }
 
-describe('compact', () => {
-  it('the compact form is what a terminal would show', () => {
-    const { text, isError } = render({
-      stdout: 'a\n',
-      stderr: 'warned\n',
-      value: { 'text/plain': '42' },
-      notes: ['a note'],
-    })
-    expect(text).toBe('a\n[stderr]\nwarned\n42\n[a note]')
-    expect(isError).toBe(false)
+it('the compact form is what a terminal would show', () => {
+  const { text, isError } = render({
+    stdout: 'a\n',
+    stderr: 'warned\n',
+    value: { 'text/plain': '42' },
+    notes: ['a note'],
   })
+  expect(text).toBe('a\n[stderr]\nwarned\n42\n[a note]')
+  expect(isError).toBe(false)
+})
 
-  it('the compact form says in two words that nothing was printed', () => {
-    expect(render().text).toBe('(no output)')
-  })
+it('the compact form says in two words that nothing was printed', () => {
+  expect(render().text).toBe('(no output)')
+})
 
-  it('the compact form names a timeout, a lost session and a Python error', () => {
-    const error = { name: 'ValueError', message: 'no', traceback: 'Traceback…\nValueError: no\n' }
-    expect(render({ status: 'error', error }).text).toBe('Traceback…\nValueError: no')
-    expect(render({ status: 'timeout' }).text).toMatch(/Timed out after 30 s.*kept/)
-    expect(render({ status: 'timeout', stateLost: true }).text).toMatch(/variables are gone/)
-    expect(render({ status: 'killed', stateLost: true, notes: ['Why.'] }).text).toMatch(/gone[\s\S]*Why/)
-    expect(render({ status: 'interrupted' }).text).toMatch(/Interrupted/)
-    for (const status of ['error', 'timeout', 'killed', 'interrupted'] as const)
-      expect(render({ status }).isError).toBe(true)
+it('the compact form names a timeout, a lost session and a Python error', () => {
+  const error = { name: 'ValueError', message: 'no', traceback: 'Traceback…\nValueError: no\n' }
+  expect(render({ status: 'error', error }).text).toBe('Traceback…\nValueError: no')
+  expect(render({ status: 'timeout' }).text).toMatch(/Timed out after 30 s.*kept/)
+  expect(render({ status: 'timeout', stateLost: true }).text).toMatch(/variables are gone/)
+  expect(render({ status: 'killed', stateLost: true, notes: ['Why.'] }).text).toMatch(/gone[\s\S]*Why/)
+  expect(render({ status: 'interrupted' }).text).toMatch(/Interrupted/)
+  for (const status of ['error', 'timeout', 'killed', 'interrupted'] as const)
+    expect(render({ status }).isError).toBe(true)
+})
+
+it('structuredContent carries only the fields that are not empty', () => {
+  expect(render({ stdout: 'x' }).structuredContent).toEqual({ status: 'ok', stdout: 'x' })
+  const error = { name: 'E', message: '', traceback: 't' }
+  expect(render({ status: 'error', error }).structuredContent).toEqual({
+    status: 'error',
+    error: { name: 'E', traceback: 't' },
   })
 })
 
-describe('structuredContent', () => {
-  it('structuredContent carries only the fields that are not empty', () => {
-    expect(render({ stdout: 'x' }).structuredContent).toEqual({ status: 'ok', stdout: 'x' })
-    const error = { name: 'E', message: '', traceback: 't' }
-    expect(render({ status: 'error', error }).structuredContent).toEqual({
-      status: 'error',
-      error: { name: 'E', traceback: 't' },
-    })
+it('structuredContent is left out when both forms would exceed the budget, and when it is not wanted', () => {
+  const stdout = 'several words '.repeat(100)
+  expect(render({ stdout }, 'compact', 1_000).structuredContent).toBeDefined()
+  expect(render({ stdout }, 'compact', 300).text).toBe(stdout.trimEnd())
+  expect(render({ stdout }, 'compact', 300).structuredContent).toBeUndefined()
+  const { structuredContent } = renderResult(result({ stdout }), {
+    mode: 'json',
+    outputTokens: 6_000,
+    structured: 'never',
   })
-
-  it('structuredContent is left out when both forms would exceed the budget, and when it is not wanted', () => {
-    const stdout = 'several words '.repeat(100)
-    expect(render({ stdout }, 'compact', 1_000).structuredContent).toBeDefined()
-    expect(render({ stdout }, 'compact', 300).text).toBe(stdout.trimEnd())
-    expect(render({ stdout }, 'compact', 300).structuredContent).toBeUndefined()
-    const { structuredContent } = renderResult(result({ stdout }), {
-      mode: 'json',
-      outputTokens: 6_000,
-      structured: 'never',
-    })
-    expect(structuredContent).toBeUndefined()
-  })
+  expect(structuredContent).toBeUndefined()
 })
 
 describe('a form that loses nothing', () => {

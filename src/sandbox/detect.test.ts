@@ -44,7 +44,7 @@ it('auto ends at the embedded sandbox', async () => {
 
 const WANTED = { image: undefined, runtime: 'auto', cacheDir: '/nonexistent' } as const
 
-it('no engine is usable without an image that is here or can be pulled', async () => {
+it('no engine is usable without an image that is local or can be pulled', async () => {
   const candidates = await probeProviders({ ...WANTED, image: 'localhost/there-is-no-such-image:none' })
   for (const { name, usable, verdict } of candidates.slice(0, 2)) expect(usable, `${name}: ${verdict}`).toBe(false)
 })

@@ -68,7 +68,7 @@ describe('a session', () => {
     expect((await run(1, done)).frame).not.toHaveProperty('restore')
   })
 
-  it('a session that ended between two cells tells the next one what was lost', async () => {
+  it('a session whose kernel ended between two cells tells the next one what was lost', async () => {
     const lost = ['area (function of a cell)', 'Point (class of a cell)']
     const expected =
       /restores the variables that were kept.*Lost: area \(function of a cell\), Point \(class of a cell\)\.$/

@@ -72,12 +72,9 @@ describe('requests to a collector', () => {
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],
     ['metrics', MetricsType, metricsRequest(metrics, source, 1_000, 2_000)],
-  ] as const)(
-    'requests to a collector of %s hold, as JSON, what the messages have and nothing else',
-    (_, type, request) => {
-      throughSchema(type, request)
-    },
-  )
+  ] as const)('requests to a collector of %s hold the messages as JSON and nothing else', (_, type, request) => {
+    throughSchema(type, request)
+  })
 
   it.each([
     ['spans', Traces, tracesRequest(spans, source)],

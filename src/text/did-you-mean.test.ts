@@ -22,7 +22,7 @@ it.each([
   ['', []],
   ['something_else_entirely', []],
   ['x'.repeat(100_000), []],
-])('%j may mean %j', (wrong, expected) => {
+])('the wrong name %j may mean %j', (wrong, expected) => {
   expect(didYouMean(wrong, NAMES, 1)).toEqual(expected)
 })
 

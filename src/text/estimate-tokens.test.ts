@@ -145,21 +145,19 @@ describe('estimateTokens', () => {
   })
 })
 
-describe('headWithin and tailWithin', () => {
-  it.each(Object.entries({ ...ORDINARY, ...OTHER }))(
-    'headWithin and tailWithin return no more than the limit, and not much less, of %s',
-    (_, text) => {
-      const longer = text.repeat(Math.ceil(20_000 / text.length))
-      for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
-        expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
-        expect(estimateTokens(piece)).toBeGreaterThan(200)
-      }
-    },
-  )
+it.each(Object.entries({ ...ORDINARY, ...OTHER }))(
+  'headWithin and tailWithin return no more than the limit, and not much less, of %s',
+  (_, text) => {
+    const longer = text.repeat(Math.ceil(20_000 / text.length))
+    for (const piece of [longer.slice(0, headWithin(longer, 300)), longer.slice(-tailWithin(longer, 300))]) {
+      expect(countTokens(piece)).toBeLessThanOrEqual(300 / 0.9)
+      expect(estimateTokens(piece)).toBeGreaterThan(200)
+    }
+  },
+)
 
-  it('headWithin and tailWithin return all of a text within the limit, and nothing for a limit of zero', () => {
-    expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
-    expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
-    expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])
-  })
+it('headWithin and tailWithin return all of a text within the limit, and nothing for a limit of zero', () => {
+  expect([headWithin('ab', 10), tailWithin('ab', 10)]).toEqual([2, 2])
+  expect([headWithin('ab', 0), tailWithin('ab', 0)]).toEqual([0, 0])
+  expect([headWithin('a😀', 3), tailWithin('😀a', 3)]).toEqual([3, 3])
 })

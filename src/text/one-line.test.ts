@@ -15,7 +15,7 @@ it.each(['\n', '\r\n', '\u2028', '\u2029', '\u0085', '\t', '\v', '\f'])(
   },
 )
 
-it('a long text is cut between words and says so', () => {
+it('a long text is cut between words, with a mark', () => {
   const line = oneLine('word '.repeat(1000), 50)
   expect(line.length).toBeLessThanOrEqual(50)
   expect(line).toMatch(/word…$/)
@@ -38,6 +38,6 @@ it.each([
   [undefined, ''],
   [42, ''],
   ['', ''],
-])('the first sentence of %j', (text, expected) => {
+])('the first sentence of %j is found', (text, expected) => {
   expect(firstSentence(text, 60)).toBe(expected)
 })

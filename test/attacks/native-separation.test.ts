@@ -166,7 +166,7 @@ for call in calls: call.cancel()`,
     expect((await cells.run('6 * 7')).value).toBe('42')
   })
 
-  it('descriptors that are sent along with frames do not stay open in the bridge', async (ctx) => {
+  it('descriptors that are sent along with frames are closed in the bridge', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('read from /proc')
     if (engine.endsWith('-pipe')) ctx.skip('nothing is sent along through a pipe')
     const cells = await startCells(await openProvider(engine, ctx))

@@ -48,36 +48,35 @@ const plus = (first: Weakening, changes: Weakening['changes']): Weakening => ({
   changes: [...(first.changes ?? []), ...(changes ?? [])],
 })
 
-describe('the context', () => {
-  it('the context makes no code from strings', async () => {
-    const attack = javascript("'ESCAPED ' + 6 * 7")
-    expect(await printed({}, attack)).not.toContain('ESCAPED')
-    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
-  })
+it('the context makes no code from strings', async () => {
+  const attack = javascript("'ESCAPED ' + 6 * 7")
+  expect(await printed({}, attack)).not.toContain('ESCAPED')
+  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('ESCAPED 42')
+})
 
-  it('the context holds no object of Node’s, whatever code runs in it', async () => {
-    // Any object of another realm leads to that realm's Function, and so to everything in it.
-    const attack = javascript(
-      `(() => {
+it('the context holds no object of Node’s, whatever code runs in it', async () => {
+  // Any object of another realm leads to that realm's Function, and so to everything in it.
+  const attack = javascript(
+    `(() => {
         for (const name of Object.getOwnPropertyNames(globalThis)) {
           const Other = globalThis[name]?.constructor?.constructor
           if (typeof Other === 'function' && Other !== Function) return 'ESCAPED ' + Other('return process.pid')()
         }
         return 'nothing'
       })()`,
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
-    const leaking = {
-      file: 'child.mjs',
-      find: 'createContext(Object.create(null)',
-      put: 'createContext({ helper: {} }',
-    }
-    expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
-  })
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).toContain('nothing')
+  const leaking = {
+    file: 'child.mjs',
+    find: 'createContext(Object.create(null)',
+    put: 'createContext({ helper: {} }',
+  }
+  expect(await printed(plus(CODE_FROM_STRINGS, [leaking]), attack)).toContain('ESCAPED')
+})
 
-  it('the context gets no error of Node’s when the stack overflows', async () => {
-    const attack = javascript(
-      `(() => {
+it('the context gets no error of Node’s when the stack overflows', async () => {
+  const attack = javascript(
+    `(() => {
         const seen = new Set()
         const dive = () => {
           try { dive() } catch {}
@@ -91,46 +90,43 @@ describe('the context', () => {
         descend()
         return [...seen].join() || 'nothing'
       })()`,
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).toMatch(/^(ours|nothing)/)
-    const unlocked = {
-      file: 'boot.js',
-      find: "Object.defineProperty(Error, 'stackTraceLimit'",
-      put: 'void (() => {})({}, 0',
-    }
-    expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
-  })
-
-  it('the context cannot make Node hand out stack frames', async () => {
-    const attack = javascript(
-      "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
-    )
-    expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
-    // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
-    const put = 'void (() => {})({}, 0'
-    const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
-    expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
-    const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
-    expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
-  })
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).toMatch(/^(ours|nothing)/)
+  const unlocked = {
+    file: 'boot.js',
+    find: "Object.defineProperty(Error, 'stackTraceLimit'",
+    put: 'void (() => {})({}, 0',
+  }
+  expect(await printed(plus(CODE_FROM_STRINGS, [unlocked]), attack)).toContain('ESCAPED')
 })
 
-describe('Python', () => {
-  it('Python in the context finds no way to JavaScript', async () => {
-    const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
-    expect(await printed({}, attack)).toContain('ModuleNotFoundError')
-    const kept: Weakening = {
-      changes: [
-        { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
-        { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
-        // As long as what they replace: the index beside this file has its positions.
-        { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
-        { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
-      ],
-      newSnapshot: true,
-    }
-    expect(await printed(kept, attack)).toContain('ESCAPED')
-  })
+it('the context cannot make Node hand out stack frames', async () => {
+  const attack = javascript(
+    "(() => { try { Error.prepareStackTrace = (_, frames) => frames } catch {} const f = new Error('x').stack; return Array.isArray(f) ? 'ESCAPED ' + f.length : 'nothing' })()",
+  )
+  expect(await printed(CODE_FROM_STRINGS, attack)).not.toContain('ESCAPED')
+  // Two locks: without traces there is nothing to prepare, and nobody may prepare them.
+  const put = 'void (() => {})({}, 0'
+  const traces = { file: 'boot.js', find: "Object.defineProperty(Error, 'stackTraceLimit'", put }
+  expect(await printed(plus(CODE_FROM_STRINGS, [traces]), attack)).not.toContain('ESCAPED')
+  const preparing = { file: 'prelude.js', find: "Object.defineProperty(Error, 'prepareStackTrace'", put }
+  expect(await printed(plus(CODE_FROM_STRINGS, [traces, preparing]), attack)).toContain('ESCAPED')
+})
+
+it('Python in the context finds no way to JavaScript', async () => {
+  const attack = `import pyodide_js\nprint('ESCAPED', pyodide_js.version)`
+  expect(await printed({}, attack)).toContain('ModuleNotFoundError')
+  const kept: Weakening = {
+    changes: [
+      { file: 'boot.js', find: 'take_out_proxies()\ndel', put: 'del' },
+      { file: 'boot.js', find: 'forget()\ndel', put: 'del' },
+      // As long as what they replace: the index beside this file has its positions.
+      { file: 'files.bin', find: 'hasattr(finder, "jsproxies")', put: 'False'.padEnd(28) },
+      { file: 'files.bin', find: 'name in ("js", "pyodide_js") or', put: ''.padEnd(31) },
+    ],
+    newSnapshot: true,
+  }
+  expect(await printed(kept, attack)).toContain('ESCAPED')
 })
 
 describe('the process, assuming that code runs in it with all of Node', () => {

@@ -246,62 +246,60 @@ describe('sources', () => {
   })
 })
 
-describe("a project's servers", () => {
-  it("a project's servers are listed, and not among those that may be started", async () => {
-    await write(project, '.mcp.json', one('evil', 'rm'))
-    await write(project, 'mcp-servers/x.json', one('also', 'x'))
-    const found = await discover()
-    expect(found.servers).toEqual([])
-    expect(found.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
-      ['evil', false],
-      ['also', false],
-    ])
-    expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
-  })
+it("a project's servers are listed, but not started without trust", async () => {
+  await write(project, '.mcp.json', one('evil', 'rm'))
+  await write(project, 'mcp-servers/x.json', one('also', 'x'))
+  const found = await discover()
+  expect(found.servers).toEqual([])
+  expect(found.untrusted.map(({ name, trusted }) => [name, trusted])).toEqual([
+    ['evil', false],
+    ['also', false],
+  ])
+  expect(found.files.map(({ trusted }) => trusted)).toEqual([false, false])
+})
 
-  it("a project's servers may not be started when their file changes between its listing and its trust", async () => {
-    const file = await write(project, '.mcp.json', one('a', 'x'))
-    const [listed] = (await discover()).files
-    await write(project, '.mcp.json', one('a', 'evil'))
-    const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(listed!.file, listed!.hash)
-    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
-    // The control: as it was listed, it is trusted.
-    await write(project, '.mcp.json', one('a', 'x'))
-    expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
-    expect(listed!.file).toBe(file)
-  })
+it("a project's servers may not be started when their file changes between its listing and its trust", async () => {
+  const file = await write(project, '.mcp.json', one('a', 'x'))
+  const [listed] = (await discover()).files
+  await write(project, '.mcp.json', one('a', 'evil'))
+  const store = createTrustStore(path.join(home, 'MCPs'))
+  await store.trust(listed!.file, listed!.hash)
+  expect((await discover({}, { isTrusted: store.isTrusted })).servers).toEqual([])
+  // The control: as it was listed, it is trusted.
+  await write(project, '.mcp.json', one('a', 'x'))
+  expect((await discover({}, { isTrusted: store.isTrusted })).servers).toMatchObject([{ name: 'a' }])
+  expect(listed!.file).toBe(file)
+})
 
-  it("a project's servers may be started once the file is trusted, until it changes", async () => {
-    const file = await write(project, '.mcp.json', one('a', 'x'))
-    const store = createTrustStore(path.join(home, 'MCPs'))
-    await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
-    expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
-    await write(project, '.mcp.json', one('a', 'y'))
-    const changed = await discover({}, { isTrusted: store.isTrusted })
-    expect(changed.servers).toEqual([])
-    expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
-  })
+it("a project's servers may be started once the file is trusted, until it changes", async () => {
+  const file = await write(project, '.mcp.json', one('a', 'x'))
+  const store = createTrustStore(path.join(home, 'MCPs'))
+  await store.trust(file, textHash(JSON.stringify(one('a', 'x'))))
+  expect(names(await discover({}, { isTrusted: store.isTrusted }))).toEqual(['a'])
+  await write(project, '.mcp.json', one('a', 'y'))
+  const changed = await discover({}, { isTrusted: store.isTrusted })
+  expect(changed.servers).toEqual([])
+  expect(changed.untrusted.map(({ name }) => name)).toEqual(['a'])
+})
 
-  it("a project's servers take no name from the user's servers, trusted or not", async () => {
-    // Claude Code comes before Cursor, and still the user's own file comes first.
-    await write(project, '.mcp.json', one('github', 'theirs'))
-    await write(home, '.cursor/mcp.json', one('github', 'mine'))
-    const untrusted = await discover()
-    expect(untrusted.servers).toMatchObject([{ name: 'github', transport: { command: 'mine' } }])
-    expect(untrusted.untrusted).toMatchObject([{ name: 'github@claude-code' }])
-    const trusted = await discover({}, { isTrusted: () => true })
-    expect(trusted.servers).toMatchObject([
-      { name: 'github', transport: { command: 'mine' } },
-      { name: 'github@claude-code', transport: { command: 'theirs' } },
-    ])
-  })
+it("a project's servers take no name from the user's servers, trusted or not", async () => {
+  // Claude Code comes before Cursor, and still the user's own file comes first.
+  await write(project, '.mcp.json', one('github', 'theirs'))
+  await write(home, '.cursor/mcp.json', one('github', 'mine'))
+  const untrusted = await discover()
+  expect(untrusted.servers).toMatchObject([{ name: 'github', transport: { command: 'mine' } }])
+  expect(untrusted.untrusted).toMatchObject([{ name: 'github@claude-code' }])
+  const trusted = await discover({}, { isTrusted: () => true })
+  expect(trusted.servers).toMatchObject([
+    { name: 'github', transport: { command: 'mine' } },
+    { name: 'github@claude-code', transport: { command: 'theirs' } },
+  ])
+})
 
-  it("a project's servers are the user's own where the project is the home folder", async () => {
-    await write(home, '.cursor/mcp.json', one('a', 'x'))
-    const found = await discover({}, { cwd: home })
-    expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
-  })
+it("a project's servers are the user's own when the project is the home folder", async () => {
+  await write(home, '.cursor/mcp.json', one('a', 'x'))
+  const found = await discover({}, { cwd: home })
+  expect([names(found), found.untrusted, found.files.length]).toEqual([['a'], [], 1])
 })
 
 describe('secrets', () => {

@@ -223,18 +223,16 @@ describe('planInit', () => {
   })
 })
 
-describe('a move', () => {
-  it('a moved server keeps its name when several have the same one', async () => {
-    await write('.cursor/mcp.json', '{"mcpServers": {"git": {"command": "first"}}}')
-    await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
-    const before = await discovered()
-    expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
-    const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
-    const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
-    const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
-    await applyInit(changes, stateDir)
-    expect(await discovered()).toEqual(before)
-  })
+it('a moved server keeps its name when several have the same one', async () => {
+  await write('.cursor/mcp.json', '{"mcpServers": {"git": {"command": "first"}}}')
+  await write('.kiro/settings/mcp.json', '{"mcpServers": {"git": {"command": "second"}}}')
+  const before = await discovered()
+  expect(Object.keys(before)).toEqual(['git', 'git@kiro'])
+  const place: HostPaths = { platform: 'linux', home, cwd: at('project'), env: {}, stateDir, serversConfig: [] }
+  const nameOf = (client: string, _file: string, name: string): string => (client === 'kiro' ? `${name}@kiro` : name)
+  const { changes } = await planInit({ place, command: COMMAND, move: true, nameOf })
+  await applyInit(changes, stateDir)
+  expect(await discovered()).toEqual(before)
 })
 
 describe('editDocument', () => {

@@ -236,7 +236,7 @@ describe('engines', () => {
     await cells.kernel.dispose()
   })
 
-  it('proxies in docker’s configuration stay out of the sandbox', async (ctx) => {
+  it('proxies in docker’s configuration do not reach the sandbox', async (ctx) => {
     const provider = await providerOrSkip('docker', ctx)
     const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -290,7 +290,7 @@ describe('engines', () => {
     }
   })
 
-  it('podman honours a number of CPUs, or says that it cannot', async (ctx) => {
+  it('podman applies a number of CPUs, or says that it cannot', async (ctx) => {
     await providerOrSkip('podman', ctx)
     const { engine, verdict } = await probeEngine('podman')
     const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })

@@ -111,7 +111,7 @@ describe('a process that forks sandboxes', () => {
   })
 })
 
-it('a forked sandbox waits, without its kernel, until its first process is where it belongs', async (ctx) => {
+it('a forked sandbox waits for its first process to be in place before it has a kernel', async (ctx) => {
   await providerOrSkip('bubblewrap-fork', ctx)
   const { found } = await findHostSystem()
   const { bubblewrap, system } = found!

@@ -185,7 +185,7 @@ describe('a system that cannot be used is refused in words', () => {
     },
   )
 
-  it('a system that cannot be used is refused in words by engines, which take neither a folder nor an archive', async () => {
+  it('an engine refuses a folder or an archive as its system, in words', async () => {
     const refused = provide('/some/system.tar', { MCP_BRIDGE_RUNTIME: 'podman' })
     await expect(refused).rejects.toThrow('podman cannot use a folder or an archive: /some/system.tar')
   })

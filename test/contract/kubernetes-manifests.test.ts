@@ -53,7 +53,7 @@ it('the network policy in the manifests is the one that the bridge makes', () =>
   expect(policy?.metadata).toMatchObject(made.metadata)
 })
 
-it('kubectl renders the base', (ctx) => {
+it('kubectl renders the base manifests', (ctx) => {
   const { stdout, error, stderr } = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' })
   if (error) ctx.skip('kubectl is not installed')
   const rendered = parseAllDocuments(stdout).map((document) => document.toJS() as Resource)

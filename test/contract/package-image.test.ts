@@ -91,7 +91,7 @@ describe.each(['podman', 'docker'] as const)('%s: packages that have to be insta
   }
 
   it(
-    'packages that have to be installed are installed once, next to wheel files, and cells import them',
+    'packages that need pip are installed once, next to wheel files, and cells import them',
     { timeout: 120_000 },
     async (ctx) => {
       await needEngine(ctx)

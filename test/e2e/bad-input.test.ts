@@ -47,7 +47,7 @@ it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and 
   expect(text.length).toBeLessThan(300)
 })
 
-it('a server that cannot start is an exception that names it, and its command stays secret', async () => {
+it('a server that cannot start is an exception that names it, without its command', async () => {
   const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })
   expect(isError).toBe(true)
   expect(text).toMatch(/'gone' could not be started/)
@@ -63,7 +63,7 @@ it('code with a byte order mark runs', async () => {
 it.each([
   ['json', (text: string) => JSON.parse(text) as unknown],
   ['toon', (text: string) => decode(text) as unknown],
-])('in the output mode %s, errors before a run are written in that form, too', async (mode, parse) => {
+])('errors before a run are written in the output mode %s, too', async (mode, parse) => {
   const formal = await startBridge({ env: { MCP_BRIDGE_OUTPUT_MODE: mode } })
   for (const [args, code] of [
     [{ code: 5 }, 'TOOL_ARGUMENTS_INVALID'],

@@ -54,7 +54,7 @@ it('the bridge gives a server its environment and folder, and the sandbox none o
   expect(bridge.stderr).not.toContain('c4n4ry')
 })
 
-it('a bad setting names the variable, the value and what is allowed', async () => {
+it('an invalid setting is reported with its variable, its value and the allowed values', async () => {
   const env = bridgeEnv(makeHome(), { MCP_BRIDGE_TIMEOUT: 'soon', MCP_BRIDGE_OUTPUT_MODE: 'xml' })
   const { stderr, code } = await runProgram(process.execPath, [CLI], env)
   expect(code).toBe(2)

@@ -24,29 +24,27 @@ afterAll(() => closeTestBridge(bridge))
 
 const note = JSON.stringify(path.join(folder, 'note.txt'))
 
-describe('a server is reached', () => {
-  it('a server is reached as mcp_<alias>', async () => {
-    expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
-  })
+it('a server is reached as mcp_<alias>', async () => {
+  expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
+})
 
-  it('a server is reached as mcp_servers[name]', async () => {
-    expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
-  })
+it('a server is reached as mcp_servers[name]', async () => {
+  expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
+})
 
-  it('a server is reached by from mcp.servers.<alias> import *', async () => {
-    const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
-    expect(await bridge.run(code)).toBe("'hello from a file'")
-  })
+it('a server is reached by from mcp.servers.<alias> import *', async () => {
+  const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
+  expect(await bridge.run(code)).toBe("'hello from a file'")
+})
 
-  it('a server is reached by from mcp.servers.<alias> import name', async () => {
-    const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
-    expect(await bridge.run(code)).toMatch(/5/)
-  })
+it('a server is reached by from mcp.servers.<alias> import name', async () => {
+  const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
+  expect(await bridge.run(code)).toMatch(/5/)
+})
 
-  it('a server is reached by runtime.call_tool, with the true names', async () => {
-    const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
-    expect(await bridge.run(code)).toBe("'hello from a file'")
-  })
+it('a server is reached by runtime.call_tool, with the original names', async () => {
+  const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
+  expect(await bridge.run(code)).toBe("'hello from a file'")
 })
 
 describe('mcp.runtime', () => {
@@ -124,7 +122,7 @@ describe('mcp.runtime', () => {
 })
 
 describe('results', () => {
-  it('results are native: keys and attributes both work', async () => {
+  it('results of tools are native: keys and attributes both work', async () => {
     const code =
       'r = await mcp_everything.get_structured_content(location="New York")\nr.temperature == r["temperature"], sorted(r)'
     expect(await bridge.run(code)).toMatch(/^\(True, \['conditions', 'humidity', 'temperature'\]\)$/)
@@ -147,7 +145,7 @@ describe('results', () => {
     expect(await bridge.run(code)).toBe('ToolError my-files read_text_file')
   })
 
-  it('results come from many calls at once', async () => {
+  it('results of many calls at once all arrive', async () => {
     const code =
       'import asyncio\nresults = await asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(50)))\nlen(results)'
     expect(await bridge.run(code)).toBe('50')
@@ -195,20 +193,18 @@ describe('several at once', () => {
   })
 })
 
-describe('a server that cannot start', () => {
-  it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
-    const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
-    const fresh = await startBridge({
-      servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
-    })
-    const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
-    const first = await fresh.run(search)
-    expect(first).toMatch(
-      /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
-    )
-    expect(await fresh.run(search)).not.toContain('broken')
-    expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
+it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
+  const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
+  const fresh = await startBridge({
+    servers: { everything: published.everything(), broken: { command: process.execPath, args: ['-e', script] } },
   })
+  const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
+  const first = await fresh.run(search)
+  expect(first).toMatch(
+    /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
+  )
+  expect(await fresh.run(search)).not.toContain('broken')
+  expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
 })
 
 describe('a wrong call', () => {
@@ -256,29 +252,27 @@ it.each([
   expect(text).toMatch(expected)
 })
 
-describe('servers=[…]', () => {
-  it('servers=[…] limits a run to those servers, by every way of calling', async () => {
-    const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
-    for (const call of [
-      'await runtime.call_tool("memory", "read_graph", {})',
-      'mcp_servers["memory"]',
-      'await runtime.query_tool_docs("memory")',
-      'runtime.describe_server("memory")',
-    ]) {
-      expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
-    }
-    expect(
-      await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
-    ).toMatch(/^\(False, [[(]'everything'/)
-    expect(
-      await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] }),
-    ).toBe("'everything'")
-    expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
-  })
+it('servers=[…] limits a run to those servers, by every way of calling', async () => {
+  const code = (call: string) => `try:\n    ${call}\nexcept Exception as error:\n    print(error)`
+  for (const call of [
+    'await runtime.call_tool("memory", "read_graph", {})',
+    'mcp_servers["memory"]',
+    'await runtime.query_tool_docs("memory")',
+    'runtime.describe_server("memory")',
+  ]) {
+    expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
+  }
+  expect(
+    await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
+  ).toMatch(/^\(False, [[(]'everything'/)
+  expect(await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] })).toBe(
+    "'everything'",
+  )
+  expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
+})
 
-  it('servers=[…] accepts aliases', async () => {
-    expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
-  })
+it('servers=[…] accepts aliases', async () => {
+  expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
 })
 
 describe('MCP_BRIDGE_LOAD=explicit', () => {

@@ -149,27 +149,25 @@ except TimeoutError:
   })
 })
 
-describe('the tool', () => {
-  it('the tool of an older client is the same over HTTP as over stdio', async () => {
-    const bridge = await startHttpBridge()
-    const { client } = await bridge.connect('legacy')
-    const listed = (await client.listTools()).tools
-    expect(listed).toEqual([RUN_PYTHON_TOOL])
-    expect(listed[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
-    expect(client.getInstructions()).toContain('tools of every MCP server')
-    const { client: modern } = await bridge.connect('modern')
-    const { tools } = await modern.listTools()
-    expect(Object.keys(tools[0]!.inputSchema.properties!)).toEqual(['code', 'servers', 'timeout', 'session'])
-    expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(175)
-  })
+it('the tool of an older client is the same over HTTP as over stdio', async () => {
+  const bridge = await startHttpBridge()
+  const { client } = await bridge.connect('legacy')
+  const listed = (await client.listTools()).tools
+  expect(listed).toEqual([RUN_PYTHON_TOOL])
+  expect(listed[0]!._meta).toEqual({ 'anthropic/alwaysLoad': true })
+  expect(client.getInstructions()).toContain('tools of every MCP server')
+  const { client: modern } = await bridge.connect('modern')
+  const { tools } = await modern.listTools()
+  expect(Object.keys(tools[0]!.inputSchema.properties!)).toEqual(['code', 'servers', 'timeout', 'session'])
+  expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(175)
+})
 
-  it('the tool of an older client takes no session handle', async () => {
-    const bridge = await startHttpBridge()
-    const client = await bridge.connect('legacy')
-    expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
-      isError: false,
-      text: expect.stringMatching(/^1\n[^]*'session' was ignored/) as string,
-    })
+it('the tool of an older client takes no session handle', async () => {
+  const bridge = await startHttpBridge()
+  const client = await bridge.connect('legacy')
+  expect(await client.call({ code: '1', session: 'x' })).toMatchObject({
+    isError: false,
+    text: expect.stringMatching(/^1\n[^]*'session' was ignored/) as string,
   })
 })
 
@@ -311,18 +309,17 @@ describe('sessions of older clients', () => {
   })
 })
 
-describe('a modern client that drops its connection', () => {
-  it('a modern client that drops its connection interrupts its cell', async () => {
-    const bridge = await startHttpBridge()
-    const one = await talk(bridge, 'modern')
-    await one.run('state = "idle"')
-    const dropped = new AbortController()
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
-      progressToken: 1,
-    }
-    const code = `
+it('a modern client that drops its connection interrupts its cell', async () => {
+  const bridge = await startHttpBridge()
+  const one = await talk(bridge, 'modern')
+  await one.run('state = "idle"')
+  const dropped = new AbortController()
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    progressToken: 1,
+  }
+  const code = `
 import time
 state = "running"
 print("on", flush=True)
@@ -331,38 +328,37 @@ try:
     state = "finished"
 except KeyboardInterrupt:
     state = "interrupted"`
-    const params = { name: 'run_python', arguments: { code, session: one.session }, _meta: meta }
-    const response = await fetch(bridge.url, {
-      method: 'POST',
-      signal: dropped.signal,
-      headers: {
-        authorization: `Bearer ${bridge.token}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'run_python',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    })
-    const reader = response.body!.getReader()
-    for (let heard = ''; !heard.includes('on');) heard += Buffer.from((await reader.read()).value ?? []).toString()
-    dropped.abort()
-    expect(await one.run('state')).toBe("'interrupted'")
+  const params = { name: 'run_python', arguments: { code, session: one.session }, _meta: meta }
+  const response = await fetch(bridge.url, {
+    method: 'POST',
+    signal: dropped.signal,
+    headers: {
+      authorization: `Bearer ${bridge.token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'run_python',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
   })
+  const reader = response.body!.getReader()
+  for (let heard = ''; !heard.includes('on');) heard += Buffer.from((await reader.read()).value ?? []).toString()
+  dropped.abort()
+  expect(await one.run('state')).toBe("'interrupted'")
+})
 
-  it('a modern client that drops its connection in its first call leaves no sandbox behind', async (ctx) => {
-    if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
-    const client = await bridge.connect('modern')
-    const controller = new AbortController()
-    const running = client.call(
-      { code: 'print("on")\nwhile True: pass' },
-      { signal: controller.signal, onprogress: () => controller.abort() },
-    )
-    await expect(running).rejects.toThrow()
-    await until(() => descendants(bridge.child.pid!).length === 0)
-  })
+it('a modern client that drops its connection in its first call leaves no sandbox behind', async (ctx) => {
+  if (process.platform !== 'linux') ctx.skip('processes are read from /proc, which only Linux has')
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_POOL: '0' } })
+  const client = await bridge.connect('modern')
+  const controller = new AbortController()
+  const running = client.call(
+    { code: 'print("on")\nwhile True: pass' },
+    { signal: controller.signal, onprogress: () => controller.abort() },
+  )
+  await expect(running).rejects.toThrow()
+  await until(() => descendants(bridge.child.pid!).length === 0)
 })
 
 it('a cell is not run again when its client never answers a question', async () => {

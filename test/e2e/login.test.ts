@@ -56,7 +56,7 @@ it('sandbridge image build prints JSON alone on stdout, and the lines of the bui
 
 const CALL = 'await mcp_r.echo(text="hi")'
 
-it('a bridge that was refused many times works as soon as the user has signed in', async () => {
+it('a server that refused many times works as soon as the user has signed in', async () => {
   const server = await protectedServer()
   const bridge = await startBridge({ servers: { r: { url: server.url } } })
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
@@ -70,7 +70,7 @@ it('a bridge that was refused many times works as soon as the user has signed in
   expect(await bridge.run(CALL)).toBe("'hi'")
 })
 
-it('a bridge that was refused for a header works as soon as the definition has the right one, and so does the next', async () => {
+it('a server that refused a header works as soon as its definition has the right one, in this bridge and the next', async () => {
   const server = await protectedServer()
   server.valid.add('right')
   const withToken = (token: string) => ({ r: { url: server.url, headers: { Authorization: `Bearer ${token}` } } })

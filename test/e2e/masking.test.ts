@@ -113,7 +113,7 @@ it.each([
   ['email', '[EMAIL_1]'],
   ['', EMAIL],
 ])(
-  "what a server asks the client's model has tokens, and the answer goes back to it whole (MCP_BRIDGE_MASK=%s)",
+  "a sampling request of a server reaches the client's model masked, and its answer goes back unmasked (MCP_BRIDGE_MASK=%s)",
   async (mask, seen) => {
     const prompt = {
       systemPrompt: `Write as ${EMAIL}`,

@@ -22,51 +22,49 @@ async function probe({ url }: HttpBridge, token?: string, query = '') {
   return { status, message: error.message, challenge: received.get('www-authenticate'), headers: received }
 }
 
-describe('people who sign in at an authorization server', () => {
-  it.each<Era>(['legacy', 'modern'])(
-    'people who sign in at an authorization server are accepted, and have their own sessions: %s',
-    async (era) => {
-      const server = await startAuthorizationServer(['bridge:run'])
-      const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
-      const ann = await server.connect(bridge.url, 'ann', era)
-      expect(await ann.run('20 + 1')).toMatch(/^21/)
-      expect((await probe(bridge, ann.token)).status).toBe(405)
-    },
-  )
-
-  it('people who sign in at an authorization server reach no session of another, with a name that only their issuer can give', async () => {
+it.each<Era>(['legacy', 'modern'])(
+  'people who sign in at an authorization server are accepted, and have their own sessions: %s',
+  async (era) => {
     const server = await startAuthorizationServer(['bridge:run'])
     const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
-    const ann = await server.connect(bridge.url, 'ann')
-    const ben = await server.connect(bridge.url, 'ben')
-    const session = handleIn(await ann.run('x = 42'))
-    const own = await bridge.connect('modern')
-    for (const other of [ben, own]) {
-      const stolen = await other.call({ code: 'print(x)', session })
-      expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
-    }
-    // The control: another sign-in of hers goes on with it.
-    const again = await server.connect(bridge.url, 'ann')
-    expect(await again.run('x', { session })).toMatch(/^42/)
-    const folder = path.join(bridge.home, 'MCPs/.sandbridge/audit')
-    const record = () =>
-      readdirSync(folder)
-        .map((file) => readFileSync(path.join(folder, file), 'utf8'))
-        .join('')
-    await expect.poll(record).toContain(`"user.name":"${server.issuer}#ann"`)
-    for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
-  })
+    const ann = await server.connect(bridge.url, 'ann', era)
+    expect(await ann.run('20 + 1')).toMatch(/^21/)
+    expect((await probe(bridge, ann.token)).status).toBe(405)
+  },
+)
 
-  it('people who sign in at an authorization server are not let in with a token for another server', async () => {
-    const server = await startAuthorizationServer(['bridge:run'])
-    const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
-    const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])
-    const ann = await server.connect(one.url, 'ann')
-    expect(await probe(one, ann.token)).toMatchObject({ status: 405 })
-    expect(await probe(other, ann.token)).toMatchObject({
-      status: 401,
-      message: expect.stringMatching(/another server/),
-    })
+it('people who sign in at an authorization server cannot reach the session of another', async () => {
+  const server = await startAuthorizationServer(['bridge:run'])
+  const bridge = await startFor([server.issuer], { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' })
+  const ann = await server.connect(bridge.url, 'ann')
+  const ben = await server.connect(bridge.url, 'ben')
+  const session = handleIn(await ann.run('x = 42'))
+  const own = await bridge.connect('modern')
+  for (const other of [ben, own]) {
+    const stolen = await other.call({ code: 'print(x)', session })
+    expect(stolen).toMatchObject({ isError: true, text: expect.stringMatching(/Unknown or expired session/) })
+  }
+  // The control: another sign-in of hers goes on with it.
+  const again = await server.connect(bridge.url, 'ann')
+  expect(await again.run('x', { session })).toMatch(/^42/)
+  const folder = path.join(bridge.home, 'MCPs/.sandbridge/audit')
+  const record = () =>
+    readdirSync(folder)
+      .map((file) => readFileSync(path.join(folder, file), 'utf8'))
+      .join('')
+  await expect.poll(record).toContain(`"user.name":"${server.issuer}#ann"`)
+  for (const { token } of [ann, ben, again]) expect(record() + bridge.stderr()).not.toContain(token)
+})
+
+it('people who sign in at an authorization server are refused with a token for another server', async () => {
+  const server = await startAuthorizationServer(['bridge:run'])
+  const scopes = { MCP_BRIDGE_OAUTH_SCOPES: 'bridge:run' }
+  const [one, other] = await Promise.all([startFor([server.issuer], scopes), startFor([server.issuer], scopes)])
+  const ann = await server.connect(one.url, 'ann')
+  expect(await probe(one, ann.token)).toMatchObject({ status: 405 })
+  expect(await probe(other, ann.token)).toMatchObject({
+    status: 401,
+    message: expect.stringMatching(/another server/),
   })
 })
 

@@ -144,7 +144,7 @@ describe('a client that is known', () => {
     },
   )
 
-  it('a client that is known and cuts at 10,000 tokens gets no more, whatever the setting', async () => {
+  it('a client that cuts results at 10,000 tokens gets no more, whatever the setting', async () => {
     const env = { MCP_BRIDGE_OUTPUT_TOKENS: '30000' }
     const code = 'for i in range(100_000): print("a line of the log", i)'
     const [codex, other] = await Promise.all(
@@ -186,7 +186,7 @@ describe('a result', () => {
     expect(await failing('https://example.com')).toMatch(/Hint: The sandbox has no network[^\n]*reach out\.\s*$/)
   })
 
-  it('a result of a timeout says where the time went', async () => {
+  it('the result of a timeout says where the time went', async () => {
     const text = await bridge.run('await mcp_everything.trigger_long_running_operation(duration=30, steps=2)', {
       timeout: 1,
     })

@@ -50,36 +50,34 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   )
 })
 
-describe('an image that is not on this machine', () => {
-  it(
-    'an image that is not on this machine is pulled, and the client gets the progress',
-    { timeout: 120_000 },
-    async (ctx) => {
-      await providerOrSkip('docker', ctx)
-      const image = await serveImage(SLIM_IMAGE)
-      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
-      const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
-      expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
-      expect(messages[0]).toBe(`Pulling ${image} with docker`)
-      expect(messages.length).toBeGreaterThan(1)
-      // It is there now.
-      const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
-      expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
-    },
-  )
+it(
+  'an image that is not on this machine is pulled, and the client gets the progress',
+  { timeout: 120_000 },
+  async (ctx) => {
+    await providerOrSkip('docker', ctx)
+    const image = await serveImage(SLIM_IMAGE)
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+    const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
+    expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
+    expect(messages[0]).toBe(`Pulling ${image} with docker`)
+    expect(messages.length).toBeGreaterThan(1)
+    // It is there now.
+    const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+    expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
+  },
+)
 
-  it.for(['podman', 'docker'] as const)(
-    'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
-    async (engine, ctx) => {
-      await providerOrSkip(engine, ctx)
-      const image = '127.0.0.1:1/sandbridge-test/none:1'
-      const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
-      const { text, isError, messages } = await run(bridge, '1 + 1')
-      expect(isError).toBe(true)
-      expect(text).toContain(`Image ${image} was not found and cannot be pulled: `)
-      expect(text).toMatch(/connection refused/i)
-      expect(text).toContain('sandbridge image build slim')
-      expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)
-    },
-  )
-})
+it.for(['podman', 'docker'] as const)(
+  'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',
+  async (engine, ctx) => {
+    await providerOrSkip(engine, ctx)
+    const image = '127.0.0.1:1/sandbridge-test/none:1'
+    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_IMAGE: image } })
+    const { text, isError, messages } = await run(bridge, '1 + 1')
+    expect(isError).toBe(true)
+    expect(text).toContain(`Image ${image} was not found and cannot be pulled: `)
+    expect(text).toMatch(/connection refused/i)
+    expect(text).toContain('sandbridge image build slim')
+    expect(messages[0]).toBe(`Pulling ${image} with ${engine}`)
+  },
+)

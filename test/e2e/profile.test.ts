@@ -28,7 +28,7 @@ it('a bridge has the servers of its profile, and applies its changes', async () 
   expect((await run(['profile', 'rm', 'work'])).stdout).toBe('Deleted the profile work.\n')
 })
 
-it('a profile has rules of its own beside those for all', async () => {
+it('a profile has rules of its own beside the general ones', async () => {
   const home = makeHome({ github: fixtureServer('documented.mjs', 'github') })
   const CHECK = ['permissions', 'check', 'github__create_issue', '{}']
   const rules = (name: string, deny: string[]) =>

@@ -86,7 +86,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
   })
 })
 
-it('a published server sees that its client can be asked', async () => {
+it('a published server learns that its client can be asked', async () => {
   const bridge = await startBridge({
     servers: { everything: published.everything() },
     capabilities: { elicitation: {}, roots: {} },

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => closeTestBridge(bridge))
 
 describe('resources', () => {
-  it('resources are listed, templates among them', async () => {
+  it('resources and resource templates are listed', async () => {
     expect(await bridge.run('rs = await mcp_docs.resources()\n[r.uri for r in rs if "uri" in r][0]')).toBe(
       "'demo://resource/static/document/architecture.md'",
     )
@@ -53,7 +53,7 @@ describe('resources', () => {
     expect(await bridge.run('await mcp_own.read_resource("own://many")')).toBe("['one', b'two']")
   })
 
-  it('resources that are not there raise what the server says', async () => {
+  it('a missing resource raises the error of its server', async () => {
     const code = 'try:\n    await mcp_docs.read_resource("demo://nope")\nexcept runtime.ToolError as e:\n    print(e)'
     expect(await bridge.run(code)).toMatch(/refused the reading of 'demo:\/\/nope'/)
   })
@@ -71,7 +71,7 @@ describe('prompts', () => {
     expect(await bridge.run(code)).toBe("['city', 'state']")
   })
 
-  it('prompts become messages', async () => {
+  it('prompts are returned as messages', async () => {
     const code = 'ms = await mcp_docs.get_prompt("args-prompt", city="Oslo")\nms[0].role, ms[0].content.text'
     expect(await bridge.run(code)).toMatch(/\('user', ".*Oslo/)
     expect(await bridge.run('(await mcp_docs.get_prompt(name="simple-prompt", raw=True))["messages"][0]["role"]')).toBe(
@@ -148,7 +148,7 @@ it('help and signatures include resources and prompts', async () => {
   expect(await bridge.run('help(mcp_docs.get_prompt)')).toMatch(/messages of a prompt/)
 })
 
-it('a server whose lists fail keeps its tools', async () => {
+it('a server whose lists of resources fail keeps its tools', async () => {
   const broken = await startBridge({ servers: { own: fixtureServer('resources.mjs', 'broken') } })
   expect(await broken.run('print(await runtime.search_tool_docs("anything"))')).toContain('mcp_own.prompts()')
   const { text } = await broken.call({ code: 'await mcp_own.resources()' })

@@ -177,28 +177,26 @@ function keptFiles(folder: string): string[] {
   })
 }
 
-describe('the search for canaries', () => {
-  it('the search for canaries finds each of them in every spelling', () => {
-    for (const canary of canaries) {
-      const base64 = ['', 'a', 'ab'].map((before) => Buffer.from(`${before}${canary}:more`).toString('base64'))
-      for (const spelling of [canary, encodeURIComponent(canary), ...base64]) {
-        expect(leaksIn(`text before ${spelling} text after`), spelling).toEqual([canary])
-      }
+it('the search for canaries finds each of them in every spelling', () => {
+  for (const canary of canaries) {
+    const base64 = ['', 'a', 'ab'].map((before) => Buffer.from(`${before}${canary}:more`).toString('base64'))
+    for (const spelling of [canary, encodeURIComponent(canary), ...base64]) {
+      expect(leaksIn(`text before ${spelling} text after`), spelling).toEqual([canary])
     }
-  })
+  }
+})
 
-  it('the search for canaries finds one that is put into an output', async () => {
-    const text = await bridge.run(`print("${canaryOf('env')}")`)
-    expect(leaksIn(text)).toEqual([canaryOf('env')])
-  })
+it('the search for canaries finds one that is put into an output', async () => {
+  const text = await bridge.run(`print("${canaryOf('env')}")`)
+  expect(leaksIn(text)).toEqual([canaryOf('env')])
+})
 
-  it('the search for canaries looks at outputs that name every server', () => {
-    const seen = outputs.get('what Python sees')!
-    for (const name of NAMES) expect(seen).toContain(name)
-    expect(seen).toContain('Last output: ')
-    expect(outputs.get('servers --json')).toContain('"SECRET"')
-    expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
-  })
+it('the search for canaries looks at outputs that name every server', () => {
+  const seen = outputs.get('what Python sees')!
+  for (const name of NAMES) expect(seen).toContain(name)
+  expect(seen).toContain('Last output: ')
+  expect(outputs.get('servers --json')).toContain('"SECRET"')
+  expect(seen).toMatch(/the command `.*the-command\/no-such-program` was not found/)
 })
 
 describe('no canary is in', () => {

@@ -32,45 +32,43 @@ beforeAll(async () => {
   await run(['index'])
 }, 60_000)
 
-describe('sandbridge servers NAME', () => {
-  it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
-    const { stdout } = await run(['servers', 'good'])
-    expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
-    expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
-    expect(stdout).toMatch(/^state +2 tools, read just now$/m)
-    expect(stdout).toMatch(/^cost +about \d+ tokens/m)
-    expect(stdout).toMatch(/Instructions:\n {2}mode good/)
-    expect(stdout).toMatch(/Tools:\n {2}echo +Tool echo/)
-  })
+it('sandbridge servers NAME shows where a server is defined, its command, tools, instructions and cost', async () => {
+  const { stdout } = await run(['servers', 'good'])
+  expect(stdout).toContain(`defined in    ${home}/MCPs/servers.json`.replace('    ', '   '))
+  expect(stdout).toMatch(/^command +\S*node \S*raw\.mjs good$/m)
+  expect(stdout).toMatch(/^state +2 tools, read just now$/m)
+  expect(stdout).toMatch(/^cost +about \d+ tokens/m)
+  expect(stdout).toMatch(/Instructions:\n {2}mode good/)
+  expect(stdout).toMatch(/Tools:\n {2}echo +Tool echo/)
+})
 
-  it('sandbridge servers NAME shows why a server failed, with the last line of its traceback and without its secrets', async () => {
-    const { stdout } = await run(['servers', 'locked'])
-    expect(stdout).toMatch(
-      /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
-    )
-    expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
-    expect(stdout).not.toContain('s3cret')
-    const log = await run(['servers', 'locked', '--log'])
-    expect(log.stdout).toMatch(/^Traceback .*\n[^]*KeyError: the variable KEY is not set\n$/)
-    expect(JSON.parse((await run(['servers', 'locked', '--json'])).stdout)).toMatchObject({
-      name: 'locked',
-      failure: { reason: expect.stringContaining('KeyError'), log: expect.stringContaining('Traceback') },
-    })
+it('sandbridge servers NAME shows why a server failed, with the last line of its traceback and without its secrets', async () => {
+  const { stdout } = await run(['servers', 'locked'])
+  expect(stdout).toMatch(
+    /^last failure {2}`\S*node \S*raw\.mjs needs-key --token=\[redacted\]` exited with code 1\. Last output: KeyError: the variable KEY is not set$/m,
+  )
+  expect(stdout).toContain('Last output:\n  Traceback (most recent call last):')
+  expect(stdout).not.toContain('s3cret')
+  const log = await run(['servers', 'locked', '--log'])
+  expect(log.stdout).toMatch(/^Traceback .*\n[^]*KeyError: the variable KEY is not set\n$/)
+  expect(JSON.parse((await run(['servers', 'locked', '--json'])).stdout)).toMatchObject({
+    name: 'locked',
+    failure: { reason: expect.stringContaining('KeyError'), log: expect.stringContaining('Traceback') },
   })
+})
 
-  it.each([
-    ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
-    ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
-  ])('sandbridge servers NAME says what is missing and what to do: %s', async (name, why, what) => {
-    const { stdout } = await run(['servers', name])
-    expect(stdout).toMatch(why)
-    expect(stdout).toMatch(what)
-  })
+it.each([
+  ['absent', /the command `uvx-that-is-not-there` was not found/, /Correct the command in .*servers\.json/],
+  ['unset', /needs the environment variable NOT_SET_ANYWHERE/, /Set NOT_SET_ANYWHERE where the bridge is started/],
+])('sandbridge servers NAME says what is missing and what to do: %s', async (name, why, what) => {
+  const { stdout } = await run(['servers', name])
+  expect(stdout).toMatch(why)
+  expect(stdout).toMatch(what)
+})
 
-  it('sandbridge servers NAME says what to do about a server that wrote nothing', async () => {
-    const { stdout, stderr } = await run(['servers', 'good', '--log'])
-    expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
-  })
+it('sandbridge servers NAME says what to do about a server that wrote nothing', async () => {
+  const { stdout, stderr } = await run(['servers', 'good', '--log'])
+  expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
 })
 
 describe('a server that worked before', () => {
@@ -96,19 +94,17 @@ describe('a server that worked before', () => {
   })
 })
 
-describe('the error of a cell', () => {
-  it('the error of a cell says what to do to the user at the terminal', async () => {
-    const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
-    expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
-    expect(stdout).not.toMatch(/the user/i)
-  })
+it('the error of a cell says what to do to the user at the terminal', async () => {
+  const { stdout } = await run(['exec', '-c', 'await mcp_locked.echo(text="x")'])
+  expect(stdout).toContain('is not set. Read its full output with `sandbridge servers locked --log`')
+  expect(stdout).not.toMatch(/the user/i)
+})
 
-  it('the error of a cell says to a model what to ask of the user', async () => {
-    const bridge = await startBridge({ servers: { locked } })
-    expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
-      'The user can read its full output with `sandbridge servers locked --log`.',
-    )
-  })
+it('the error of a cell says to a model what to ask of the user', async () => {
+  const bridge = await startBridge({ servers: { locked } })
+  expect(await bridge.run('await mcp_locked.echo(text="x")')).toContain(
+    'The user can read its full output with `sandbridge servers locked --log`.',
+  )
 })
 
 describe('a server of a project that is not trusted', () => {

@@ -61,7 +61,7 @@ it('skills are not offered where no workflow is exposed', async () => {
   expect(client.getServerCapabilities()).not.toHaveProperty('extensions')
 })
 
-it('the skills of a server are found by a search beside its tools, and read like a resource', async () => {
+it('a search finds the skills of a server beside its tools, and they are read like a resource', async () => {
   const home = makeHome()
   const mcpServers = { shop: fixtureServer('resources.mjs', 'skills') }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers }))

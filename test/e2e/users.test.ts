@@ -129,7 +129,7 @@ describe('what cells of a user keep', () => {
 describe('rules in a folder of a user', () => {
   const call = caught('await mcp_hub.delete_repo(id=1)')
 
-  it('rules in a folder of a user are for that user alone, and only make things stricter', async () => {
+  it('rules in a folder of a user apply to that user alone, and can only make things stricter', async () => {
     const { bridge, reached } = await startWithHub({}, { deny: ['hub__create_issue'] })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     writeRules(bridge, 'ann', rules({ deny: ['hub__delete_*'], allow: ['hub__create_issue'] }))
@@ -204,7 +204,7 @@ it('a user cannot add a server', async () => {
 })
 
 describe('limits of a user', () => {
-  it('limits of calls are counted over sessions, and say when they end', async () => {
+  it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
     const { bridge, reached } = await startWithHub({ MCP_BRIDGE_USER_CALLS: '3' })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
@@ -220,7 +220,7 @@ describe('limits of a user', () => {
     expect([await owner.run(twice), await owner.run(twice)]).toEqual(['called', 'called'])
   })
 
-  it('limits of time count what cells took', async () => {
+  it('limits of cell time of a user count how long cells ran', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_CELL_SECONDS: '1' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
@@ -230,7 +230,7 @@ describe('limits of a user', () => {
     expect(await ben!.run('1')).toBe('1')
   })
 
-  it('limits of sessions keep no place from others, and lose nobody their variables', async () => {
+  it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
     const bridge = await startHttpBridge({ env: { MCP_BRIDGE_USER_SANDBOXES: '1' } })
     const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
     const ann = await bridge.connect('modern', { token: annsToken })

@@ -114,7 +114,7 @@ describe('the record', { timeout: 120_000 }, () => {
     expect(existsSync(folderOf(observed))).toBe(false)
   })
 
-  it('a record that cannot be written stops no call, unless it is required: then the server hears nothing', async () => {
+  it('a record that cannot be written stops no call, unless it is required: then the call is not made', async () => {
     const journal = (home: string) => path.join(home, 'journal')
     for (const required of [false, true]) {
       const observed = await openObserved({
@@ -137,7 +137,7 @@ describe('the record', { timeout: 120_000 }, () => {
     }
   })
 
-  it('a required record has each call before it is made', async () => {
+  it('a required record has each call before it is sent', async () => {
     const observed = await openObserved({
       servers: { raw: good },
       env: { MCP_BRIDGE_AUDIT: 'shape', MCP_BRIDGE_AUDIT_REQUIRED: '1' },

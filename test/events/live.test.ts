@@ -73,17 +73,15 @@ describe('a bridge that is watched', { timeout: 120_000 }, () => {
   })
 })
 
-describe('liveBridges', () => {
-  it('liveBridges forgets entries whose process is gone, and deletes nothing that is not a socket', async () => {
-    const { stateDir } = await attached()
-    const folder = liveFolder(stateDir)
-    const kept = path.join(stateDir, 'servers.json')
-    const gone = { pid: 2 ** 22 + 1, host: hostId(), startedAt: 1, version: '1', cwd: '/' }
-    writeFileSync(path.join(folder, 'a.json'), JSON.stringify({ ...gone, socket: path.join(folder, 'a.sock') }))
-    writeFileSync(path.join(folder, 'b.json'), JSON.stringify({ ...gone, socket: kept }))
-    writeFileSync(path.join(folder, 'c.json'), 'garbage')
-    expect(await liveBridges(stateDir)).toHaveLength(1)
-    expect(readdirSync(folder).filter((name) => /^[abc]\./.test(name))).toEqual([])
-    expect(statSync(kept).size).toBeGreaterThan(0)
-  })
+it('liveBridges forgets entries whose process is gone, and deletes nothing that is not a socket', async () => {
+  const { stateDir } = await attached()
+  const folder = liveFolder(stateDir)
+  const kept = path.join(stateDir, 'servers.json')
+  const gone = { pid: 2 ** 22 + 1, host: hostId(), startedAt: 1, version: '1', cwd: '/' }
+  writeFileSync(path.join(folder, 'a.json'), JSON.stringify({ ...gone, socket: path.join(folder, 'a.sock') }))
+  writeFileSync(path.join(folder, 'b.json'), JSON.stringify({ ...gone, socket: kept }))
+  writeFileSync(path.join(folder, 'c.json'), 'garbage')
+  expect(await liveBridges(stateDir)).toHaveLength(1)
+  expect(readdirSync(folder).filter((name) => /^[abc]\./.test(name))).toEqual([])
+  expect(statSync(kept).size).toBeGreaterThan(0)
 })

@@ -228,107 +228,105 @@ const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
 /** As the text format says: a name, labels with escaped values, a number. */
 const SAMPLE = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{([a-zA-Z_][a-zA-Z0-9_]*="(\\[\\"n]|[^\\"\n])*",?)*\})? -?[0-9.e+]+$/
 
-describe('MCP_BRIDGE_METRICS', () => {
-  it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read, to this machine only', async () => {
-    const port = new PrometheusPort()
-    const number = await port.listen({ host: '127.0.0.1', port: 0 })
-    const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
-    port.receive([
-      { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
-    ])
-    const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
-    const text = await (await get({})).text()
-    const lines = text.trim().split('\n')
-    for (const line of lines) expect(line.startsWith('# ') || SAMPLE.test(line)).toBe(true)
-    expect(text).toContain('# TYPE mcp_client_operation_duration_seconds histogram')
-    expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
-    expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
-    expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
-    const second = new PrometheusPort()
-    await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-    await port.close()
-  })
+it('MCP_BRIDGE_METRICS serves metrics that Prometheus can read, to this machine only', async () => {
+  const port = new PrometheusPort()
+  const number = await port.listen({ host: '127.0.0.1', port: 0 })
+  const call = { type: 'call.ended' as const, id: newId(), kind: 'tool' as const, server: 's"\\\n', name: 't' }
+  port.receive([
+    { ...call, outcome: 'failed', durationMs: 30, error: { code: 'X', message: '' }, seq: 1, at: 1, mono: 1 },
+  ])
+  const get = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${number}/metrics`, { headers })
+  const text = await (await get({})).text()
+  const lines = text.trim().split('\n')
+  for (const line of lines) expect(line.startsWith('# ') || SAMPLE.test(line)).toBe(true)
+  expect(text).toContain('# TYPE mcp_client_operation_duration_seconds histogram')
+  expect(text).toMatch(/_bucket\{.*mcp_server_name="s\\"\\\\\\n".*le="0.05"\} 1/)
+  expect(text).toMatch(/_bucket\{.*le="0.02"\} 0/)
+  expect(text).toMatch(/_bucket\{.*le="\+Inf"\} 1/)
+  const second = new PrometheusPort()
+  await expect(second.listen({ host: '127.0.0.1', port: number })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await port.close()
+})
 
-  // A machine that has to have it says so, as with engines.
-  it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
-    'MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake',
-    () => {
-      const metrics = new Metrics()
-      const at = { seq: 1, at: 1, mono: 1 }
-      const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
-      for (const event of [
-        of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
-        of({
-          type: 'run.ended' as const,
-          id: 'run',
-          outcome: 'ok' as const,
-          content: [{ type: 'text', text: 'hello' }],
-        }),
-        of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
-        of({
-          type: 'call.ended' as const,
-          kind: 'tool' as const,
-          server: 's"\\\n{}',
-          name: 't',
-          outcome: 'ok' as const,
-        }),
-        of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
-        of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
-        of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
-        of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
-        of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
-        of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
-        of({ type: 'session.ended' as const }),
-      ]) {
-        metrics.take(event)
-      }
-      metrics.add('sandbridge.telemetry.dropped', 1)
-      expect(
-        metrics
-          .read()
-          .map(({ name }) => name)
-          .toSorted((a, b) => a.localeCompare(b)),
-      ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
-      const input = prometheusText(metrics.read())
-      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
-      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
-      const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
-      expect(broken.status).not.toBe(0)
-    },
-  )
-
-  it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
+// A machine that has to have it says so, as with engines.
+it.skipIf(!HAS_PROMTOOL && !process.env['SANDBRIDGE_TEST_PROMTOOL'])(
+  'MCP_BRIDGE_METRICS serves metrics in which promtool finds no mistake',
+  () => {
     const metrics = new Metrics()
-    const call = {
-      type: 'call.ended' as const,
-      id: newId(),
-      kind: 'tool' as const,
-      server: 's',
-      outcome: 'ok' as const,
-    }
-    for (let index = 0; index < 2_000; index += 1) {
-      metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
-    }
-    const points = metrics.read()[0]?.histogram?.points ?? []
-    expect(points).toHaveLength(501)
-    expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(2_000)
-  })
-
-  it('MCP_BRIDGE_METRICS has every metric that the dashboard uses', () => {
-    const metrics = new Metrics()
-    const known = new Set(
-      metrics.names.map(({ name, unit, isHistogram }) => {
-        const [line] = prometheusText([
-          { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
-        ]).split('\n')
-        return line!.split(' ')[2]!
+    const at = { seq: 1, at: 1, mono: 1 }
+    const of = <T extends object>(event: T) => ({ id: newId(), durationMs: 30, ...event, ...at })
+    for (const event of [
+      of({ type: 'run.started' as const, id: 'run', tool: 'run_python', transport: 'pipe' as const }),
+      of({
+        type: 'run.ended' as const,
+        id: 'run',
+        outcome: 'ok' as const,
+        content: [{ type: 'text', text: 'hello' }],
       }),
-    )
-    const dashboard = readFileSync(path.join(ROOT, 'dashboards/grafana.json'), 'utf8')
-    const asked = [...dashboard.matchAll(/\b((?:mcp|sandbridge)_\w+?)(?:_bucket|_count|_sum)?[{[]/g)].map(
-      ([, name]) => name!,
-    )
-    expect(asked.length).toBeGreaterThan(8)
-    expect(asked.filter((name) => !known.has(name))).toEqual([])
-  })
+      of({ type: 'cell.ended' as const, status: 'ok' as const, stateLost: false }),
+      of({
+        type: 'call.ended' as const,
+        kind: 'tool' as const,
+        server: 's"\\\n{}',
+        name: 't',
+        outcome: 'ok' as const,
+      }),
+      of({ type: 'call.decided' as const, kind: 'tool' as const, server: 's', name: 't', decision: 'deny' as const }),
+      of({ type: 'question.answered' as const, method: 'm', answer: 'accept' }),
+      of({ type: 'sandbox.started' as const, provider: 'p', python: '3' }),
+      of({ type: 'sandbox.taken' as const, provider: 'p', wasPooled: true }),
+      of({ type: 'server.state' as const, server: 's', state: 'running' as const, transport: 'stdio' as const }),
+      of({ type: 'server.state' as const, server: 's', state: 'stopped' as const, transport: 'stdio' as const }),
+      of({ type: 'session.ended' as const }),
+    ]) {
+      metrics.take(event)
+    }
+    metrics.add('sandbridge.telemetry.dropped', 1)
+    expect(
+      metrics
+        .read()
+        .map(({ name }) => name)
+        .toSorted((a, b) => a.localeCompare(b)),
+    ).toEqual(metrics.names.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)))
+    const input = prometheusText(metrics.read())
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
+    const broken = spawnSync('promtool', ['check', 'metrics'], { input: `${input}\nno number\n`, encoding: 'utf8' })
+    expect(broken.status).not.toBe(0)
+  },
+)
+
+it('MCP_BRIDGE_METRICS counts a bounded number of series', () => {
+  const metrics = new Metrics()
+  const call = {
+    type: 'call.ended' as const,
+    id: newId(),
+    kind: 'tool' as const,
+    server: 's',
+    outcome: 'ok' as const,
+  }
+  for (let index = 0; index < 2_000; index += 1) {
+    metrics.take({ ...call, name: `tool${index}`, durationMs: 1, seq: 1, at: 1, mono: 1 })
+  }
+  const points = metrics.read()[0]?.histogram?.points ?? []
+  expect(points).toHaveLength(501)
+  expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(2_000)
+})
+
+it('MCP_BRIDGE_METRICS has every metric that the dashboard uses', () => {
+  const metrics = new Metrics()
+  const known = new Set(
+    metrics.names.map(({ name, unit, isHistogram }) => {
+      const [line] = prometheusText([
+        { name, unit, description: '', ...(isHistogram ? { histogram: { bounds: [], points: [] } } : { sum: [] }) },
+      ]).split('\n')
+      return line!.split(' ')[2]!
+    }),
+  )
+  const dashboard = readFileSync(path.join(ROOT, 'dashboards/grafana.json'), 'utf8')
+  const asked = [...dashboard.matchAll(/\b((?:mcp|sandbridge)_\w+?)(?:_bucket|_count|_sum)?[{[]/g)].map(
+    ([, name]) => name!,
+  )
+  expect(asked.length).toBeGreaterThan(8)
+  expect(asked.filter((name) => !known.has(name))).toEqual([])
 })

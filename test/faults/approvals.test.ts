@@ -21,40 +21,38 @@ const never = () => new Promise<never>(() => {})
 const approve = (home: string, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, 'approve', ...args], { cwd: home, env: bridgeEnv(home), encoding: 'utf8' }).stdout
 
-describe('a bridge that is killed', () => {
-  it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
-    const first = await ruledBridge({ permissions: ask, answer: never })
-    const running = first.bridge.run(call).catch(() => 'gone')
-    await until(() => first.questions.length === 1)
-    process.kill(first.bridge.pid, 'SIGKILL')
-    expect(await running).toBe('gone')
-    const answers = ['no', ONCE]
-    const next = await ruledBridge({ home: first.home, answer: () => answers.shift() })
-    expect(await next.bridge.run(call)).toContain('the user said no')
-    expect(next.reached()).toEqual([])
-    expect(await next.bridge.run(call)).toBe('called')
-    expect(next.reached()).toHaveLength(1)
-  })
-
-  it.each([true, false])(
-    'a bridge that is killed drops the answer that is given in a terminal (killed: %s)',
-    async (isKilled) => {
-      const first = await ruledBridge({ permissions: ask })
-      expect(await first.bridge.run(call)).toContain('denied')
-      const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
-      expect(approve(first.home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
-      if (!isKilled) return expect(await first.bridge.run(call)).toBe('called')
-      process.kill(first.bridge.pid, 'SIGKILL')
-      const next = await ruledBridge({ home: first.home })
-      expect(await next.bridge.run(call)).toContain('denied')
-      expect(next.reached()).toEqual([])
-      // Nobody can answer what a dead bridge has asked.
-      const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
-      expect(open.map(({ id }) => id)).not.toContain(question!.id)
-      expect(open).toHaveLength(1)
-    },
-  )
+it('a bridge that is killed while it asks has made no call, and the next bridge asks again', async () => {
+  const first = await ruledBridge({ permissions: ask, answer: never })
+  const running = first.bridge.run(call).catch(() => 'gone')
+  await until(() => first.questions.length === 1)
+  process.kill(first.bridge.pid, 'SIGKILL')
+  expect(await running).toBe('gone')
+  const answers = ['no', ONCE]
+  const next = await ruledBridge({ home: first.home, answer: () => answers.shift() })
+  expect(await next.bridge.run(call)).toContain('the user said no')
+  expect(next.reached()).toEqual([])
+  expect(await next.bridge.run(call)).toBe('called')
+  expect(next.reached()).toHaveLength(1)
 })
+
+it.each([true, false])(
+  'a bridge that is killed drops the answer that is given in a terminal (killed: %s)',
+  async (isKilled) => {
+    const first = await ruledBridge({ permissions: ask })
+    expect(await first.bridge.run(call)).toContain('denied')
+    const [question] = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+    expect(approve(first.home, question!.id, '--answer', 'yes')).toContain('Answered: yes')
+    if (!isKilled) return expect(await first.bridge.run(call)).toBe('called')
+    process.kill(first.bridge.pid, 'SIGKILL')
+    const next = await ruledBridge({ home: first.home })
+    expect(await next.bridge.run(call)).toContain('denied')
+    expect(next.reached()).toEqual([])
+    // Nobody can answer what a dead bridge has asked.
+    const open = JSON.parse(approve(first.home, '--json')) as { id: string }[]
+    expect(open.map(({ id }) => id)).not.toContain(question!.id)
+    expect(open).toHaveLength(1)
+  },
+)
 
 describe.each(['legacy', 'modern'] as const)(
   'an HTTP client of the %s era that disconnects while it is asked',
@@ -102,7 +100,7 @@ describe.each(['legacy', 'modern'] as const)(
   },
 )
 
-it('a yes and a cancellation that come together make no call', async () => {
+it('a yes and a cancellation at the same moment make no call', async () => {
   let controller = new AbortController()
   let isCancelled = true
   const { bridge, reached, questions } = await ruledBridge({
@@ -125,7 +123,7 @@ it('a yes and a cancellation that come together make no call', async () => {
   expect(reached()).toHaveLength(1)
 })
 
-it('a thousand questions of one cell are asked one after the other, and those beyond are denied', async () => {
+it('a thousand questions of one cell are asked one after the other, and those over the limit are denied', async () => {
   const { bridge, reached, questions } = await ruledBridge({
     permissions: ask,
     env: { MCP_BRIDGE_TIMEOUT: '100' },

@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
   })
 
-  it('a call that is cancelled tells the bridge', async (ctx) => {
+  it('the bridge is told when a call is cancelled', async (ctx) => {
     const kernel = await startKernel(ctx)
     const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
     const code =
@@ -223,74 +223,69 @@ time.sleep(0.1)`
   })
 })
 
-describe('a result', () => {
-  it('a result becomes a native value', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
-    const one = (words: string) => content({ type: 'text', text: words })
-    expect(await value('r', one('hello'))).toBe("'hello'")
-    expect(await value('r', one('{"a": [1, {"b": null}]}'))).toBe("{'a': [1, {'b': None}]}")
-    expect(await value('r.a[1].b, r["a"]', one('{"a": [1, {"b": 2}]}'))).toBe("(2, [1, {'b': 2}])")
-    expect(await value('r', one(' [1, 2]'))).toBe('[1, 2]')
-    expect(await value('r', one('42'))).toBe("'42'")
-    expect(await value('r', one('{broken'))).toBe("'{broken'")
-    expect(await value('r', one('[link](x)'))).toBe("'[link](x)'")
-    expect(await value('r', content())).toBe(undefined)
-    expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe(
-      "['a', {'b': 1}]",
-    )
-    expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe(
-      "{'yes': 1}",
-    )
-    expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
-    expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
-    // JSON text in a box is what it is in a text block; the content of a file is not looked into.
-    const json = JSON.stringify([{ id: 1 }])
-    expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
-    expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
-    expect(await value('r', answer({ structuredContent: { result: '{broken' } }))).toBe("'{broken'")
-    expect(await value('r', answer({ structuredContent: { content: '[1]' } }))).toBe("'[1]'")
-    expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
-    expect(await value('r', content({ type: 'resource', resource: { uri: 'u', text: 'words' } }))).toBe("'words'")
-    expect(await value('r', content({ type: 'resource', resource: { uri: 'u', blob: 'AAE=' } }))).toBe("b'\\x00\\x01'")
-    expect(await value('r.uri', content({ type: 'resource_link', uri: 'u', name: 'n' }))).toBe("'u'")
-    expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
-  })
+it('a result becomes a native value', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
+  const one = (words: string) => content({ type: 'text', text: words })
+  expect(await value('r', one('hello'))).toBe("'hello'")
+  expect(await value('r', one('{"a": [1, {"b": null}]}'))).toBe("{'a': [1, {'b': None}]}")
+  expect(await value('r.a[1].b, r["a"]', one('{"a": [1, {"b": 2}]}'))).toBe("(2, [1, {'b': 2}])")
+  expect(await value('r', one(' [1, 2]'))).toBe('[1, 2]')
+  expect(await value('r', one('42'))).toBe("'42'")
+  expect(await value('r', one('{broken'))).toBe("'{broken'")
+  expect(await value('r', one('[link](x)'))).toBe("'[link](x)'")
+  expect(await value('r', content())).toBe(undefined)
+  expect(await value('r', content({ type: 'text', text: 'a' }, { type: 'text', text: '{"b":1}' }))).toBe(
+    "['a', {'b': 1}]",
+  )
+  expect(await value('r', answer({ content: [{ type: 'text', text: 'no' }], structuredContent: { yes: 1 } }))).toBe(
+    "{'yes': 1}",
+  )
+  expect(await value('r', answer({ structuredContent: { result: [1] } }))).toBe('[1]')
+  expect(await value('r', answer({ structuredContent: { content: 'c' } }))).toBe("'c'")
+  // JSON text in a box is what it is in a text block; the content of a file is not looked into.
+  const json = JSON.stringify([{ id: 1 }])
+  expect(await value('r[0].id', answer({ structuredContent: { result: json } }))).toBe('1')
+  expect(await value('r', answer({ structuredContent: { result: '7' } }))).toBe("'7'")
+  expect(await value('r', answer({ structuredContent: { result: '{broken' } }))).toBe("'{broken'")
+  expect(await value('r', answer({ structuredContent: { content: '[1]' } }))).toBe("'[1]'")
+  expect(await value('r', answer({ structuredContent: { result: 1, more: 2 } }))).toBe("{'result': 1, 'more': 2}")
+  expect(await value('r', content({ type: 'resource', resource: { uri: 'u', text: 'words' } }))).toBe("'words'")
+  expect(await value('r', content({ type: 'resource', resource: { uri: 'u', blob: 'AAE=' } }))).toBe("b'\\x00\\x01'")
+  expect(await value('r.uri', content({ type: 'resource_link', uri: 'u', name: 'n' }))).toBe("'u'")
+  expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
+})
 
-  it('a result that is an image is an image', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
-    const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
-    expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
-    expect(await kernel.value('r.data, r.mime_type')).toBe("(b'\\x89PNG\\r\\n\\x1a\\n', 'image/png')")
-    expect(
-      await kernel.value(
-        '(await mcp_github.x()).mime_type',
-        content({ type: 'audio', data: '', mimeType: 'audio/wav' }),
-      ),
-    ).toBe("'audio/wav'")
-  })
+it('a result that holds an image is an image', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
+  const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
+  expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
+  expect(await kernel.value('r.data, r.mime_type')).toBe("(b'\\x89PNG\\r\\n\\x1a\\n', 'image/png')")
+  expect(
+    await kernel.value('(await mcp_github.x()).mime_type', content({ type: 'audio', data: '', mimeType: 'audio/wav' })),
+  ).toBe("'audio/wav'")
+})
 
-  it('a result with keys is a dict with attributes', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const data = answer({
-      structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
-    })
-    await kernel.run('r = await mcp_github.x()', data)
-    expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe(
-      "('t', [1], True, 2, 'c')",
-    )
-    expect(
-      await kernel.value(
-        'import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))',
-      ),
-    ).toBe('True')
-    expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe(
-      '(True, True, False, 1)',
-    )
-    expect((await kernel.run('r.titel')).error!.message).toMatch(/no key 'titel'; keys: title, items/)
-    expect(await kernel.value('r.title = 5\nr["title"]')).toBe('5')
+it('a result with keys is a dict with attributes', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const data = answer({
+    structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
   })
+  await kernel.run('r = await mcp_github.x()', data)
+  expect(await kernel.value('r.title, r["items"], callable(r.items), r["odd key"], r["__class__"]')).toBe(
+    "('t', [1], True, 2, 'c')",
+  )
+  expect(
+    await kernel.value(
+      'import json, copy, pickle\njson.loads(json.dumps(r)) == r == copy.deepcopy(r) == pickle.loads(pickle.dumps(r))',
+    ),
+  ).toBe('True')
+  expect(await kernel.value('isinstance(r, dict), "title" in dir(r), hasattr(r, "nope"), r.nested.x')).toBe(
+    '(True, True, False, 1)',
+  )
+  expect((await kernel.run('r.titel')).error!.message).toMatch(/no key 'titel'; keys: title, items/)
+  expect(await kernel.value('r.title = 5\nr["title"]')).toBe('5')
 })
 
 describe('an error', () => {

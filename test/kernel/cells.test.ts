@@ -5,7 +5,7 @@ import { startKernel } from './drive.ts'
 const plain = (text: string) => ({ 'text/plain': text })
 
 describe('a value', () => {
-  it('a value of the last expression is shown as in a REPL', async (ctx) => {
+  it('the value of the last expression is shown as in a REPL', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(await kernel.run('x = 20\nx + 22')).toMatchObject({ status: 'ok', value: plain('42') })
     expect(await kernel.run('_ + 1')).toMatchObject({ value: plain('43') })
@@ -236,7 +236,7 @@ it('a coroutine that is never awaited is warned about', async (ctx) => {
   expect(stderr).toContain("coroutine 'f' was never awaited")
 })
 
-it('a forked child neither answers for its parent nor confuses the frames', async (ctx) => {
+it('a forked child neither answers for its parent nor breaks the frames', async (ctx) => {
   const kernel = await startKernel(ctx)
   const code = `
 import os

@@ -65,7 +65,7 @@ describe('a call that is certainly wrong', () => {
       'beside a try that has nothing to do with it',
       'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
     ],
-  ])('%s is refused before anything runs', async ([, code], ctx) => {
+  ])('a call is refused before its cell runs: %s', async ([, code], ctx) => {
     const kernel = await startKernel(ctx)
     const { status, error, ran } = await outcome(kernel, code)
     expect({ status, ran }).toEqual({ status: 'error', ran: false })
@@ -99,7 +99,7 @@ describe('a call that is certainly wrong', () => {
     )
   })
 
-  it('recognises a wrong call by a name that an earlier cell has imported, or assigned', async (ctx) => {
+  it('a wrong call is found by a name that an earlier cell has imported, or assigned', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
     for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
@@ -184,39 +184,34 @@ describe('what is merely dynamic runs', () => {
   })
 })
 
-describe('a missing await', () => {
-  it.for<[string, string]>([
-    ['a statement', 'mcp_github.ok()'],
-    ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
-    ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],
-    ['an attribute', 'x = mcp_github.ok().items'],
-    ['a subscript', 'x = mcp_github.ok()["items"]'],
-    ['a loop', 'for x in mcp_github.ok():\n    pass'],
-    ['a comprehension', '[x for x in mcp_github.ok()]'],
-    ['unpacking', 'a, b = mcp_github.ok()'],
-    ['call_tool', 'runtime.call_tool("github", "ok")'],
-    ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
-  ])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
-    const kernel = await startKernel(ctx)
-    const { error, ran } = await outcome(kernel, code)
-    expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
-    expect(error!.message).toMatch(/await/)
-  })
+it.for<[string, string]>([
+  ['a statement', 'mcp_github.ok()'],
+  ['the last value of a cell', 'x = 1\nmcp_github.ok(title="t")'],
+  ['a statement in a function', 'def f():\n    mcp_github.ok()\n    return 1'],
+  ['an attribute', 'x = mcp_github.ok().items'],
+  ['a subscript', 'x = mcp_github.ok()["items"]'],
+  ['a loop', 'for x in mcp_github.ok():\n    pass'],
+  ['a comprehension', '[x for x in mcp_github.ok()]'],
+  ['unpacking', 'a, b = mcp_github.ok()'],
+  ['call_tool', 'runtime.call_tool("github", "ok")'],
+  ['another function of runtime', 'for doc in runtime.search_tool_docs("x"):\n    print(doc)'],
+])('a missing await is reported before the cell runs: %s', async ([, code], ctx) => {
+  const kernel = await startKernel(ctx)
+  const { error, ran } = await outcome(kernel, code)
+  expect({ name: error?.name, ran }).toEqual({ name: 'NotAwaited', ran: false })
+  expect(error!.message).toMatch(/await/)
+})
 
-  it('a missing await that only shows at run time is a note that names the tool', async (ctx) => {
-    const kernel = await startKernel(ctx)
-    const { notes, stderr } = await kernel.run(
-      'print(mcp_github.forgotten())\nprint(mcp_github.forgotten())',
-      judging(),
-    )
-    expect(notes).toEqual([
-      'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
-    ])
-    expect(stderr).toBe('')
-    expect((await kernel.run('1', judging())).notes).toBeUndefined()
-    const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
-    expect(other.stderr).toContain("coroutine 'mine' was never awaited")
-  })
+it('a missing await that is only found at run time is reported in a note that names the tool', async (ctx) => {
+  const kernel = await startKernel(ctx)
+  const { notes, stderr } = await kernel.run('print(mcp_github.forgotten())\nprint(mcp_github.forgotten())', judging())
+  expect(notes).toEqual([
+    'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
+  ])
+  expect(stderr).toBe('')
+  expect((await kernel.run('1', judging())).notes).toBeUndefined()
+  const other = await kernel.run('async def mine(): pass\nstr(mine())', judging())
+  expect(other.stderr).toContain("coroutine 'mine' was never awaited")
 })
 
 describe('what the bridge is told', () => {

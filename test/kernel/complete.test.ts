@@ -119,7 +119,7 @@ it('completion offers what is known of a server whose tools cannot be listed', a
   expect(await kernel.value('runtime.complete("mcp_github.create_issue(tit")', failing)).toBe('[]')
 })
 
-it('help() and inspect.signature() show parameters, their descriptions, and what comes back', async (ctx) => {
+it('help() and inspect.signature() show parameters, their descriptions, and the result type', async (ctx) => {
   const kernel = await startKernel(ctx)
   const { stdout } = await kernel.run('help(mcp_github.create_issue)', options)
   expect(stdout).toContain('Create an issue.')

@@ -55,7 +55,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
   })
 
-  it('a value that is a long container is wrapped into lines, at any depth, and reads back', async (ctx) => {
+  it('a long container is wrapped into lines, at any depth, and remains valid Python', async (ctx) => {
     const kernel = await startKernel(ctx)
     const code = (value: string) => `import ast\nv = ${value}\nv`
     for (const value of [
@@ -73,7 +73,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
     expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
   })
 
-  it('a value whose repr is huge or raises does no harm', async (ctx) => {
+  it('a value whose repr is huge or raises harms nothing', async (ctx) => {
     const kernel = await startKernel(ctx)
     const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
     const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
@@ -99,7 +99,7 @@ type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
 })
 
 describe('figures', () => {
-  it('figures that are open when the cell ends are shown and closed, also when it fails', async (ctx) => {
+  it('open figures are shown and closed when a cell ends, also when it fails', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run(FAKE_MATPLOTLIB)
     const outcome = await kernel.run('figures[1], figures[2] = Figure(), Figure((3, 3))\n[Line2D()]')
@@ -202,7 +202,7 @@ def Config(**given):
   }
 })
 
-it('an object that is only a picture is shown without the address of the object', async (ctx) => {
+it('an object that is only a picture is shown without its memory address', async (ctx) => {
   const kernel = await startKernel(ctx)
   const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`
   const { value } = await kernel.run(`class P:\n    def _repr_png_(self): return ${png}\nP()`)

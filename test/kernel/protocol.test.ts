@@ -12,19 +12,17 @@ const golden = JSON.parse(readFileSync(path.join(ROOT, 'test/fixtures/frames.jso
   invalid: { why: string; line: string }[]
 }
 
-describe('test/fixtures/frames.json', () => {
-  it('test/fixtures/frames.json holds every example of docs/protocol.md', () => {
-    const page = readFileSync(path.join(ROOT, 'docs/protocol.md'), 'utf8')
-    const examples = [...page.matchAll(/```json\n(.*?)\n```/gs)].map((match) => JSON.parse(match[1]!) as Frame)
-    expect(examples.length).toBeGreaterThan(10)
-    for (const example of examples) expect(golden.valid[example.type]).toContainEqual(example)
-  })
+it('test/fixtures/frames.json holds every example of docs/protocol.md', () => {
+  const page = readFileSync(path.join(ROOT, 'docs/protocol.md'), 'utf8')
+  const examples = [...page.matchAll(/```json\n(.*?)\n```/gs)].map((match) => JSON.parse(match[1]!) as Frame)
+  expect(examples.length).toBeGreaterThan(10)
+  for (const example of examples) expect(golden.valid[example.type]).toContainEqual(example)
+})
 
-  it('test/fixtures/frames.json has every frame under its type, and no reason twice', () => {
-    for (const [type, frames] of Object.entries(golden.valid)) for (const frame of frames) expect(frame.type).toBe(type)
-    const reasons = golden.invalid.map((one) => one.why)
-    expect(new Set(reasons).size).toBe(reasons.length)
-  })
+it('test/fixtures/frames.json has every frame under its type, and no reason twice', () => {
+  for (const [type, frames] of Object.entries(golden.valid)) for (const frame of frames) expect(frame.type).toBe(type)
+  const reasons = golden.invalid.map((one) => one.why)
+  expect(new Set(reasons).size).toBe(reasons.length)
 })
 
 describe('the kernel', () => {

@@ -116,7 +116,7 @@ describe('the bridges of other users', () => {
     return stateDir
   }
 
-  it('the bridges of other users are not looked for in a folder that others can write to', async () => {
+  it('the bridges of other users are not searched in a folder that others can write to', async () => {
     const stateDir = await announced()
     chmodSync(liveFolder(stateDir), 0o777)
     expect(await liveBridges(stateDir)).toEqual([])
@@ -125,7 +125,7 @@ describe('the bridges of other users', () => {
   })
 
   it.runIf(process.getuid?.() === 0)(
-    'the bridges of other users are not attached to: a socket of another user (needs root)',
+    'the bridges of other users are not connected to: a socket of another user (needs root)',
     async () => {
       const stateDir = await announced()
       const [found] = await liveBridges(stateDir)
@@ -134,7 +134,7 @@ describe('the bridges of other users', () => {
     },
   )
 
-  it('the bridges of other users are not registered beside: a bridge refuses such a folder, and runs on', async () => {
+  it('a bridge does not register in a folder that others can write to, and runs on', async () => {
     const { home } = await openObserved()
     const folder = liveFolder(path.join(home, 'MCPs'))
     await rm(folder, { recursive: true, force: true })

@@ -41,7 +41,7 @@ describe('a server with client credentials', () => {
     expect(textOf(await echo(upstreams))).toBe('hi')
   })
 
-  it('a server with client credentials without a scope that a call needs says where to add it', async () => {
+  it('a server with client credentials that lack a scope says where to add it', async () => {
     const server = await protectedServer()
     server.twist.neededScope = 'reports:write'
     await expect(echo(bridge(server))).rejects.toMatchObject({
@@ -105,14 +105,14 @@ describe('a server with client credentials', () => {
     expect(other.counts.client).toBeGreaterThan(0)
   })
 
-  it('sends no client secret to another issuer than the one that it is registered with', async () => {
+  it('a client secret is sent to no other issuer than its own', async () => {
     const server = await protectedServer()
     const failure = await failureOf(bridge(server, { issuer: 'https://auth.example' }))
     expect(failure).toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(server.counts.client).toBe(0)
   })
 
-  it('a server with client credentials whose authorization server is not there says so', async () => {
+  it('a server with client credentials whose authorization server is unreachable is reported as such', async () => {
     const server = await protectedServer()
     server.twist.authorizationServer = 'http://127.0.0.1:1'
     const failure = await failureOf(bridge(server, { issuer: 'http://127.0.0.1:1' }))

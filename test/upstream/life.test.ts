@@ -26,7 +26,7 @@ describe('idle servers', () => {
     expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
   })
 
-  it('servers with a call in flight are not idle', async () => {
+  it('servers with a call in flight do not count as idle', async () => {
     const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
     await upstreams.callTool('slow', 'progress', {})
     const abort = new AbortController()
@@ -39,17 +39,15 @@ describe('idle servers', () => {
   })
 })
 
-describe('another list of servers', () => {
-  it('another list of servers leaves a server running that is the same, and starts one that is new', async () => {
-    const upstreams = open([named('a'), named('b')])
-    const first = textOf(await upstreams.callTool('a', 'pid', {}))
-    const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
-    upstreams.redefine([named('a'), named('c')])
-    expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
-    expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
-    expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
-    await until(() => !isAlive(gone))
-  })
+it('another list of servers leaves a server running that is the same, and starts one that is new', async () => {
+  const upstreams = open([named('a'), named('b')])
+  const first = textOf(await upstreams.callTool('a', 'pid', {}))
+  const gone = Number(textOf(await upstreams.callTool('b', 'pid', {})))
+  upstreams.redefine([named('a'), named('c')])
+  expect(textOf(await upstreams.callTool('a', 'pid', {}))).toBe(first)
+  expect(textOf(await upstreams.callTool('c', 'pid', {}))).not.toBe(first)
+  expect(() => upstreams.state('b')).toThrow("Unknown server 'b'")
+  await until(() => !isAlive(gone))
 })
 
 describe('the bound on processes', () => {
@@ -77,7 +75,7 @@ describe('the bound on processes', () => {
 })
 
 describe('limits of a definition', () => {
-  it('a call that takes longer than its server may is a timeout', async () => {
+  it("a call that exceeds the timeout of its server's definition is a timeout", async () => {
     const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
     await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -93,7 +91,7 @@ describe('limits of a definition', () => {
     await expect(readFile(file)).rejects.toThrow('ENOENT')
   })
 
-  it('placeholders are filled in at the start, and what they stood for is redacted', async () => {
+  it('placeholders are expanded when a server starts, and their values are redacted', async () => {
     const definition = raw('exit', '${SECRET}')
     const upstreams = open([definition], {
       resolveTransport: (one) =>
@@ -174,31 +172,29 @@ describe('what a server may ask for', () => {
   })
 })
 
-describe('tools that run as tasks', () => {
-  it('tools that run as tasks are started, waited for and fetched, whether their list was read or not', async () => {
-    const upstreams = open([raw('tasks', await temporaryFile())])
-    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
-    expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
-  })
+it('tools that run as tasks are started, awaited and fetched, whether their list was read or not', async () => {
+  const upstreams = open([raw('tasks', await temporaryFile())])
+  expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+  expect(textOf(await upstreams.callTool('tasks', 'task', {}))).toBe('polled 3 times')
+})
 
-  it('tools that run as tasks fail with their own messages', async () => {
-    const upstreams = open([raw('tasks', await temporaryFile())])
-    await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
-      code: 'TOOL_FAILED',
-      message: expect.stringContaining('the task broke'),
-    })
+it('tools that run as tasks fail with their own messages', async () => {
+  const upstreams = open([raw('tasks', await temporaryFile())])
+  await expect(upstreams.callTool('tasks', 'broken', {})).rejects.toMatchObject({
+    code: 'TOOL_FAILED',
+    message: expect.stringContaining('the task broke'),
   })
+})
 
-  it('tools that run as tasks are cancelled at the server when the call is', async () => {
-    const file = await temporaryFile()
-    const upstreams = open([raw('tasks', file)])
-    await upstreams.listTools('tasks')
-    const abort = new AbortController()
-    const call = upstreams.callTool('tasks', 'endless', {}, { signal: abort.signal })
-    setTimeout(() => abort.abort(), 100)
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')) === 'cancelled endless\n')
-  })
+it('tools that run as tasks are cancelled at the server when the call is', async () => {
+  const file = await temporaryFile()
+  const upstreams = open([raw('tasks', file)])
+  await upstreams.listTools('tasks')
+  const abort = new AbortController()
+  const call = upstreams.callTool('tasks', 'endless', {}, { signal: abort.signal })
+  setTimeout(() => abort.abort(), 100)
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(async () => (await readFile(file, 'utf8').catch(() => '')) === 'cancelled endless\n')
 })
 
 describe('what a server logs', () => {

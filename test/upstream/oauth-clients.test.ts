@@ -57,7 +57,7 @@ describe('a client that was registered by hand', () => {
     expect(server.asked).toMatchObject([{ redirectUri }])
   })
 
-  it('a client that was registered by hand with an address without a port is awaited at any, and with one elsewhere at ours', async () => {
+  it('a client that was registered by hand accepts any port for an address without one, and uses our own address for one elsewhere', async () => {
     for (const [redirectUri, seen] of [
       ['http://localhost/there', /^http:\/\/localhost:\d+\/there$/],
       ['cursor://anysphere.cursor-mcp/oauth/callback', /^http:\/\/127\.0\.0\.1:\d+\/callback$/],
@@ -103,7 +103,7 @@ describe('a client that was registered by hand', () => {
     expect(evil.counts).toMatchObject({ register: 0, authorize: 1, code: 1 })
   })
 
-  it('an unknown client that was registered by hand is refused, and its secret is in nothing that is said', async () => {
+  it('an unknown client that was registered by hand is refused, and no message has its secret', async () => {
     const wrong = 'wrong-secret-of-the-client'
     const said: unknown[] = []
     const spy = vi.spyOn(console, 'warn').mockImplementation((...args) => void said.push(...args))

@@ -21,7 +21,7 @@ describe.each(['good', 'modern'])('a %s server', (mode) => {
   })
 })
 
-it('a server without the capability is not asked, and has none', async () => {
+it('a server without the capability is not asked for resources, and has none', async () => {
   const upstreams = open([server('none')])
   expect(await upstreams.listResources('docs')).toEqual([])
   expect(await upstreams.listPrompts('docs')).toEqual([])
@@ -32,7 +32,7 @@ it('a server without the capability is not asked, and has none', async () => {
   await expect(upstreams.getPrompt('docs', { name: 'echo', arguments: {} })).rejects.toThrow(/has no prompts/)
 })
 
-it('skills of a server that says so are among its resources, each once, and their list is no reason to fail', async () => {
+it('skills that a server announces are among its resources, each once, and a failing list of them is ignored', async () => {
   const mimeType = 'text/markdown'
   expect(await open([server('skills')]).listResources('docs')).toEqual([
     {

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { open, raw, textOf } from './support.ts'
 
 describe('what servers write', () => {
-  it('lines that are no messages are ignored', async () => {
+  it('lines of a server that are not messages are ignored', async () => {
     const upstreams = open([raw('garbage')])
     expect(await upstreams.listTools('garbage')).toHaveLength(2)
     const text = 'line\u2028separator, \u0000, \uD800 and 💡'
@@ -16,7 +16,7 @@ describe('what servers write', () => {
     expect(upstreams.logged.join('')).toContain('skippedCount=4')
   })
 
-  it('instructions are cut to what may be kept, and results are not', async () => {
+  it('instructions of a server are cut to their limit, and results are not', async () => {
     const upstreams = open([raw('long-winded')])
     const result = await upstreams.callTool('long-winded', 'x', {})
     expect(upstreams.instructions('long-winded')).toBe('i'.repeat(8192))
@@ -26,13 +26,13 @@ describe('what servers write', () => {
     )
   })
 
-  it('instructions of a server of the modern era are cut, too', async () => {
+  it('instructions of a server of the modern era are cut as well', async () => {
     const upstreams = open([raw('modern', 'long-winded')])
     await upstreams.listTools('modern')
     expect(upstreams.instructions('modern')).toBe('i'.repeat(8192))
   })
 
-  it('a result is passed on as it is, whatever its tool promised', async () => {
+  it('a result is passed on unchanged, whatever output schema its tool declared', async () => {
     const upstreams = open([raw('broken-promises')])
     await upstreams.listTools('broken-promises')
     for (const value of [{ b: 1 }, [1, 2], 'text', null]) {
@@ -69,7 +69,7 @@ describe('what servers write', () => {
     expect(textOf(await open([raw('batches')]).callTool('batches', 'echo', { text: 'x' }))).toBe('x')
   })
 
-  it('an error of the server is the tool’s failure, in its words', async () => {
+  it('an error of a stdio server is the tool’s failure, in its words', async () => {
     await expect(open([raw('good')]).callTool('good', 'nope', {})).rejects.toMatchObject({
       code: 'TOOL_FAILED',
       message: "Server 'good' refused the call of 'nope': there is no tool nope (-32602)",

@@ -31,7 +31,7 @@ describe('starting', () => {
     expect(upstreams.instructions('good')).toBe('mode good')
   })
 
-  it('a server gets its own environment and a few harmless variables, and not ours', async () => {
+  it("a server gets its own environment and a few harmless variables, and not the bridge's", async () => {
     vi.stubEnv('SANDBRIDGE_TEST_SECRET', 'hunter2')
     onTestFinished(() => void vi.unstubAllEnvs())
     const definition = raw('good')
@@ -42,7 +42,7 @@ describe('starting', () => {
     expect(env).not.toHaveProperty('SANDBRIDGE_TEST_SECRET')
   })
 
-  it('a server runs where its definition says, and else where the bridge says', async () => {
+  it('a server runs in the folder of its definition, and otherwise in that of the bridge', async () => {
     const [own, common] = [await realpath(tmpdir()), await realpath(import.meta.dirname)]
     const definition = { ...raw('good'), name: 'own' }
     definition.transport = { ...definition.transport, cwd: own } as typeof definition.transport
@@ -68,7 +68,7 @@ describe('starting', () => {
     expect(JSON.stringify([error, upstreams.logged])).not.toMatch(/hunter22|s3cr3t/)
   })
 
-  it('a server that closes its input before it exits is reported in the same way', async () => {
+  it('a server that closes its input before it exits is reported like one that exits', async () => {
     await expect(open([raw('deaf-then-exit')]).listTools('deaf-then-exit')).rejects.toThrow(
       'deaf-then-exit` exited with code 5. Last output: cannot hear',
     )
@@ -79,7 +79,7 @@ describe('starting', () => {
     await expect(upstreams.callTool('exit-words-on-stdout', 'x', {})).rejects.toThrow('Last output: Error: no license')
   })
 
-  it('a server that never answers is given up on, and its process ended', async () => {
+  it('a server that never answers is given up on, and its process is ended', async () => {
     const upstreams = open([raw('hang')], { startTimeoutMs: 3_000 })
     await expect(upstreams.listTools('hang')).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
@@ -118,7 +118,7 @@ describe('starting', () => {
     })
   })
 
-  it('a program that is no MCP server at all is given up on', async () => {
+  it('a program that is not an MCP server is given up on', async () => {
     const definition = program('cat', '-e', 'process.stdin.pipe(process.stdout)')
     const upstreams = open([definition], { startTimeoutMs: 700 })
     await expect(upstreams.listTools('cat')).rejects.toMatchObject({ code: expect.stringMatching(/^UPSTREAM_/) })
@@ -254,7 +254,7 @@ describe('ending', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('what a server started ends with it, also when it exits by itself', async () => {
+  it('processes that a server started end with it, also when it exits by itself', async () => {
     const file = await temporaryFile()
     const upstreams = open([raw('grandchild', file)])
     await upstreams.listTools('grandchild')
@@ -294,16 +294,14 @@ describe('ending', () => {
   })
 })
 
-describe('the 2026-07-28 revision', () => {
-  it('the 2026-07-28 revision is used with a server that knows no other, and as tolerantly as any other', async () => {
-    const upstreams = open([raw('modern')])
-    const tools = await upstreams.listTools('modern')
-    expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])
-    expect(await upstreams.callTool('modern', 'echo', { text: 7 })).toEqual({
-      content: [{ type: 'odd' }],
-      structuredContent: 7,
-    })
-    expect(upstreams.instructions('modern')).toBe('mode modern')
-    expect(upstreams.logged.join('')).toContain('era="modern"')
+it('the 2026-07-28 revision is used with a server that knows no other, and as tolerantly as any other', async () => {
+  const upstreams = open([raw('modern')])
+  const tools = await upstreams.listTools('modern')
+  expect(tools.map((tool) => tool.name)).toEqual(['echo', 'no-type'])
+  expect(await upstreams.callTool('modern', 'echo', { text: 7 })).toEqual({
+    content: [{ type: 'odd' }],
+    structuredContent: 7,
   })
+  expect(upstreams.instructions('modern')).toBe('mode modern')
+  expect(upstreams.logged.join('')).toContain('era="modern"')
 })

@@ -48,7 +48,7 @@ describe('what is sent', () => {
     expect(bindArguments(tool(issue), args, kwargs)).toEqual(expected)
   })
 
-  it('a required parameter with a default is filled in', () => {
+  it('a required parameter with a default gets the default when it is missing', () => {
     const schema = { type: 'object', properties: { page: { type: 'integer', default: 3 } }, required: ['page'] }
     expect(bindArguments(tool(schema), [], {})).toEqual({ page: 3 })
     expect(bindArguments(tool(schema), [], { page: null })).toEqual({ page: 3 })
@@ -59,7 +59,7 @@ describe('what is sent', () => {
     expect(bindArguments(tool(schema), [], { a: null })).toEqual({ a: null })
   })
 
-  it('an argument called __proto__ is only an argument', () => {
+  it('an argument called __proto__ is an ordinary argument', () => {
     const kwargs = JSON.parse('{"__proto__": {"polluted": 1}}') as Record<string, unknown>
     const bound = bindArguments(tool({ type: 'object', additionalProperties: true }), [], kwargs)
     expect(Object.keys(bound)).toEqual(['__proto__'])
@@ -217,7 +217,7 @@ const { schemaWithValue } = fc.letrec<{ schemaWithValue: { schema: unknown; valu
   ),
 }))
 
-it('an object of very many keys is not looked at by every branch of a schema', () => {
+it('an object of very many keys is not checked against every branch of a schema', () => {
   const large = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
   const reads = (schema: unknown): number => {
     let count = 0

@@ -138,7 +138,7 @@ it('the thesaurus reads groups, directions and comments', () => {
   expect(thesaurus.longest).toBe(2)
 })
 
-it('a deprecated tool comes after its equals', () => {
+it('a deprecated tool ranks after tools that match equally', () => {
   const old = document('files', 'read_file', 'Read a file as text', { isDeprecated: true, safety: 1 })
   const found = indexOf([old, document('files', 'read_text_file', 'Read a file as text', { safety: 1 })])
   expect(found.search('read a file as text', 2).map(({ item }) => item)).toEqual([
@@ -147,7 +147,7 @@ it('a deprecated tool comes after its equals', () => {
   ])
 })
 
-it('words are found inside names that are written as one, and the other way round', () => {
+it('words are found inside compound names, and compound names by their words', () => {
   const found = indexOf([document('a', 'export', 'Writes BibTeX'), document('b', 'query', 'Evaluates PromQL')])
   expect(found.search('bibtex', 1)[0]?.item).toBe('a.export')
   expect(found.search('promql', 1)[0]?.item).toBe('b.query')

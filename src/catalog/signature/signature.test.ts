@@ -136,7 +136,7 @@ it('parameters with few values do not make a signature endless, and a long list 
   )
 })
 
-it('what a long list of objects holds is told by its keys', () => {
+it('the type of a long list of objects shows their keys', () => {
   const text = { type: 'string', description: 'x' }
   const fields = ['target', 'name', 'type', 'value', 'description', 'placeholder', 'format']
   const items = { type: 'object', properties: Object.fromEntries(fields.map((key) => [key, text])), required: fields }

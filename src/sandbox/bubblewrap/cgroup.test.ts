@@ -46,36 +46,34 @@ describe('the folder for control groups', () => {
   })
 })
 
-describe('a control group', () => {
-  it('a control group has its limits before anything runs in it, and its command joins it first', async () => {
-    const { root } = hierarchy({})
-    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
-    const read = (file: string) => readFileSync(path.join(root, 'sandbridge-1-x', file), 'utf8')
-    expect(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map(read)).toEqual([
-      String(1 << 28),
-      '0',
-      '1',
-      '77',
-    ])
-    const { command, args } = cgroup.command({ command: 'bwrap', args: ['--', "it's"] })
-    expect([command, ...args.slice(2)]).toEqual([
-      '/bin/sh',
-      path.join(root, 'sandbridge-1-x/cgroup.procs'),
-      'bwrap',
-      '--',
-      "it's",
-    ])
-  })
+it('a control group has its limits before anything runs in it, and its command joins it first', async () => {
+  const { root } = hierarchy({})
+  const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+  const read = (file: string) => readFileSync(path.join(root, 'sandbridge-1-x', file), 'utf8')
+  expect(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map(read)).toEqual([
+    String(1 << 28),
+    '0',
+    '1',
+    '77',
+  ])
+  const { command, args } = cgroup.command({ command: 'bwrap', args: ['--', "it's"] })
+  expect([command, ...args.slice(2)]).toEqual([
+    '/bin/sh',
+    path.join(root, 'sandbridge-1-x/cgroup.procs'),
+    'bwrap',
+    '--',
+    "it's",
+  ])
+})
 
-  it('a control group reports that the kernel ended it', async () => {
-    const { root } = hierarchy({})
-    const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
-    expect(await cgroup.wasOutOfMemory()).toBe(false)
-    const events = (count: number) =>
-      writeFileSync(path.join(root, 'sandbridge-1-x/memory.events'), `low 0\noom 3\noom_kill ${count}\n`)
-    events(0)
-    expect(await cgroup.wasOutOfMemory()).toBe(false)
-    events(12)
-    expect(await cgroup.wasOutOfMemory()).toBe(true)
-  })
+it('a control group reports that the kernel ended it', async () => {
+  const { root } = hierarchy({})
+  const cgroup = await Cgroup.make(root, 'sandbridge-1-x', { memoryBytes: 1 << 28, pidsCount: 77 })
+  expect(await cgroup.wasOutOfMemory()).toBe(false)
+  const events = (count: number) =>
+    writeFileSync(path.join(root, 'sandbridge-1-x/memory.events'), `low 0\noom 3\noom_kill ${count}\n`)
+  events(0)
+  expect(await cgroup.wasOutOfMemory()).toBe(false)
+  events(12)
+  expect(await cgroup.wasOutOfMemory()).toBe(true)
 })

@@ -39,7 +39,7 @@ describe('probeEngine', () => {
     expect(probe.engine?.enforcesLimits).toBe(true)
   })
 
-  it('an engine is on this machine when it has its name and its kernel, and is not asked over a connection', async (ctx) => {
+  it("an engine is local when it has the host's name and kernel, which is not asked over a remote connection", async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('elsewhere containers run in a virtual machine')
     const isLocal = async (command: 'podman' | 'docker', info: object) =>
       (await probeEngine(command, said({ stdout: JSON.stringify(info) }))).engine?.isLocal
@@ -54,7 +54,7 @@ describe('probeEngine', () => {
     expect(await isLocal('podman', ROOTLESS_PODMAN)).toBe(false)
   })
 
-  it('docker that is podman is driven as podman', async () => {
+  it('docker that is podman in disguise is driven as podman', async () => {
     const { engine } = await probeEngine('docker', said({ stdout: JSON.stringify(ROOTLESS_PODMAN) }))
     expect(engine).toMatchObject({ command: 'docker', dialect: 'podman' })
   })

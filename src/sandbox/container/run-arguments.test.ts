@@ -90,7 +90,7 @@ it('the socket for frames is the only file of the host in a container, read-only
   expect(args).toContain('--tmpfs=/run:rw,mode=755,noexec,nosuid,nodev,size=4k')
 })
 
-it('podman gets no writable /run, /var/tmp, and none of the host’s proxies', () => {
+it('podman gets no writable /run and /var/tmp, and none of the host’s proxies', () => {
   const args = argumentsFor({ engine: podman })
   expect(args).toEqual(
     expect.arrayContaining(['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore']),

@@ -105,46 +105,40 @@ describe('what an archive holds', () => {
   })
 })
 
-describe('a layer', () => {
-  it('a layer replaces and removes files of the layers below it', async () => {
-    const below = [
-      file('etc/kept'),
-      file('etc/gone'),
-      file('opt/a/old'),
-      file('opt/b'),
-      symlink('lib', 'usr/lib'),
-      file('usr/lib/c'),
-    ]
-    const above = [
-      file('etc/.wh.gone', ''),
-      file('opt/a/new'),
-      file('opt/.wh..wh..opq', ''),
-      file('lib/d'),
-      file('.wh..wh.plnk', ''),
-    ]
-    await unpack([below, above])
-    expect([readdirSync(at('etc')), readdirSync(at('opt')), readdirSync(at('opt/a'))]).toEqual([
-      ['kept'],
-      ['a'],
-      ['new'],
-    ])
-    // Through the link, as in a running system.
-    expect([readlinkSync(at('lib')), readdirSync(at('usr/lib'))]).toEqual(['usr/lib', ['c', 'd']])
-    expect(readdirSync(root)).not.toContain('.wh..wh.plnk')
-  })
+it('a layer replaces and removes files of the layers below it', async () => {
+  const below = [
+    file('etc/kept'),
+    file('etc/gone'),
+    file('opt/a/old'),
+    file('opt/b'),
+    symlink('lib', 'usr/lib'),
+    file('usr/lib/c'),
+  ]
+  const above = [
+    file('etc/.wh.gone', ''),
+    file('opt/a/new'),
+    file('opt/.wh..wh..opq', ''),
+    file('lib/d'),
+    file('.wh..wh.plnk', ''),
+  ]
+  await unpack([below, above])
+  expect([readdirSync(at('etc')), readdirSync(at('opt')), readdirSync(at('opt/a'))]).toEqual([['kept'], ['a'], ['new']])
+  // Through the link, as in a running system.
+  expect([readlinkSync(at('lib')), readdirSync(at('usr/lib'))]).toEqual(['usr/lib', ['c', 'd']])
+  expect(readdirSync(root)).not.toContain('.wh..wh.plnk')
+})
 
-  it('a layer replaces folders, files and links by each other', async () => {
-    await unpack([
-      [folder('a'), file('a/in'), file('b'), symlink('c', 'a')],
-      [file('a', 'now a file'), folder('b'), file('b/in'), folder('c'), file('c/in', 'its own')],
-    ])
-    expect([read('a'), read('b/in'), read('c/in'), lstatSync(at('c')).isDirectory()]).toEqual([
-      'now a file',
-      'x',
-      'its own',
-      true,
-    ])
-  })
+it('a layer replaces folders, files and links by each other', async () => {
+  await unpack([
+    [folder('a'), file('a/in'), file('b'), symlink('c', 'a')],
+    [file('a', 'now a file'), folder('b'), file('b/in'), folder('c'), file('c/in', 'its own')],
+  ])
+  expect([read('a'), read('b/in'), read('c/in'), lstatSync(at('c')).isDirectory()]).toEqual([
+    'now a file',
+    'x',
+    'its own',
+    true,
+  ])
 })
 
 it('a link in place of a hidden folder leads to its target', async () => {

@@ -73,7 +73,7 @@ it('an unpacking that failed or was killed leaves nothing behind', async () => {
   expect(names()).toHaveLength(1)
 })
 
-it('images that nobody uses are removed, sooner when another one has their name', async () => {
+it('images that are no longer used are removed, sooner when another one has their name', async () => {
   const [replaced, unused, used] = [await ensure('py', 'old'), await ensure('other', '1'), await ensure('third', '1')]
   age(replaced.folder, 2)
   age(unused.folder, 31)

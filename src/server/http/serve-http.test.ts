@@ -32,7 +32,7 @@ describe('who has the token is let in, and nobody else', () => {
     },
   )
 
-  it('the token never shows in the log', async () => {
+  it('the token never appears in the log', async () => {
     const { send } = await serve()
     await send({ headers: { authorization: `Bearer ${TOKEN}x` } })
     await send({ body: 'nonsense' })
@@ -99,7 +99,7 @@ describe('a page of another site, in a browser on this machine', () => {
     },
   )
 
-  it('another loopback address may be named where the bridge listens on it', async (ctx) => {
+  it('another loopback address is accepted as Host where the bridge listens on it', async (ctx) => {
     if (process.platform !== 'linux') ctx.skip('only Linux has all of 127.0.0.0/8')
     const { port, status } = await serve({ host: '127.0.0.2' })
     expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
@@ -117,32 +117,30 @@ describe('a page of another site, in a browser on this machine', () => {
   })
 })
 
-describe('an invalid request fails alone', () => {
-  it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
-    'an invalid request fails alone: the body %j',
-    async (body) => {
-      const { status } = await serve()
-      expect(await status({ body })).toBe(400)
-      expect(await status()).toBe(200)
-    },
-  )
-
-  it.each([
-    ['another path', { path: '/' }, 404],
-    ['another method', { method: 'PUT' }, 405],
-    ['another content type', { headers: { 'content-type': 'text/plain' } }, 415],
-    [
-      'another content type, in the modern era',
-      { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
-      415,
-    ],
-    ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
-    ['no session', { body: message('tools/list', {}) }, 400],
-    ['a stream without a session', { method: 'GET' }, 400],
-  ])('an invalid request fails alone: %s', async (_, options, expected) => {
+it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
+  'an invalid request fails alone: the body %j',
+  async (body) => {
     const { status } = await serve()
-    expect(await status(options)).toBe(expected)
-  })
+    expect(await status({ body })).toBe(400)
+    expect(await status()).toBe(200)
+  },
+)
+
+it.each([
+  ['another path', { path: '/' }, 404],
+  ['another method', { method: 'PUT' }, 405],
+  ['another content type', { headers: { 'content-type': 'text/plain' } }, 415],
+  [
+    'another content type, in the modern era',
+    { headers: { ...modern('tools/list').headers, 'content-type': 'text/plain' }, body: modern('tools/list').body },
+    415,
+  ],
+  ['an unknown session', { headers: { 'mcp-session-id': 'nonsense' } }, 404],
+  ['no session', { body: message('tools/list', {}) }, 400],
+  ['a stream without a session', { method: 'GET' }, 400],
+])('an invalid request fails alone: %s', async (_, options, expected) => {
+  const { status } = await serve()
+  expect(await status(options)).toBe(expected)
 })
 
 describe('a supervisor without a token', () => {

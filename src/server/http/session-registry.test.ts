@@ -113,7 +113,7 @@ describe('when there are as many sessions as there may be', () => {
   })
 })
 
-it('a session that is in use does not end for being old', async () => {
+it('a session in use does not expire', async () => {
   const { hold, closed } = setUp(1)
   const held = hold()
   const [leave, leaveToo] = [held.enter(), held.enter()]
@@ -128,7 +128,7 @@ it('a session that is in use does not end for being old', async () => {
   expect(closed).toHaveLength(1)
 })
 
-it('a session that has ended takes up no room, even if somebody still enters it', async () => {
+it('an ended session takes no place, even if a request still uses it', async () => {
   const { hold, closed } = setUp(1)
   const held = hold()
   await held.end()

@@ -56,34 +56,32 @@ const closed = (socket: Socket) =>
 /** A TLS record that says that 512 bytes of a ClientHello follow, and has ten of them. */
 const HALF_A_HELLO = Buffer.from('1603010200010001fc0303aabbccdd', 'hex')
 
-describe('a client', () => {
-  it('a client is served with TLS 1.2 and 1.3, and not with older versions or plain HTTP', async () => {
-    const { port, status, service } = await serve()
-    expect(service.url).toBe(`https://127.0.0.1:${port}/mcp`)
-    expect(await status()).toBe(405)
-    const old = { ciphers: 'DEFAULT@SECLEVEL=0', minVersion: 'TLSv1' } as const
-    expect((await handshake(port, { ...old, maxVersion: 'TLSv1.2' })).getProtocol()).toBe('TLSv1.2')
-    expect((await handshake(port)).getProtocol()).toBe('TLSv1.3')
-    for (const maxVersion of ['TLSv1.1', 'TLSv1'] as const) {
-      await expect(handshake(port, { ...old, maxVersion })).rejects.toThrow(/version/)
-    }
-    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
-    expect(await status()).toBe(405)
-  })
+it('a client is served with TLS 1.2 and 1.3, and not with older versions or plain HTTP', async () => {
+  const { port, status, service } = await serve()
+  expect(service.url).toBe(`https://127.0.0.1:${port}/mcp`)
+  expect(await status()).toBe(405)
+  const old = { ciphers: 'DEFAULT@SECLEVEL=0', minVersion: 'TLSv1' } as const
+  expect((await handshake(port, { ...old, maxVersion: 'TLSv1.2' })).getProtocol()).toBe('TLSv1.2')
+  expect((await handshake(port)).getProtocol()).toBe('TLSv1.3')
+  for (const maxVersion of ['TLSv1.1', 'TLSv1'] as const) {
+    await expect(handshake(port, { ...old, maxVersion })).rejects.toThrow(/version/)
+  }
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+  expect(await status()).toBe(405)
+})
 
-  it('a client keeps its connection once it has sent the token, and loses it after some seconds otherwise', async () => {
-    const { port, status } = await serve({ strangerMs: 300 })
-    const agent = new Agent({ keepAlive: true, ca: pair.cert })
-    onTestFinished(() => agent.destroy())
-    expect(await status(agent)).toBe(405)
-    const [known] = Object.values(agent.freeSockets).flat()
-    const stranger = await handshake(port)
-    await closed(stranger.resume())
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(known!.closed).toBe(false)
-    expect(await status(agent)).toBe(405)
-    expect(Object.values(agent.freeSockets).flat()).toEqual([known])
-  })
+it('a client keeps its connection once it has sent the token, and loses it after some seconds otherwise', async () => {
+  const { port, status } = await serve({ strangerMs: 300 })
+  const agent = new Agent({ keepAlive: true, ca: pair.cert })
+  onTestFinished(() => agent.destroy())
+  expect(await status(agent)).toBe(405)
+  const [known] = Object.values(agent.freeSockets).flat()
+  const stranger = await handshake(port)
+  await closed(stranger.resume())
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(known!.closed).toBe(false)
+  expect(await status(agent)).toBe(405)
+  expect(Object.values(agent.freeSockets).flat()).toEqual([known])
 })
 
 describe('strangers', () => {
@@ -127,7 +125,7 @@ describe('strangers', () => {
     expect(await status(agent)).toBe(405)
   })
 
-  it('strangers do not keep the bridge from ending', async () => {
+  it('connections of strangers do not keep the bridge from ending', async () => {
     const { port, service } = await serve()
     const half = await openRaw(port, HALF_A_HELLO)
     const silent = await handshake(port)

@@ -68,7 +68,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="198.51.100.7"/)
   })
 
-  it('requests from anyone else are for the host that they name, whatever they say of a proxy', async () => {
+  it('requests that do not come through a trusted proxy are for the host that they name, whatever their headers say of a proxy', async () => {
     const { ask, lines } = await openService({ env: PUBLIC, options: { trustedProxies: ['192.0.2.0/24'] } })
     expect((await ask({ host: 'evil.example', 'x-forwarded-host': 'localhost' })).status).toBe(403)
     expect((await ask({ host: 'localhost', 'x-forwarded-host': 'evil.example' })).status).toBe(405)
@@ -77,7 +77,7 @@ describe('requests', () => {
     expect(lines.at(-1)).toMatch(/A request was refused status=401 address="127.0.0.1"/)
   })
 
-  it('requests of a proxy may wait longer than those of strangers, on a connection that is for all of its clients', async () => {
+  it('requests through a proxy may wait longer than those of strangers, since its connection serves many clients', async () => {
     const limits = { strangerMs: 200, strangers: 1, newcomers: 2, newcomerMs: 20 }
     const { ask } = await openService({ options: { trustedProxies: ['127.0.0.1'] }, limits })
     const { Agent } = await import('node:http')
