@@ -26,7 +26,7 @@ import { RulesInForce } from './proxy/permissions/rules-in-force.ts'
 import { scopeFor } from './proxy/scope.ts'
 import { Questions } from './proxy/user/questions.ts'
 import type { Registries } from './registry/registries.ts'
-import { chooseProvider } from './sandbox/choose-provider.ts'
+import { chooseProvider, type ProviderChoice } from './sandbox/choose-provider.ts'
 import { checkSavedTool } from './session/check-saved-tool.ts'
 import { KernelPool } from './session/kernel-pool.ts'
 import type { SavedToolContent } from './state/saved-tool.ts'
@@ -58,7 +58,7 @@ export class Bridge {
   /** Missing when nothing is masked. */
   readonly maskers: Maskers | undefined
   /** The provider of all sandboxes, chosen at the first need. */
-  readonly findProvider: ReturnType<typeof chooseProvider>
+  readonly findProvider: ProviderChoice
   /** Where the user can answer questions about calls, while it is served. */
   page: AnswerPage | undefined
   readonly #configured: ConfiguredServers
@@ -78,7 +78,7 @@ export class Bridge {
     return new Bridge({ settings, log, definitions, discovered, files, policy, ...options })
   }
 
-  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage }: BridgeParts) {
+  private constructor({ settings, log, definitions, discovered, ask, files, policy, servePage, ...rest }: BridgeParts) {
     this.settings = settings
     this.log = log
     this.#servePage = servePage
@@ -107,7 +107,7 @@ export class Bridge {
     this.rules = new RulesInForce({ ...parts, files, firstListings, definitions: definitionsNow, page }, policy)
     const { rules } = this
     this.#configured = new ConfiguredServers({ ...parts, definitions, discovered, rules })
-    this.findProvider = chooseProvider(settings, log)
+    this.findProvider = rest.findProvider ?? chooseProvider(settings, log)
     this.#pool = new KernelPool({
       provider: async (onProgress) => (await this.findProvider(onProgress)).provider,
       limits: { memoryBytes: settings.memoryBytes },
@@ -233,6 +233,8 @@ export interface BridgeOptions {
   ownPort?: number
   /** Serves the page from the first question on that a client cannot ask its user, who sits at this machine; missing means that none is. */
   servePage?: (bridge: Bridge) => Promise<void>
+  /** One that is chosen already, or about to be. */
+  findProvider?: ProviderChoice
 }
 
 interface BridgeParts extends BridgeOptions {

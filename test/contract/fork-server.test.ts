@@ -21,11 +21,14 @@ async function forkingProvider(
   { needs = 'bubblewrap-fork', ...options }: Partial<BubblewrapOptions> & { needs?: TestedProvider } = {},
 ) {
   await providerOrSkip(needs, ctx)
+  const before = new Set(forkServers().map(({ pid }) => pid))
   const notForked: string[] = []
   const onNotForked = (reason: string) => void notForked.push(reason)
   const provider = new BubblewrapProvider({ pidsCount: 128, forks: true, onNotForked, ...options })
   await provider.prepare()
-  return { provider, notForked }
+  /** Those that were started for this provider. */
+  const servers = () => forkServers().filter(({ pid }) => !before.has(pid))
+  return { provider, notForked, servers }
 }
 
 /** The processes of this test that fork sandboxes: the children of bubblewrap. */
@@ -51,11 +54,18 @@ describe('a process that forks sandboxes', () => {
     expect(provider.startMethod).toBe('forked from one process')
   })
 
+  it('the fork server is started before the first sandbox is asked for', async (ctx) => {
+    const { provider, servers } = await forkingProvider(ctx)
+    await until(() => servers().length > 0)
+    const [ahead] = servers()
+    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+    expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
+  })
+
   it('the fork server ends when it can fork no more and its last sandbox has ended', async (ctx) => {
-    const { provider } = await forkingProvider(ctx, { forksEach: 2 })
-    const before = new Set(forkServers().map(({ pid }) => pid))
+    const { provider, servers } = await forkingProvider(ctx, { forksEach: 2 })
     const two = [await startCells(provider), await startCells(provider)]
-    const [first] = forkServers().filter(({ pid }) => !before.has(pid))
+    const [first] = servers()
     expect(first).toBeDefined()
     const isThere = () => forkServers().some(({ pid }) => pid === first!.pid)
     await two[0]!.kernel.dispose()
@@ -66,12 +76,11 @@ describe('a process that forks sandboxes', () => {
   })
 
   it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async (ctx) => {
-    const { provider, notForked } = await forkingProvider(ctx)
-    const before = new Set(forkServers().map(({ pid }) => pid))
+    const { provider, notForked, servers } = await forkingProvider(ctx)
     const cells = await startCells(provider)
     const running = cells.run("print('looping', flush=True)\nwhile True: pass")
     await cells.printed('looping')
-    const [server] = forkServers().filter(({ pid }) => !before.has(pid))
+    const [server] = servers()
     process.kill(server!.pid, 'SIGKILL')
     const { exit } = await running
     expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
