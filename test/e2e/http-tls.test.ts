@@ -9,6 +9,7 @@ import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '../support/http-bridge.ts'
 import { makeCertificate, type Pair } from '../support/make-certificate.ts'
 import { runProgram } from '../support/run-program.ts'
+import { runHeaders } from '../support/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
 
@@ -59,14 +60,7 @@ it('the bridge serves a cell over TLS', async () => {
       {
         ca: pair.cert,
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${bridge.token}`,
-          accept: 'application/json, text/event-stream',
-          'content-type': 'application/json',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': 'run_python',
-        },
+        headers: runHeaders(bridge.token),
       },
       (response) => {
         let text = ''
