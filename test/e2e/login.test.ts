@@ -16,7 +16,7 @@ const PATH_WITH_BROWSER = pathWithBrowser()
 const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
 
-it('login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
+it('sandbridge login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
   const server = await protectedServer()
   const home = makeHome({ r: { url: server.url } })
   const first = await sandbridge(home, ['login', 'r', '--json'])
@@ -30,7 +30,7 @@ it('login prints JSON alone on stdout, and the page to sign in at on stderr', as
   expect(JSON.parse((await sandbridge(home, ['login', 'r', '--json'])).stdout).signedIn).toBe(true)
 })
 
-it('image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
+it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
   const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
   const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
   const env = { PATH: pathWith({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
@@ -44,7 +44,7 @@ it('image build prints JSON alone on stdout, and the lines of the build on stder
 
 const CALL = 'await mcp_r.echo(text="hi")'
 
-it('a bridge that was refused many times works as soon as the user has signed in', async () => {
+it('a server that refused many times works as soon as the user has signed in', async () => {
   const server = await protectedServer()
   const bridge = await startBridge({ servers: { r: { url: server.url } } })
   for (let i = 0; i < 10; i += 1) expect(await bridge.run(CALL)).toContain('sandbridge login r')
@@ -58,7 +58,7 @@ it('a bridge that was refused many times works as soon as the user has signed in
   expect(await bridge.run(CALL)).toBe("'hi'")
 })
 
-it('a bridge that was refused for a header works as soon as the definition has the right one, and so does the next', async () => {
+it('a server that refused a header works as soon as its definition has the right one, in this bridge and the next', async () => {
   const server = await protectedServer()
   server.valid.add('right')
   const withToken = (token: string) => ({ r: { url: server.url, headers: { Authorization: `Bearer ${token}` } } })
