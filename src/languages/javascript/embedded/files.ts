@@ -1,0 +1,113 @@
+// `node:fs` and `node:fs/promises`, as far as reading and writing files needs them: the files that Python cells have.
+import { Buffer } from './buffer.ts'
+import { host } from './host.ts'
+import { encodeUtf8 } from './utf8.ts'
+
+/** Of the numbers that the file system fails with. */
+const CODES: Record<number, [code: string, words: string]> = {
+  2: ['EACCES', 'permission denied'],
+  20: ['EEXIST', 'file already exists'],
+  28: ['EINVAL', 'not a regular file'],
+  31: ['EISDIR', 'illegal operation on a directory'],
+  44: ['ENOENT', 'no such file or directory'],
+  51: ['ENOSPC', 'no space left on device'],
+  54: ['ENOTDIR', 'not a directory'],
+  55: ['ENOTEMPTY', 'directory not empty'],
+}
+
+interface Found {
+  isFile: boolean
+  isFolder: boolean
+  size: number
+  mtimeMs: number
+}
+
+interface Options {
+  encoding?: string | null
+  flag?: string
+  recursive?: boolean
+  force?: boolean
+  withFileTypes?: boolean
+}
+
+const named = (options: Options | string | null | undefined): Options =>
+  typeof options === 'string' ? { encoding: options } : (options ?? {})
+
+function done<T>(result: T | number, call: string, path: unknown): T {
+  if (typeof result !== 'number') return result
+  const [code, words] = CODES[result] ?? ['EIO', 'i/o error']
+  throw Object.assign(new Error(`${code}: ${words}, ${call} '${String(path)}'`), { code, syscall: call, path })
+}
+
+function ask<T>(call: string, what: string, ...given: unknown[]): T {
+  return JSON.parse(done(host().file(what, ...given.map(String)), call, given[0])) as T
+}
+
+const sync = {
+  readFile: (path: unknown, options?: Options | string) => {
+    const bytes = Buffer.from(done(host().readFile(String(path)), 'open', path))
+    const { encoding } = named(options)
+    return encoding ? bytes.toString(encoding as 'utf8') : bytes
+  },
+  writeFile: (path: unknown, content: unknown, options?: Options | string) => {
+    const { encoding, flag = 'w' } = named(options)
+    const bytes = ArrayBuffer.isView(content)
+      ? new Uint8Array(content.buffer, content.byteOffset, content.byteLength).slice()
+      : encoding && encoding !== 'utf8'
+        ? Buffer.from(String(content), encoding)
+        : encodeUtf8(String(content))
+    done(host().writeFile(String(path), bytes.buffer as ArrayBuffer, flag.startsWith('a') ? 'append' : 'replace'), 'open', path)
+  },
+  appendFile: (path: unknown, content: unknown, options?: Options | string) =>
+    sync.writeFile(path, content, { ...named(options), flag: 'a' }),
+  readdir: (path: unknown, options?: Options) => {
+    const names = ask<string[]>('scandir', 'list', path).toSorted()
+    if (!options?.withFileTypes) return names
+    return names.map((name) => ({ name, parentPath: String(path), ...kinds(ask('stat', 'stat', `${String(path)}/${name}`)) }))
+  },
+  stat: (path: unknown) => {
+    const found = ask<Found>('stat', 'stat', path)
+    return { size: found.size, mtimeMs: found.mtimeMs, mtime: new Date(found.mtimeMs), ...kinds(found) }
+  },
+  access: (path: unknown) => void ask('access', 'stat', path),
+  mkdir: (path: unknown, options?: Options) => {
+    const text = String(path)
+    if (!options?.recursive) return void ask('mkdir', 'makeFolder', text)
+    const parts = text.split('/')
+    for (let count = 1; count <= parts.length; count += 1) {
+      const folder = parts.slice(0, count).join('/')
+      if (folder !== '' && !exists(folder)) ask('mkdir', 'makeFolder', folder)
+    }
+  },
+  rm: (path: unknown, options?: Options) => {
+    if (options?.force && !exists(path)) return
+    if (!ask<Found>('rm', 'stat', path).isFolder) return void ask('rm', 'removeFile', path)
+    if (options?.recursive) for (const name of sync.readdir(path)) sync.rm(`${String(path)}/${String(name)}`, options)
+    ask('rm', 'removeFolder', path)
+  },
+  unlink: (path: unknown) => void ask('unlink', 'removeFile', path),
+  rmdir: (path: unknown) => void ask('rmdir', 'removeFolder', path),
+  rename: (from: unknown, to: unknown) => void ask('rename', 'rename', from, to),
+  copyFile: (from: unknown, to: unknown) => sync.writeFile(to, sync.readFile(from)),
+}
+
+function kinds({ isFile, isFolder }: Found) {
+  return { isFile: () => isFile, isDirectory: () => isFolder, isSymbolicLink: () => false }
+}
+
+function exists(path: unknown): boolean {
+  return typeof host().file('stat', String(path)) === 'string'
+}
+
+export const promises = Object.fromEntries(
+  Object.entries(sync).map(([name, work]) => [
+    name,
+    async (...given: unknown[]) => (work as (...all: unknown[]) => unknown)(...given),
+  ]),
+)
+
+export const fs = {
+  ...Object.fromEntries(Object.entries(sync).map(([name, work]) => [`${name}Sync`, work])),
+  existsSync: exists,
+  promises,
+}
