@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import hints
-from ..api import bridge
 from ..api.servers import registry, server_alias, server_name
 from ..languages import unavailable
 from . import calls, checks
@@ -31,7 +30,19 @@ _MODULES = (
     else "Only Node's own modules are here, and no network to install others."
 )
 _OF_NODE = frozenset(
-    ("URL", "URLSearchParams", "Intl", "WebAssembly", "Atomics", "crypto", "AbortController", "Headers", "Request", "Response", "Blob")
+    (
+        "URL",
+        "URLSearchParams",
+        "Intl",
+        "WebAssembly",
+        "Atomics",
+        "crypto",
+        "AbortController",
+        "Headers",
+        "Request",
+        "Response",
+        "Blob",
+    )
 )
 _MAX_OPEN = 2_000
 _MAX_TEXT = 8_000_000
@@ -104,7 +115,9 @@ class JavaScriptCells:
 
     # ---- what it asks for
 
-    def _answer(self, node: Program, message: dict[str, Any], checked: list[CellError], source: str, number: int) -> None:
+    def _answer(
+        self, node: Program, message: dict[str, Any], checked: list[CellError], source: str, number: int
+    ) -> None:
         async def answer() -> None:
             if message["type"] == "check":
                 error = await checks.problem(message, source, number)

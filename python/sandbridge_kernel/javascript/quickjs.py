@@ -77,8 +77,7 @@ class QuickJS:
     def end(self) -> None:
         if self._timer:
             self._timer.cancel()
-        if self._ended is None:
-            self._write(b"E", b"")
+        self._write(b"E", b"")
         os.close(self._device)
 
     def _wake_after(self, ms: object) -> None:
@@ -99,10 +98,11 @@ class QuickJS:
         sys.stdout.flush()
         try:
             os.write(self._device, kind + data)
+            self._lines.extend(line for line in self._said().split(b"\n") if line)
         except OSError:
             self._ended = self._said().decode("utf-8", "replace").strip() or "it crashed"
-        else:
-            self._lines.extend(line for line in self._said().split(b"\n") if line)
+        except MemoryError:
+            self._ended = "out of memory"
         self._came.set()
 
     def _said(self) -> bytes:

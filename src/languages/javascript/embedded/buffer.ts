@@ -4,11 +4,7 @@ import { decodeUtf8, encodeUtf8 } from './utf8.ts'
 type Encoding = 'utf8' | 'utf-8' | 'base64' | 'base64url' | 'hex' | 'latin1' | 'binary' | 'ascii'
 
 export class Buffer extends Uint8Array {
-  static override from(
-    value: any,
-    encodingOrMap?: any,
-    length?: number,
-  ): Buffer {
+  static override from(value: any, encodingOrMap?: any, length?: number): Buffer {
     if (typeof value === 'string') return own(encode(value, encodingOrMap))
     if (value instanceof ArrayBuffer) return new Buffer(value, encodingOrMap ?? 0, length)
     const bytes = ArrayBuffer.isView(value) ? bytesOf(value) : Uint8Array.from(value as Iterable<number>)
@@ -74,7 +70,10 @@ function bytesOf(view: ArrayBufferView): Uint8Array {
 
 function encode(text: string, encoding: Encoding = 'utf8'): Uint8Array {
   if (encoding === 'base64' || encoding === 'base64url') {
-    const plain = text.replaceAll('-', '+').replaceAll('_', '/').replace(/[^A-Za-z0-9+/]/g, '')
+    const plain = text
+      .replaceAll('-', '+')
+      .replaceAll('_', '/')
+      .replace(/[^A-Za-z0-9+/]/g, '')
     return bytesOfLatin1(atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain))
   }
   if (encoding === 'hex') return Uint8Array.from(text.match(/[0-9a-f]{2}/gi) ?? [], (pair) => Number.parseInt(pair, 16))

@@ -39,9 +39,13 @@ function done<T>(result: T | number, call: string, path: unknown): T {
   throw Object.assign(new Error(`${code}: ${words}, ${call} '${String(path)}'`), { code, syscall: call, path })
 }
 
-function ask<T>(call: string, what: string, ...given: unknown[]): T {
-  return JSON.parse(done(host().file(what, ...given.map(String)), call, given[0])) as T
+/** @param call as an error names it */
+function ask(call: string, what: string, ...given: unknown[]): unknown {
+  return JSON.parse(done(host().file(what, ...given.map(String)), call, given[0]))
 }
+
+const found = (call: string, path: unknown) => ask(call, 'stat', path) as Found
+const listed = (path: unknown) => (ask('scandir', 'list', path) as string[]).toSorted()
 
 const sync = {
   readFile: (path: unknown, options?: Options | string) => {
@@ -56,34 +60,34 @@ const sync = {
       : encoding && encoding !== 'utf8'
         ? Buffer.from(String(content), encoding)
         : encodeUtf8(String(content))
-    done(host().writeFile(String(path), bytes.buffer as ArrayBuffer, flag.startsWith('a') ? 'append' : 'replace'), 'open', path)
+    done(host().writeFile(String(path), bytes.buffer, flag.startsWith('a') ? 'append' : 'replace'), 'open', path)
   },
   appendFile: (path: unknown, content: unknown, options?: Options | string) =>
     sync.writeFile(path, content, { ...named(options), flag: 'a' }),
   readdir: (path: unknown, options?: Options) => {
-    const names = ask<string[]>('scandir', 'list', path).toSorted()
+    const names = listed(path)
     if (!options?.withFileTypes) return names
-    return names.map((name) => ({ name, parentPath: String(path), ...kinds(ask('stat', 'stat', `${String(path)}/${name}`)) }))
+    return names.map((name) => ({ name, parentPath: String(path), ...kinds(found('stat', `${String(path)}/${name}`)) }))
   },
   stat: (path: unknown) => {
-    const found = ask<Found>('stat', 'stat', path)
-    return { size: found.size, mtimeMs: found.mtimeMs, mtime: new Date(found.mtimeMs), ...kinds(found) }
+    const { size, mtimeMs, ...kind } = found('stat', path)
+    return { size, mtimeMs, mtime: new Date(mtimeMs), ...kinds(kind) }
   },
-  access: (path: unknown) => void ask('access', 'stat', path),
-  mkdir: (path: unknown, options?: Options) => {
-    const text = String(path)
-    if (!options?.recursive) return void ask('mkdir', 'makeFolder', text)
-    const parts = text.split('/')
-    for (let count = 1; count <= parts.length; count += 1) {
-      const folder = parts.slice(0, count).join('/')
-      if (folder !== '' && !exists(folder)) ask('mkdir', 'makeFolder', folder)
-    }
+  access: (path: unknown) => void found('access', path),
+  mkdir: (path: unknown, options?: Options): void => {
+    const parts = String(path).split('/')
+    if (!options?.recursive) ask('mkdir', 'makeFolder', path)
+    else
+      for (let count = 1; count <= parts.length; count += 1) {
+        const folder = parts.slice(0, count).join('/')
+        if (folder !== '' && !exists(folder)) ask('mkdir', 'makeFolder', folder)
+      }
   },
-  rm: (path: unknown, options?: Options) => {
+  rm: (path: unknown, options?: Options): void => {
     if (options?.force && !exists(path)) return
-    if (!ask<Found>('rm', 'stat', path).isFolder) return void ask('rm', 'removeFile', path)
-    if (options?.recursive) for (const name of sync.readdir(path)) sync.rm(`${String(path)}/${String(name)}`, options)
-    ask('rm', 'removeFolder', path)
+    const { isFolder } = found('rm', path)
+    if (isFolder && options?.recursive) for (const name of listed(path)) sync.rm(`${String(path)}/${name}`, options)
+    ask('rm', isFolder ? 'removeFolder' : 'removeFile', path)
   },
   unlink: (path: unknown) => void ask('unlink', 'removeFile', path),
   rmdir: (path: unknown) => void ask('rmdir', 'removeFolder', path),
@@ -91,7 +95,7 @@ const sync = {
   copyFile: (from: unknown, to: unknown) => sync.writeFile(to, sync.readFile(from)),
 }
 
-function kinds({ isFile, isFolder }: Found) {
+function kinds({ isFile, isFolder }: Pick<Found, 'isFile' | 'isFolder'>) {
   return { isFile: () => isFile, isDirectory: () => isFolder, isSymbolicLink: () => false }
 }
 

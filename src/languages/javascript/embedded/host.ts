@@ -24,8 +24,8 @@ export interface Host {
 
 let given: Host
 
-export function setHost(host: Host): void {
-  given = host
+export function setHost(functions: Host): void {
+  given = functions
 }
 
 export function host(): Host {

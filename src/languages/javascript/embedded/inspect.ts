@@ -38,8 +38,9 @@ function shown(value: unknown, state: State): string {
   if (typeof value === 'string') return quoted(value, state)
   if (typeof value === 'bigint') return `${value}n`
   if (Object.is(value, -0)) return '-0'
-  if (typeof value !== 'object' && typeof value !== 'function') return String(value)
   if (value === null) return 'null'
+  if (typeof value === 'symbol') return value.toString()
+  if (typeof value !== 'object' && typeof value !== 'function') return `${value as number}`
   const custom = (value as Record<symbol, unknown>)[CUSTOM]
   if (typeof custom === 'function') {
     const told: unknown = custom.call(value)
@@ -63,7 +64,10 @@ function structure(value: object, state: State): string {
   const keys = fields(value, state, Array.isArray(value) || ArrayBuffer.isView(value))
   if (typeof value === 'function') {
     const kind = /^class\b/.test(Function.prototype.toString.call(value)) ? 'class' : nameOf(value) || 'Function'
-    const head = kind === 'class' ? `[class ${value.name || '(anonymous)'}]` : `[${kind}${value.name ? `: ${value.name}` : ' (anonymous)'}]`
+    const head =
+      kind === 'class'
+        ? `[class ${value.name || '(anonymous)'}]`
+        : `[${kind}${value.name ? `: ${value.name}` : ' (anonymous)'}]`
     return keys.length === 0 ? head : `${head} ${joined(keys, '{', '}', state)}`
   }
   const name = nameOf(value)
@@ -75,14 +79,16 @@ function structure(value: object, state: State): string {
     return joined([...items(list, state), ...keys], `${size}[`, ']', state)
   }
   if (value instanceof Map) {
-    const pairs = [...value].slice(0, state.maxArray).map(([key, one]) => `${shown(key, state)} => ${shown(one, state)}`)
+    const pairs = [...value]
+      .slice(0, state.maxArray)
+      .map(([key, one]) => `${shown(key, state)} => ${shown(one, state)}`)
     return joined([...pairs, ...rest(value.size, state), ...keys], `${name}(${value.size}) {`, '}', state)
   }
   if (value instanceof Set) {
     const all = [...value].slice(0, state.maxArray).map((one) => shown(one, state))
     return joined([...all, ...rest(value.size, state), ...keys], `${name}(${value.size}) {`, '}', state)
   }
-  if (value instanceof String || value instanceof Number || value instanceof Boolean)
+  if (/^(String|Number|Boolean)$/.test(name) && typeof value.valueOf() !== 'object')
     return `[${name}: ${shown(value.valueOf(), state)}]`
   return joined(keys, `${tag}{`, '}', state)
 }
@@ -92,9 +98,10 @@ function fields(value: object, state: State, isList: boolean): string[] {
   const own = isList ? names.filter((key) => typeof key === 'symbol' || !/^\d+$/.test(key)) : names
   const texts = own.slice(0, MAX_KEYS).map((key) => {
     const label = typeof key === 'symbol' ? `[${String(key)}]` : PLAIN_KEY.test(key) ? key : quoted(key, state)
-    const { get, set, value: content } = Object.getOwnPropertyDescriptor(value, key) ?? {}
-    if (get || set) return `${label}: [${[get && 'Getter', set && 'Setter'].filter(Boolean).join('/')}]`
-    return `${label}: ${shown(content, state)}`
+    const field = Object.getOwnPropertyDescriptor(value, key) ?? {}
+    if (field.get || field.set)
+      return `${label}: [${[field.get && 'Getter', field.set && 'Setter'].filter(Boolean).join('/')}]`
+    return `${label}: ${shown(field.value, state)}`
   })
   return own.length > MAX_KEYS ? [...texts, `... ${own.length - MAX_KEYS} more`] : texts
 }
@@ -133,14 +140,19 @@ function errorText(error: Error, state: State): string {
   const cause = 'cause' in error ? [`[cause]: ${shown(error.cause, state)}`] : []
   const all = [...own, ...cause]
   const trimmed = text.trimEnd()
-  return all.length === 0 ? (trimmed.includes('\n') ? trimmed : `[${trimmed}]`) : `${trimmed} ${joined(all, '{', '}', { ...state, width: 0 })}`
+  return all.length === 0
+    ? trimmed.includes('\n')
+      ? trimmed
+      : `[${trimmed}]`
+    : `${trimmed} ${joined(all, '{', '}', { ...state, width: 0 })}`
 }
 
 function joined(parts: string[], open: string, close: string, { path, width }: State): string {
   if (parts.length === 0) return `${open}${close}`
   const indent = '  '.repeat(path.length)
   const length = parts.reduce((sum, one) => sum + one.length + 2, open.length)
-  if (length + indent.length <= width && !parts.some((one) => one.includes('\n'))) return `${open} ${parts.join(', ')} ${close}`
+  if (length + indent.length <= width && !parts.some((one) => one.includes('\n')))
+    return `${open} ${parts.join(', ')} ${close}`
   const lines = parts.map((one) => `\n${indent}${one}`).join(',')
   return `${open}${lines}\n${indent.slice(2)}${close}`
 }
@@ -150,7 +162,14 @@ function quoted(text: string, { maxString }: State): string {
   const mark = !kept.includes("'") ? "'" : !kept.includes('"') ? '"' : kept.includes('`') ? "'" : '`'
   // eslint-disable-next-line no-control-regex
   const escaped = kept.replace(/[\\\u0000-\u001F\u007F]/g, (one) => {
-    const known: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' }
+    const known: Record<string, string> = {
+      '\\': '\\\\',
+      '\n': '\\n',
+      '\r': '\\r',
+      '\t': '\\t',
+      '\b': '\\b',
+      '\f': '\\f',
+    }
     return known[one] ?? `\\x${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
   })
   const safe = mark === "'" ? escaped.replaceAll("'", "\\'") : escaped

@@ -47,4 +47,16 @@ function parse(path: string) {
   return { root: isAbsolute(path) ? '/' : '', dir: dirname(path), base: basename(path), ext, name: basename(path, ext) }
 }
 
-export const path = { sep, delimiter: ':', normalize, join, isAbsolute, resolve, basename, dirname, extname, relative, parse }
+export const path = {
+  sep,
+  delimiter: ':',
+  normalize,
+  join,
+  isAbsolute,
+  resolve,
+  basename,
+  dirname,
+  extname,
+  relative,
+  parse,
+}

@@ -48,10 +48,14 @@ const cells = new Cells(link, api, sources, {
 Object.assign(scope['process'] as object, { exit: (code?: unknown) => cells.exit(Number(code ?? 0)) })
 scope['require'] = builtIn
 
-host.connect(receive, (promise, reason, isHandled) => {
-  if (isHandled) cells.handled(promise)
-  else cells.rejected(reason, promise)
-}, moduleSource)
+host.connect(
+  receive,
+  (promise, reason, isHandled) => {
+    if (isHandled) cells.handled(promise)
+    else cells.rejected(reason, promise)
+  },
+  moduleSource,
+)
 link.send({ type: 'ready' })
 
 function receive(line: string): void {

@@ -66,7 +66,7 @@ export class TextDecoder {
   readonly encoding = 'utf-8'
 
   constructor(label = 'utf-8') {
-    if (!/^utf-?8$/i.test(String(label))) throw new RangeError(`Only UTF-8 is here, and not ${label}`)
+    if (!/^utf-?8$/i.test(label)) throw new RangeError(`Only UTF-8 is here, and not ${label}`)
   }
 
   decode(input?: ArrayBuffer | ArrayBufferView): string {

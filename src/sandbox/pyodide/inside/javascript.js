@@ -11,7 +11,7 @@
   const BATCH_CHARS = 16_384
   const BATCH_MS = 50
   const MAX_REJECTIONS = 1000
-  const MAX_WAITING_BYTES = 64 << 20
+  const MAX_WAITING_BYTES = 32 << 20
   const APPEND = 1089
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
@@ -25,6 +25,10 @@
   let waitingBytes = 0
   let printed = { stream: 'stdout', text: '', due: 0 }
 
+  const discard = () => {
+    waiting.length = 0
+    waitingBytes = 0
+  }
   const say = (bytes) => {
     waitingBytes += bytes.length + 1
     if (waitingBytes > MAX_WAITING_BYTES) throw new Error('it said too much at once')
@@ -143,9 +147,7 @@
       return 0
     }
     const evaluate = (source, file) =>
-      withCopy(source, (at, length) =>
-        withCopy(file, (name) => unlessThrown(e.qjs_eval(at, length, name, 0))),
-      )
+      withCopy(source, (at, length) => withCopy(file, (name) => unlessThrown(e.qjs_eval(at, length, name, 0))))
     const forget = (value) => e.qjs_free_value(value === 0 ? e.qjs_get_exception() : value)
     /** What `use` gives; for a failure of the file system, the number of that. */
     const inFiles = (use) => {
@@ -161,7 +163,8 @@
       __proto__: null,
       send(line) {
         const bytes = bytesOfText(line)
-        if (bytes) say(bytes.filter((byte) => byte !== 10))
+        if (bytes?.includes(10)) throw new Error('it said what it should not')
+        if (bytes) say(bytes)
       },
       print(stream, text) {
         print(textOf(stream) === 'stderr' ? 'stderr' : 'stdout', textOf(text) ?? '')
@@ -281,7 +284,8 @@
       }
     }
     const deliver = (line) => {
-      const text = typeof line === 'string' ? newText(line) : withCopy(line, (at, length) => e.qjs_new_string(at, length))
+      const text =
+        typeof line === 'string' ? newText(line) : withCopy(line, (at, length) => e.qjs_new_string(at, length))
       forget(call(receiver, text))
       e.qjs_free_value(text)
     }
@@ -317,20 +321,22 @@
     C: (bytes) => void (cell = Number(decoder.decode(bytes))),
     M: (bytes) => engine.take(bytes),
     I: () => engine.breakOff(),
-    E: () => void (engine = undefined),
+    E() {
+      engine = undefined
+      discard()
+    },
   }
 
   const write = (_stream, buffer, offset, length) => {
     const bytes = buffer.slice(offset + 1, offset + length)
     try {
-      // Both heaps grow out of one share, and neither gives back what it has.
-      engine?.limit(Math.max(1, heapMaxBytes - buffer.length - (1 << 20)))
+      // Both heaps grow out of one share, and neither gives back what it has: half of what Python leaves, so that Python can still grow.
+      engine?.limit(Math.max(1, (heapMaxBytes - buffer.length) >>> 1))
       WORK[String.fromCharCode(buffer[offset])](bytes)
       return length
     } catch (error) {
       engine = undefined
-      waiting.length = 0
-      waitingBytes = 0
+      discard()
       let why = ''
       try {
         why = String(error?.message).slice(0, 200)
