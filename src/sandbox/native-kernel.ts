@@ -5,7 +5,7 @@ import { mapFew } from '../storage/map-few.ts'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { exitSignal } from '../process/exit-signal.ts'
-import type { Explained, ProcessEnd } from './stdio-process.ts'
+import type { Explained, ProcessEnd } from './local-sandbox.ts'
 import { BridgeError } from '../errors.ts'
 import type { SandboxLimits } from './provider.ts'
 

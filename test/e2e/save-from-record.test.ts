@@ -31,7 +31,7 @@ beforeEach(() => {
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))
 })
 
-it('makes one function of several cells, with parameters, replies to check it by, and a SKILL.md', async () => {
+it('sandbridge save makes one function of several cells, with parameters, replies to check it by, and a SKILL.md', async () => {
   const bridge = await start()
   await bridge.run('import json\nweek = 47\ntitle = "Report"')
   await bridge.run('text = f"""{title}\n  {week}"""\nawait mcp_ledger.add_line(text=text.replace("\\n", ""))\n')
@@ -74,7 +74,7 @@ it('makes one function of several cells, with parameters, replies to check it by
   )
 })
 
-it('keeps a function that a cell defined and called as it is, with the arguments of then', async () => {
+it('sandbridge save keeps a function that a cell defined and called unchanged, with its earlier arguments', async () => {
   const bridge = await start()
   await bridge.run(`
 async def report(week: int, title: str = "Report") -> str:
@@ -103,7 +103,7 @@ await report(47, title="Q")`)
   expect(lines()).toEqual(['Q 47'])
 })
 
-it('says which setting keeps the code, and refuses what cannot be a workflow, with the reason', async () => {
+it('sandbridge save says which setting keeps the code, and refuses what cannot be a workflow, with the reason', async () => {
   const plain = await start('full')
   await plain.run('1')
   await plain.client.close()
@@ -129,7 +129,7 @@ it('says which setting keeps the code, and refuses what cannot be a workflow, wi
   expect((await sandbridge('workflows', '--json')).stdout).toBe('[]\n')
 })
 
-it('keeps no secret of a server in the record, and no replies where a call lost its arguments', async () => {
+it('sandbridge save keeps no secret of a server in the record, and no replies where a call lost its arguments', async () => {
   const secret = 'tr0ub4dor-and-3-more'
   const entry = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger, LEDGER_TOKEN: secret } }
   writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { ledger: entry } }))

@@ -34,7 +34,7 @@ function github(result: unknown = { content: [], structuredContent: { number: 12
 }
 
 describe('a JavaScript cell', () => {
-  it('prints, and shows its last value', async (ctx) => {
+  it('a JavaScript cell prints, and shows its last value', async (ctx) => {
     const kernel = await startKernel(ctx)
     const cell = await js(kernel, 'console.log("out", { a: [1] }); console.error("err");({ a: 1 + 1, b: "x" })')
     expect(cell).toMatchObject({
@@ -49,7 +49,7 @@ describe('a JavaScript cell', () => {
     expect(kernel.badLines).toEqual([])
   })
 
-  it('keeps what it declares, and may declare it again', async (ctx) => {
+  it('a JavaScript cell keeps what it declares, and may declare it again', async (ctx) => {
     const kernel = await startKernel(ctx)
     await js(
       kernel,
@@ -77,7 +77,7 @@ const crypto = 'mine', name = 'n'`,
     expect(await value(kernel, 'e = 9\nlet e2 = e\n;[e2, typeof g]')).toBe("[ 9, 'function' ]")
   })
 
-  it('awaits, imports and requires', async (ctx) => {
+  it('a JavaScript cell awaits, imports and requires', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(
       await value(
@@ -94,7 +94,7 @@ basename('/a/b') + typeof os.cpus`,
     expect(await value(kernel, 'for (const x of [1]) { if (x) return { found: x } }')).toBe('{ found: 1 }')
   })
 
-  it('takes TypeScript for what it is', async (ctx) => {
+  it('a JavaScript cell runs TypeScript', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect(
       await value(
@@ -114,7 +114,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'let n = 3; [n<4, n>(2)]')).toBe('[ true, true ]')
   })
 
-  it('names its own lines in errors', async (ctx) => {
+  it('a JavaScript cell names its own lines in errors', async (ctx) => {
     const kernel = await startKernel(ctx)
     await js(kernel, '// a comment\nfunction fails() {\n  throw new TypeError("no")\n}')
     const { error } = await js(kernel, 'const x = 1\n\nawait fails()')
@@ -138,7 +138,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     )
   })
 
-  it('ends with process.exit, and goes on in the next', async (ctx) => {
+  it('a JavaScript cell ends with process.exit, and the next one runs', async (ctx) => {
     const kernel = await startKernel(ctx)
     expect((await js(kernel, 'globalThis.kept = 1; process.exit(3)')).error).toMatchObject({
       name: 'ExitStatus',
@@ -151,7 +151,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, 'typeof kept')).toBe("'undefined'")
   })
 
-  it('shares files and the folder with Python', async (ctx) => {
+  it('a JavaScript cell shares files and the folder with Python', async (ctx) => {
     const kernel = await startKernel(ctx)
     await kernel.run('import os, tempfile\nos.chdir(tempfile.mkdtemp())\nopen("f", "w").write("from python")')
     expect(await value(kernel, 'require("fs").readFileSync("f", "utf8")')).toBe("'from python'")
@@ -159,7 +159,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await kernel.value('open("g").read()')).toBe("'from node'")
   })
 
-  it('reads nothing from stdin, and cannot write a frame', async (ctx) => {
+  it('a JavaScript cell reads nothing from stdin, and cannot write a frame', async (ctx) => {
     const kernel = await startKernel(ctx)
     const frame = '{"type":"done","cell":1,"status":"ok"}'
     const cell = await js(
@@ -170,7 +170,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(kernel.badLines).toEqual([])
   })
 
-  it('shows errors without the frames of what runs it, and fails for one that nobody catches', async (ctx) => {
+  it('a JavaScript cell shows errors without the frames of what runs it, and fails for an uncaught one', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { stdout } = await js(kernel, 'try { null.x } catch (error) { console.log(error) }')
     expect(stdout).toMatch(/^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at Cell 1:1:\d+\n$/)
@@ -181,7 +181,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     expect(await value(kernel, `${handled}; await failing.catch((error) => error.message)`)).toBe("'looked at'")
   })
 
-  it('leaves no timer behind', async (ctx) => {
+  it('a JavaScript cell leaves no timer behind', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { notes } = await js(kernel, 'setInterval(() => console.log("tick"), 5); setTimeout(() => {}, 1e6)')
     expect(notes).toEqual(['2 timers of the cell ended with it: await what should happen'])
@@ -204,7 +204,7 @@ class Point { constructor(public x: number, private y = 2) {} }
     'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
     'require("child_process").execSync("sleep 600")',
     'require("child_process").execSync(`trap "" INT; sleep 3`)',
-  ])('is ended by an interrupt, and keeps what it had: %s', async (code, ctx) => {
+  ])('a JavaScript cell is ended by an interrupt, and keeps its variables: %s', async (code, ctx) => {
     const kernel = await startKernel(ctx)
     let isFirst = true
     const cell = await js(kernel, `globalThis.kept = 1; console.log("go");${code}`, {
@@ -223,7 +223,7 @@ class Point { constructor(public x: number, private y = 2) {} }
 })
 
 describe('the API of JavaScript cells', () => {
-  it('calls tools by either name, with native results', async (ctx) => {
+  it('the API of JavaScript cells calls tools by either name, with native results', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, asked } = github()
     const code = `const { number } = await github.create_issue({ title: 'a b', labels: ['x'], when: new Date(0) })
@@ -240,7 +240,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ])
   })
 
-  it('gives texts, images and bytes', async (ctx) => {
+  it('the API of JavaScript cells returns texts, images and bytes', async (ctx) => {
     const kernel = await startKernel(ctx)
     const plain = github({ content: [{ type: 'text', text: 'plain € text' }] })
     expect(await value(kernel, 'await github.create_issue()', plain.options)).toBe("'plain € text'")
@@ -255,7 +255,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ])
   })
 
-  it('rejects with errors that tell what to do, from the line of the call', async (ctx) => {
+  it('the API of JavaScript cells rejects with errors that say what to do, from the line of the call', async (ctx) => {
     const kernel = await startKernel(ctx)
     const error = {
       code: 'TOOL_FAILED',
@@ -291,7 +291,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect((await js(kernel, 'require("left-pad")')).error?.hint).toContain("Only Node's own modules are here")
   })
 
-  it('has the functions of runtime, and searches', async (ctx) => {
+  it('the API of JavaScript cells has the functions of runtime, and searches', async (ctx) => {
     const kernel = await startKernel(ctx)
     const asked: unknown[] = []
     const doc = {
@@ -329,7 +329,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect((await js(kernel, 'await runtime.saveTool("x")', options)).error?.name).toBe('TypeError')
   })
 
-  it('is checked before anything runs', async (ctx) => {
+  it('the calls of a JavaScript cell are checked before it runs', async (ctx) => {
     const kernel = await startKernel(ctx)
     const seen: unknown[] = []
     const { options, calls } = github()
@@ -385,7 +385,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
       expect((await check(`${name}.no_tool()`)).value, name).toEqual({ 'text/plain': '5' })
   })
 
-  it('makes thousands of calls at once', async (ctx) => {
+  it('the API of JavaScript cells makes thousands of calls at once', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()
     const code = '(await Promise.all(Array.from({ length: 5000 }, (_, n) => github.create_issue({ n })))).length'
@@ -393,7 +393,7 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     expect(calls).toHaveLength(5000)
   })
 
-  it('is over with the cell', async (ctx) => {
+  it('the API of JavaScript cells stops working when its cell has ended', async (ctx) => {
     const kernel = await startKernel(ctx)
     const { options, calls } = github()
     await js(

@@ -14,7 +14,7 @@ import {
 import type { Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { StdioProcess } from '../stdio-process.ts'
-import type { Explained, ProcessEnd } from '../stdio-process.ts'
+import type { Explained, ProcessEnd } from '../local-sandbox.ts'
 import { runCommand } from '../../process/run-command.ts'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine, type EngineName } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'

@@ -90,7 +90,7 @@ export async function serveHttp(
   const challenge = (refusal?: BearerRefusal) => protectedResource?.challenge(refusal) ?? 'Bearer'
   const proxies = new TrustedProxies(trustedProxies)
   const guard = createGuard({ host, publicUrl: settings.publicUrl, proxies, findClient, challenge, log })
-  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(() => {}), isDraining: () => isDraining })
+  const answerHealth = createHealth({ findProvider: () => bridge.findProvider(), isDraining: () => isDraining })
   const openAnswers = new Set<ServerResponse>()
   let isClosing = false
   let isDraining = false

@@ -19,6 +19,7 @@ setHost(host)
 const sources = new Sources()
 const link = new Link((line) => host.send(line))
 const turns: (() => void)[] = []
+let types: ReturnType<Host['types']> | undefined
 const engineError = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number }
 engineError.stackTraceLimit = 30
 engineError.prepareStackTrace = stackLines
@@ -36,7 +37,7 @@ const cells = new Cells(link, api, sources, {
     // Its first line is above the cell's.
     return host.evaluate(body.replace('\n', ''), file)
   },
-  withoutTypes: (source) => host.types().withoutTypes(source),
+  withoutTypes: (source) => (types ??= host.types()).withoutTypes(source),
   enter: () => {},
   turn: () =>
     new Promise((resolve) => {
