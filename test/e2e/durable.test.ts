@@ -58,7 +58,9 @@ function setUp(engine: 'docker' | 'podman') {
   }
 }
 
+/** Once it has noted that the client has the results so far: it does that right behind sending them. */
 async function kill(bridge: TestBridge): Promise<void> {
+  await bridge.client.listTools()
   const ended = new Promise<void>((resolve) => (bridge.client.onclose = resolve))
   process.kill(bridge.pid, 'SIGKILL')
   await ended
@@ -255,6 +257,7 @@ it('gives a modern client its variables back by its handle, and nobody without i
   const client = await first.connect('modern')
   const [, session] = /session="([\w-]+)"/.exec(await client.run('x = 5'))!
   await until(() => readdirSync(path.join(home, 'MCPs/sandboxes')).length === 1)
+  await client.client.listTools()
   const ended = new Promise<void>((resolve) => first.child.once('exit', () => resolve()))
   first.child.kill('SIGKILL')
   await ended
