@@ -52,7 +52,7 @@ export function matches(entry: RecordEntry, filter: RecordFilter): boolean {
   return !denied || isRefused(entry)
 }
 
-/** A rule or the user did not allow something, or nobody answered. */
+/** A rule or the user denied a call, or the question was not answered. */
 export function isRefused({ type, fields }: RecordEntry): boolean {
   // As MCP has it, or as one of the policy's own answers: `yes`, `yes-session`.
   return type === 'denial' || (type === 'answer' && !/^(accept|yes)/.test(textOf(fields, 'sandbridge.answer')))

@@ -39,7 +39,7 @@ const MAX_MALFORMED = 100
 /** Of the reason why a line is no frame: what is said of it. */
 const MAX_REASON_CHARS = 200
 
-/** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
+/** Passes the frames of one kernel to the code that waits for them. Late and unexpected frames are dropped. */
 export class Channel {
   readonly sandbox: Sandbox
   /** Lines dropped because they were no frames. */

@@ -61,7 +61,10 @@ export class Masker {
           (found.get(text) ?? []).flatMap((match) => outsideTokens(text, match)),
         )
     }
-    throw new BridgeError('MASK_UNAVAILABLE', 'The text could not be searched for names: it is never the same')
+    throw new BridgeError(
+      'MASK_UNAVAILABLE',
+      'The text could not be searched for names: masking it changes it each time',
+    )
   }
 
   /** The same for one text at once; undefined where names would have to be looked for. */

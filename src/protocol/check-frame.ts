@@ -73,7 +73,7 @@ function progress({ cell, done: reached, total, message }: Fields): KernelFrame 
 
 function done({ cell, status, value, error, notes }: Fields): DoneFrame | string {
   if (!isCount(cell, 0)) return NO_CELL
-  if (status !== 'ok' && status !== 'error' && status !== 'interrupted') return 'status: none of those that there are'
+  if (status !== 'ok' && status !== 'error' && status !== 'interrupted') return 'status: not a known one'
   const frame: DoneFrame = { type: 'done', cell, status }
   if (value !== undefined) {
     const bundle = bundleOf(value)
@@ -88,7 +88,7 @@ function done({ cell, status, value, error, notes }: Fields): DoneFrame | string
   if (notes !== undefined) {
     if (!Array.isArray(notes)) return 'notes: not a list'
     if (notes.length > MAX_NOTES) return `notes: more than ${MAX_NOTES} items`
-    if (!notes.every((note) => typeof note === 'string')) return 'notes: not all of them texts'
+    if (!notes.every((note) => typeof note === 'string')) return 'notes: an item is not a text'
     frame.notes = notes
   }
   return frame

@@ -1,4 +1,4 @@
-// Starts a server that is not among the user's yet, in an empty folder and with nobody to ask anything, to see which tools it offers. Ends it at once.
+// Starts a server that the user has not added yet, in an empty folder and without anyone to answer its questions, to list its tools. Ends it at once.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'

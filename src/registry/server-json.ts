@@ -1,5 +1,5 @@
 // One server as a registry describes it (`server.json`, schema 2025-12-11), cut down to what we use and bounded. Pure.
-// All of it is written by whoever published the server: words to show, and parts of a command line that are checked again where they are used.
+// All of it is written by the publisher of the server: text to show, and parts of a command line that are checked again where they are used.
 import * as z from 'zod'
 import { oneLine } from '../text/one-line.ts'
 

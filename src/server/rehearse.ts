@@ -1,4 +1,4 @@
-// A call that nobody made, answered to nobody. Node compiles each function at its first run, and those between a request and its answer take
+// A call without a client, made ahead of the first real one. Node compiles each function at its first run, and those between a request and its answer take
 // half as long as a first cell does: by then they have run.
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'

@@ -134,7 +134,7 @@ async function writeWhole(file: string, data: Uint8Array | string): Promise<void
   }
 }
 
-/** What went wrong in words for whoever reads a cell's error: no path of this machine. The cause has it, for the log. */
+/** What went wrong, in words for the error of a cell: without a path of this machine, which the cause has for the log. */
 export function unwritable(cause: unknown, what: string): BridgeError {
   if (BridgeError.isInstance(cause)) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

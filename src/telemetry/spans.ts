@@ -76,7 +76,7 @@ export class Spans {
       name,
       kind,
       startMs: at,
-      // By the clock that nobody sets.
+      // By the monotonic clock.
       endMs: at + (event.mono - mono),
       // Of this span alone.
       attributes,

@@ -45,7 +45,7 @@ export interface UpstreamsOptions {
   resolveTransport?: (definition: ServerDefinition) => StdioServer | RemoteServer | Promise<StdioServer | RemoteServer>
   /** Who answers what servers ask of us; asked anew for every connection. */
   requests?: (callers: Callers) => UpstreamRequests
-  /** Where `login` keeps the tokens for remote servers. Missing means that nobody logs in anywhere. */
+  /** Where `login` keeps the tokens for remote servers. Missing means that there are no logins. */
   tokenStore?: TokenStore
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined

@@ -3,7 +3,7 @@ import { Cron } from 'croner'
 import { BridgeError } from '../errors.ts'
 import { parseCron } from './timer-entries.ts'
 
-/** Of a schedule that nobody looked at for long. */
+/** The most missed times that are reported. */
 const MAX_TIMES = 1_000
 
 /** The times after `since` and up to `now`, the oldest first. */
@@ -22,5 +22,5 @@ export function nextTime(when: string, zone: string, now: Date): Date {
   parseCron(when)
   const next = new Cron(when, { timezone: zone }).nextRun(now)
   if (next) return next
-  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Look at the day and the month.' })
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', `'${when}' never comes`, { hint: 'Check the day and the month.' })
 }

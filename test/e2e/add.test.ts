@@ -193,12 +193,12 @@ for _ in range(50):
 it('a cell learns that secrets are given in a terminal, and that there is no user to ask', async () => {
   const secret = await asking([listed(weather('1.0.0'))], { add: true })
   const wanted = await secret.bridge.run('await runtime.request_server("weather")')
-  expect(wanted).toContain('it wants secrets, which are only given in a terminal: WEATHER_KEY')
+  expect(wanted).toContain('it needs secrets, which can only be given in a terminal: WEATHER_KEY')
   expect(wanted).toContain('sandbridge add io.example/weather')
   expect(secret.messages).toEqual([])
   const { home, env } = await setUp([listed(weather('1.0.0', open))])
   const silent = await startBridge({ home, env })
-  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no one to ask here')
+  expect(await silent.run('await runtime.request_server("weather")')).toContain('there is no user to ask')
 })
 
 const canJail = process.platform === 'linux' && existsSync('/usr/bin/bwrap')

@@ -1,5 +1,5 @@
 // Takes a server's secrets out of text that may be shown, by value: of its variables, headers and secret arguments, and the credentials in its URL.
-// Commands, paths, package names and plain addresses stay: without them nobody can tell what failed.
+// Commands, paths, package names and plain addresses stay: without them a failure cannot be diagnosed.
 // It must be applied to whatever an upstream wrote before that enters an error or a log line. It cannot know secrets that its configuration does not hold.
 import type { RemoteServer, StdioServer } from '../server-definition.ts'
 import { passedEnvironment } from '../passed-variables.ts'

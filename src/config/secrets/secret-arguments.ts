@@ -41,7 +41,7 @@ function looksLikeToken(text: string): boolean {
   return hasRandomRun(text)
 }
 
-/** Is there a run of letters and digits in a text that nobody would have thought of? */
+/** Does a text have a run of letters and digits that looks random? */
 export function hasRandomRun(text: string): boolean {
   return text.split(/[^A-Za-z0-9]+/).some((run) => {
     if (run.length < MIN_TOKEN_LENGTH) return false

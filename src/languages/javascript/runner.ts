@@ -22,7 +22,7 @@ interface Outcome {
 }
 
 interface RunningCell {
-  /** The first failure that nobody has looked at. */
+  /** The first unhandled failure. */
   rejected?: { error: unknown; promise: Promise<unknown> }
   end: (outcome: Outcome) => void
 }

@@ -209,7 +209,7 @@ export class Approvals {
     try {
       await this.#permissions.allowAlways(tool)
     } catch (error) {
-      this.#cell.origin.log.warning('An answer could not be written down: it holds for this session', { error })
+      this.#cell.origin.log.warning('An answer could not be saved: it counts for this session only', { error })
     }
   }
 
@@ -242,7 +242,7 @@ export class Approvals {
 }
 
 const UNWATCHED = {
-  why: 'nobody watches a scheduled run',
+  why: 'a scheduled run is unattended',
   hint: 'Schedule the workflow again with --allow SERVER__TOOL, or allow it by a rule in permissions.json.',
 }
 

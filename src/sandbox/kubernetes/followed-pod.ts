@@ -1,4 +1,4 @@
-// What is known of one pod at the moment, and waiting for it to change. The watch tells; whoever cannot rely on it asks as well.
+// The latest known state of one pod, and waiting for it to change. The watch reports changes; callers that cannot rely on it also poll.
 import { withTimeout } from '../../process/wait.ts'
 import type { Cluster } from './cluster.ts'
 import type { PodState } from './pod-state.ts'

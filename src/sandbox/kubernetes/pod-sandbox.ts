@@ -1,5 +1,5 @@
 // A sandbox that is a pod: created, waited for, attached to, and deleted. Its streams exist from the beginning and are connected once the pod runs,
-// so that whoever holds it can end it at any time.
+// so that its owner can end it at any time.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
@@ -91,7 +91,7 @@ export class PodSandbox implements Sandbox {
   }
 
   async #end(): Promise<void> {
-    // Nobody reads any more.
+    // The output is no longer read.
     this.stdout.resume()
     this.#channel.close()
     this.#pod.wake()

@@ -10,7 +10,7 @@ export interface PodState {
   message: string
   /** Somebody has asked for its end. */
   isDeleting: boolean
-  /** Why no node takes it; empty when one has, or nobody has looked. */
+  /** Why no node takes it; empty when one has, or the scheduler has not tried yet. */
   unschedulable: string
   isRunning: boolean
   /** Why its container does not start yet, such as `ErrImagePull`. */

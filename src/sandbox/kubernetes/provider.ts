@@ -115,7 +115,7 @@ export class KubernetesProvider implements Provider {
     const client = new ApiClient(access.server, new CredentialSource(access))
     const cluster = new Cluster(client, access.name, access.namespace)
     await ensureNetworkPolicy(cluster)
-    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(cluster).catch(() => {})
     if (checksNetwork) {
       onProgress('checking that pods of the cluster have no network')

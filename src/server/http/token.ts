@@ -1,5 +1,5 @@
 // The token that clients must have. Unless one is set, it is made once and kept in a file that only its owner can read: other users of the machine
-// can reach a port on it as well, and whoever gets in runs code with the owner's servers.
+// can reach a port on it as well, and a client with the token runs code with the owner's servers.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'

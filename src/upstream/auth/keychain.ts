@@ -64,7 +64,7 @@ function hasSessionBus(env: Record<string, string | undefined>): boolean {
 }
 
 interface Outcome {
-  /** Null when it was ended, as when nobody unlocked the keychain. */
+  /** Null when it was ended, for example because the keychain was not unlocked in time. */
   code: number | null
   output: string
   /** What it wrote to stderr. */

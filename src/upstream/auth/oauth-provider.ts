@@ -1,4 +1,4 @@
-// Keeps the OAuth credentials of one remote server where the MCP client package wants to find them. It asks nobody anything: `redirect` does,
+// Keeps the OAuth credentials of one remote server where the MCP client package wants to find them. It never asks the user: `redirect` does,
 // and a bridge that runs without a user has none.
 import { randomBytes } from 'node:crypto'
 import type {

@@ -1,4 +1,4 @@
-// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login: the bridge runs where nobody may be looking.
+// Authorizes requests with tokens from an earlier login, and refreshes them. It never starts a login, since the bridge may run unattended.
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import type { RemoteServer } from '../../config/server-definition.ts'
 import { authorizationFetch, authorizationServerFailed } from './authorization-fetch.ts'

@@ -143,7 +143,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
 }
 
-/** For a process that exited though nobody asked it to. */
+/** For a process that exited unexpectedly. */
 export function unexpectedExit(about: Circumstances, exit: ProcessExit): BridgeError {
   return unreachable(`Server '${about.server}' ${describeExit(exit)}.${quotedTail(about)}`, fullLog(about))
 }
