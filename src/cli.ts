@@ -361,8 +361,9 @@ program
   .argument('<server>')
   .option('--no-browser', 'print the address, and read the answer from the terminal')
   .option('--scope <scope>', 'request these permissions, too')
+  .option('--user <name>', 'sign in for this user of a bridge that serves many')
   .option('--json', 'print the outcome as JSON, and the address on stderr')
-  .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean }) =>
+  .action(async (server: string, options: { browser: boolean; scope?: string; json?: boolean; user?: string }) =>
     (await import('./commands/login.ts')).login(server, options),
   )
 
@@ -370,7 +371,10 @@ program
   .command('logout')
   .description('sign out of a remote server')
   .argument('<server>')
-  .action(async (server: string) => (await import('./commands/login.ts')).logout(server))
+  .option('--user <name>', 'sign out this user of a bridge that serves many')
+  .action(async (server: string, options: { user?: string }) =>
+    (await import('./commands/login.ts')).logout(server, options),
+  )
 
 program
   .command('init')

@@ -328,6 +328,15 @@ export const SETTINGS = {
     ['auto', 'off'],
     'auto',
   ),
+  signInKey: pattern(
+    {
+      variable: 'MCP_BRIDGE_SIGN_IN_KEY',
+      meaning:
+        'Encrypt stored sign-ins with this key in place of the keychain’s, such as one from `openssl rand -hex 32`.',
+      secret: true,
+    },
+    { allowed: '64 digits and letters from a to f', matches: /^[0-9a-f]{64}$/, default: undefined },
+  ),
   clientMetadataUrl,
   allowSelfServer: flag(
     {

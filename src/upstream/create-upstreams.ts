@@ -47,6 +47,8 @@ export interface UpstreamsOptions {
   requests?: (callers: Callers) => UpstreamRequests
   /** Where `login` keeps the tokens for remote servers. Missing means that there are no logins. */
   tokenStore?: TokenStore
+  /** What `sandbridge login SERVER` needs besides, as hints show it. */
+  loginOptions?: string | undefined
   /** Where a document that describes us is published, for authorization servers that take it instead of a registration. */
   clientMetadataUrl?: string | undefined
   /** Where to remember, between runs of the bridge, how servers want to be spoken to. Missing means memory only. */
@@ -116,6 +118,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     new ManagedUpstream(definition, {
       clientInfo: options.clientInfo,
       startTimeoutMs: options.startTimeoutMs ?? START_TIMEOUT_MS,
+      loginOptions: options.loginOptions ?? '',
       cwd: options.cwd,
       idleMs: options.idleMs ?? 0,
       allowLinkLocal: options.allowLinkLocal ?? false,

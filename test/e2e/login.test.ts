@@ -1,8 +1,8 @@
 // This file verifies `sandbridge login`, `logout` and `image build` as programs call them, and that a bridge which has been refused recovers.
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
+import { pathWith, pathWithBrowser } from '../support/agreeing-browser.ts'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -11,19 +11,7 @@ import { protectedServer } from '../upstream/authorization-server.ts'
 // Most tests start several bridges, each with a sandbox.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** A folder of programs that stand before those of the machine. */
-function programs(files: Record<string, string>): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
-  for (const [name, source] of Object.entries(files)) {
-    writeFileSync(path.join(folder, name), source)
-    chmodSync(path.join(folder, name), 0o755)
-  }
-  return `${folder}:${process.env['PATH']}`
-}
-
-/** A browser in which the user agrees to everything. */
-const BROWSER = `#!${process.execPath}\nfetch(process.argv[2])\n`
-const PATH_WITH_BROWSER = programs({ 'xdg-open': BROWSER, open: BROWSER })
+const PATH_WITH_BROWSER = pathWithBrowser()
 
 const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
@@ -45,7 +33,7 @@ it('sandbridge login prints JSON alone on stdout, and the page to sign in at on 
 it('sandbridge image build prints JSON alone on stdout, and the lines of the build on stderr', async () => {
   const info = JSON.stringify({ ServerVersion: '28.2.2', OSType: 'linux' })
   const docker = `#!/bin/sh\nif [ "$1" = info ]; then echo '${info}'; else echo "Step 1 of $1"; fi\n`
-  const env = { PATH: programs({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
+  const env = { PATH: pathWith({ docker }), MCP_BRIDGE_RUNTIME: 'docker' }
   const built = await sandbridge(makeHome(), ['image', 'build', 'slim', '--json'], env)
   expect(JSON.parse(built.stdout)).toEqual({ engine: 'docker', image: 'localhost/sandbridge-slim:latest' })
   expect(built.stderr).toBe('Step 1 of build\n')

@@ -18,6 +18,8 @@ const SHOWN_CHARS = 4096
 /** What is known about the process or the connection that failed. */
 export interface Circumstances {
   server: string
+  /** What `sandbridge login SERVER` needs besides, such as ` --user ann`. */
+  loginOptions?: string
   redact: Redactor
   remote: boolean
   /** The first word of its command. */

@@ -36,6 +36,8 @@ const OFFERINGS_DELAY_MS = 200
 export interface ManagedUpstreamOptions {
   clientInfo: Implementation
   startTimeoutMs: number
+  /** What `sandbridge login SERVER` needs besides. */
+  loginOptions: string
   cwd: string | undefined
   /** How long to stay running without being used; 0 means for ever. */
   idleMs: number
@@ -303,6 +305,7 @@ export class ManagedUpstream {
       negotiatedTransports: this.#options.negotiatedTransports,
       jailPlace: this.#options.jailPlace,
       clientInfo: this.#options.clientInfo,
+      loginOptions: this.#options.loginOptions,
       requests: this.#options.requests(this.#callers),
       callers: this.#callers,
       allowLinkLocal: this.#options.allowLinkLocal,
