@@ -454,7 +454,7 @@ try {
     welcome()
   } else await program.parseAsync()
 } catch (error) {
-  // What is wrong with a command line has been said by then; help is no mistake.
+  // Commander has already printed the mistake; help is not a mistake.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
   else {
     const { reportFailure } = await import('./commands/report-failure.ts')

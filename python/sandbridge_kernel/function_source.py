@@ -174,7 +174,7 @@ def _kind(value: Any) -> str:
 
 
 def _no_builtin(name: str) -> str:
-    """Why a name that is no global is not there in every session; "" when it is."""
+    """Why a name that is not a global is missing in other sessions; "" when it is not."""
     now, first = (names.get(name, _NOTHING) for names in (vars(builtins), _BUILTINS))
     if name == "display" or now is first is not _NOTHING or (now is _NOTHING and name.startswith("__")):
         return ""

@@ -22,7 +22,7 @@ export interface RecordEntry {
   line: string
 }
 
-/** An entry of the record; undefined for a line that tells of the record itself, or is none. */
+/** An entry of the record; undefined for a line about the record itself, and for an invalid line. */
 export function entryOf(line: string): RecordEntry | undefined {
   const read = readLine(line)
   if (!read) return undefined
@@ -31,7 +31,7 @@ export function entryOf(line: string): RecordEntry | undefined {
   return { time, type, fields: read.fields, line }
 }
 
-/** A field as text; empty where it is none. */
+/** A field as text; empty when it is not a text. */
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name]
   return typeof value === 'string' ? value : ''

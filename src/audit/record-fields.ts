@@ -106,7 +106,7 @@ export function callFields(
   }
 }
 
-/** A denied call, of which there is no other line. */
+/** A denied call, which has no other line. */
 export function denialFields(event: EventOf<'call.decided'>, { redact }: FieldOptions): Fields {
   const { kind, server, name, decision, rule, source } = event
   return {

@@ -34,7 +34,7 @@ const MAX_CHARS = 64 << 20
 
 /**
  * @param ids the beginnings of ids of runs, cells or calls
- * @throws BridgeError TOOL_ARGUMENTS_INVALID for what is no id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
+ * @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid id, STATE_NOT_FOUND for a run that the record does not have, or not with its code
  */
 export async function recordedCode(folder: string, ids: readonly string[]): Promise<RecordedCode> {
   const runs: string[] = []

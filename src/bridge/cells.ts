@@ -62,7 +62,7 @@ export interface RunCellRequest extends Pick<
 
 /** A client's request to run Python, as its cell and the calls of that refer to it. */
 export interface RunOrigin {
-  /** Missing for a cell that is no part of a client's request. */
+  /** Missing for a cell that no client's request runs. */
   id?: string
   /** Missing where only the bridge's own log is told. */
   log?: RunLog | undefined

@@ -83,7 +83,7 @@ export class DiskCache {
     this.#log = log
   }
 
-  /** What is known of the server with this key; undefined when nothing is, or the file is no good. */
+  /** What is known of the server with this key; undefined when the file is missing or invalid. */
   read(key: string): CachedServer | undefined {
     const file = this.#file(key)
     try {

@@ -11,7 +11,7 @@ const MAX_WORD_CHARS = 100
 
 type Fields = Record<string, unknown>
 
-/** The frame with the fields that are known, or why it is none. */
+/** The frame with its known fields, or why it is invalid. */
 export function checkFrame(json: unknown): KernelFrame | string {
   if (!isRecord(json)) return 'not an object'
   switch (json['type']) {

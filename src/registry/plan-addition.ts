@@ -223,7 +223,7 @@ function warningsOf({ server, registry, verified, deprecated }: FoundServer, loc
   const twin = local && lookalikeOf(local.registryType, local.identifier)
   return [
     ...(twin ? [`The package ${local.identifier} is not ${twin}, which its name resembles.`] : []),
-    ...(verified ? [] : [`Nobody has checked who published ${server.name} (${registry}).`]),
+    ...(verified ? [] : [`The publisher of ${server.name} has not been verified (${registry}).`]),
     ...(deprecated ? [`The registry says that ${server.name} is deprecated.`] : []),
   ]
 }

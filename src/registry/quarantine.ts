@@ -27,7 +27,7 @@ interface QuarantineOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Its tools. @throws BridgeError SERVER_REFUSED when it is no server that can be configured, and why it did not start */
+/** Its tools. @throws BridgeError SERVER_REFUSED when its definition is invalid, and what its start throws */
 export async function tryServer(addition: Addition, options: QuarantineOptions): Promise<UpstreamTool[]> {
   const definition = definitionOf(addition)
   const { clientInfo, log, answers, jail, signal } = options

@@ -100,7 +100,7 @@ export interface ListedServer {
   updatedAt?: string | undefined
 }
 
-/** One item of a page; undefined for what is no server, or has a name that no server may have. */
+/** One item of a page; undefined for an invalid entry or an invalid name. */
 export function parseListed(value: unknown): ListedServer | undefined {
   const item = z.object({ server: z.unknown(), _meta: z.record(z.string(), z.unknown()).catch({}) }).safeParse(value)
   if (!item.success) return undefined

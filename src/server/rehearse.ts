@@ -10,11 +10,11 @@ let rehearsal: Promise<void> | undefined
  * @param makeServer for one that no client is connected to, nor will be
  */
 export function rehearse(makeServer: () => Server): Promise<void> {
-  rehearsal ??= callNobody(makeServer())
+  rehearsal ??= rehearsedCall(makeServer())
   return rehearsal
 }
 
-async function callNobody(server: Server): Promise<void> {
+async function rehearsedCall(server: Server): Promise<void> {
   const [client, connection] = InMemoryTransport.createLinkedPair()
   await server.connect(connection)
   const answered = new Promise<void>((resolve) => {

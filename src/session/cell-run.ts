@@ -20,7 +20,7 @@ export interface CellRequest {
   code: string
   /** Missing for Python. */
   language?: OtherLanguage | undefined
-  /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
+  /** It runs outside of the session's count: it has no number, observers do not see it, and notices of the session wait for the next cell. */
   aside?: true
   /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
   guest?: boolean

@@ -57,7 +57,7 @@ export interface SessionInfo extends Partial<SessionLimits> {
 /** Cells that may wait behind the one that runs. */
 const MAX_QUEUED = 16
 export class Session {
-  /** In events. It is no secret, and opens nothing. */
+  /** In events. It is not secret, and gives no access. */
   readonly id = newId()
   readonly #openedAt = performance.now()
   /** All that its cells have shown. */

@@ -39,7 +39,7 @@ export class VersionedFolders {
   /**
    * Add a version after those there are.
    * @returns its number
-   * @throws BridgeError STATE_REFUSED for a name that is none or differs from another one in case only, STATE_UNWRITABLE
+   * @throws BridgeError STATE_REFUSED for a name that is invalid or differs from another one in case only, STATE_UNWRITABLE
    */
   async add(name: string, files: Record<string, Uint8Array | string>): Promise<number> {
     const folder = this.#path(name)

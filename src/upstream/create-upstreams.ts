@@ -170,7 +170,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   redefine(options.definitions)
 
   const find = (server: string, signal?: Abortable): ManagedUpstream => {
-    // Calls may share a signal, and there may be hundreds of them: that is no leak to warn of.
+    // Hundreds of calls may share a signal: Node must not warn of a leak.
     if (signal instanceof AbortSignal) setMaxListeners(0, signal)
     const upstream = upstreams.get(server)
     if (upstream) return upstream

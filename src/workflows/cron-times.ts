@@ -1,4 +1,4 @@
-// When a schedule in the form of cron comes true. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
+// When a schedule in cron syntax is due. The library knows time zones: an hour that a change of the clock leaves out or repeats is one run. Pure.
 import { Cron } from 'croner'
 import { BridgeError } from '../errors.ts'
 import { parseCron } from './timer-entries.ts'
@@ -17,7 +17,7 @@ export function timesBetween(when: string, zone: string, since: Date, now: Date)
   return times
 }
 
-/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is none, or never comes true */
+/** @throws BridgeError TOOL_ARGUMENTS_INVALID when it is invalid, or never due */
 export function nextTime(when: string, zone: string, now: Date): Date {
   parseCron(when)
   const next = new Cron(when, { timezone: zone }).nextRun(now)

@@ -21,7 +21,7 @@ export interface SavedFromRecord {
   workflow: SavedTool
   /** Calls whose answers `--check` has. */
   replyCount: number
-  /** Why it has none; missing when it has. */
+  /** Why there are no recorded replies; missing when there are. */
   withoutReplies?: string
   /** Values that could be parameters, as `week = 47`. */
   candidates: string[]

@@ -5,7 +5,7 @@ import { oneLine } from '../../text/one-line.ts'
 
 const MAX_MESSAGE_CHARS = 400
 
-/** An answer that is no success. */
+/** An error response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number

@@ -120,7 +120,7 @@ export class PodSandbox implements Sandbox {
     const stderr = this.#channel.stderr
     if (this.#disposing) return { reason: 'disposed', code: null, signal: null, detail: stderr }
     const explained = await this.#lastWords(stderr)
-    // A pod that lost its connection ends itself: that it did is no reason.
+    // A pod that lost its connection ends itself, so its own exit is not the reason.
     if (end.how === 'broken' && (!explained || explained.code === 0))
       return { reason: 'engine-gone', code: null, signal: null, detail: end.detail }
     if (!explained) return { reason: 'killed', code: null, signal: null, detail: stderr || end.detail }

@@ -23,7 +23,7 @@ export interface PodState {
 
 const MAX_WORDS_CHARS = 400
 
-/** Undefined for what is no pod. */
+/** Undefined for an object that is not a pod. */
 export function readPod(value: unknown): PodState | undefined {
   const pod = record(value)
   const { name, deletionTimestamp, creationTimestamp } = record(pod['metadata'])

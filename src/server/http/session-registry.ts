@@ -38,7 +38,7 @@ export class SessionRegistry {
     this.#hasStopped = true
   }
 
-  /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
+  /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max, maxOfUser = max } = this.#options
     const { user } = options

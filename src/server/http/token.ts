@@ -9,7 +9,7 @@ export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
 }
 
-/** The token in the file, which is made if there is none. @throws BridgeError CONFIG_INVALID when others can read it, or it holds none */
+/** The token in the file, which is created if it is missing. @throws BridgeError CONFIG_INVALID when others can read it, or it holds no token */
 export async function keptToken(file: string): Promise<string> {
   const kept = (await read(file)) ?? (await make(file))
   if (/^[\x21-\x7e]{16,}$/.test(kept)) return kept

@@ -30,7 +30,7 @@ export interface StoredAuthOptions {
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\x21\x23-\x5B\x5D-\x7E ]+$/
-/** More than that is no scope that an authorization server would take in an address. */
+/** The longest scope that an authorization server is likely to accept in an address. */
 const MAX_SCOPE_CHARS = 1000
 
 /**

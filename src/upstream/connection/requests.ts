@@ -36,7 +36,7 @@ export async function answerRequest(
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' sent a request that no client supports`)
 }
 
-/** @throws BridgeError UPSTREAM_PROTOCOL for a page that is none */
+/** @throws BridgeError UPSTREAM_PROTOCOL for an address that is not a web page */
 async function askUser(
   elicit: NonNullable<UpstreamRequests['elicit']>,
   server: string,

@@ -58,7 +58,7 @@ export function requiredPages(error: unknown, redact: Redactor): RequiredPage[] 
   })
 }
 
-/** A link must go on working: a short argument of the server's command, such as `auth`, is no secret in a path. */
+/** A link must stay valid: a short argument of the server's command, such as `auth`, is not removed from a path. */
 function withoutSecrets(rest: string, redact: Redactor): string {
   return rest.replace(/[^/?&=#]+/g, (part) => {
     if (part.length < MIN_SECRET_CHARS) return part
