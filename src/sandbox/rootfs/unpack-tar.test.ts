@@ -223,7 +223,7 @@ describe('a hostile archive', () => {
     ]
     for (const bytes of broken) {
       const done = unpackTar(Readable.from([bytes]), new RootTree(root), { allowance: newAllowance(), isLayer: false })
-      await expect(done).rejects.toThrow('is damaged, or no archive')
+      await expect(done).rejects.toThrow('is damaged, or not a supported archive')
     }
     expect(existsSync(at('b'))).toBe(false)
   })
