@@ -155,6 +155,20 @@ artifacts
   .argument('<name>')
   .action(async (name: string) => (await import('./commands/artifacts.ts')).removeArtifact(name))
 
+const sandboxes = program
+  .command('sandboxes')
+  .description('list the sandboxes that outlive their bridge (MCP_BRIDGE_SESSION=durable), or end one')
+sandboxes
+  .command('list', { isDefault: true })
+  .description('list them')
+  .option('--json', 'print JSON')
+  .action(async (options: object) => (await import('./commands/sandboxes.ts')).listSandboxes(options))
+sandboxes
+  .command('remove')
+  .description('end one that no bridge is using')
+  .argument('<id>')
+  .action(async (id: string) => (await import('./commands/sandboxes.ts')).removeSandbox(id))
+
 const saved = program.command('saved').description('list the functions that cells saved; show, delete or share them')
 saved
   .command('list', { isDefault: true })

@@ -9,7 +9,7 @@ import {
   type RunFrame,
   type VisibleServer,
 } from '../protocol/frames.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/provider.ts'
+import type { LeftBehind, Sandbox, SandboxExit } from '../sandbox/provider.ts'
 import { type CellObserver, Channel } from './channel.ts'
 
 /** A cell, as it is sent. */
@@ -38,6 +38,7 @@ export class Kernel {
     this.sandbox = channel.sandbox
     this.closed = channel.sandbox.exited
     this.python = ready.python
+    this.#cells = channel.sandbox.durable?.left?.number ?? 0
   }
 
   /**
@@ -84,6 +85,14 @@ export class Kernel {
       { type: 'run', cell: cell ?? this.#cells, code, ...(changed && { servers }), ...carriedOver },
       observer,
     )
+  }
+
+  /**
+   * Run the cell of an earlier bridge to its end. All it has shown is shown to `observer`, as far as it was kept.
+   * @throws BridgeError KERNEL_DIED when the kernel ends first
+   */
+  runLeft(left: LeftBehind, observer: CellObserver): Promise<DoneFrame> {
+    return this.channel.adopt(left, observer)
   }
 
   /** Raise KeyboardInterrupt in the running cell. The cell may catch it. */

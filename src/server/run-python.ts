@@ -118,6 +118,8 @@ export async function runPython(
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
       const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
       const { renderResult } = await rendering()
+      // When the answer has been handed to what sends it.
+      if (!run.signal.aborted) setImmediate(() => session.delivered())
       return { ...renderResult(result, { ...limits, ...way, ...(note !== undefined && { note }) }) }
     }
     return await observedRun(bridge.events, traced, () => sessions.use(handle, inSession))

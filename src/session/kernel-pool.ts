@@ -1,5 +1,5 @@
 // Kernels that are started and waiting, so that a new session never waits for a sandbox. Each is handed out once and never comes back.
-import { BridgeError } from '../errors.ts'
+import { BridgeError, messageOf } from '../errors.ts'
 import { type EventStream, NO_EVENTS } from '../events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Log } from '../log.ts'
@@ -84,6 +84,26 @@ export class KernelPool {
     this.#options.events?.emit({ type: 'sandbox.taken', id, provider, wasPooled: pooled !== undefined, durationMs })
     setTimeout(() => this.warm(), REFILL_AFTER_MS).unref()
     return kernel
+  }
+
+  /** The kernel that an earlier bridge kept for this owner. What speaks against it is a note for its user. */
+  async resume(owner: string): Promise<{ kernel?: Kernel; note?: string | undefined }> {
+    const provider = await this.#prepared()
+    const { sandbox, note } = (await provider.resume?.(owner)) ?? {}
+    if (!sandbox) return { note }
+    try {
+      const kernel = await Kernel.attach(sandbox, undefined, this.#options.log)
+      this.#emitStarted(kernel, 0)
+      return { kernel }
+    } catch (error) {
+      return { note: `The kept sandbox cannot be used: ${messageOf(error)}` }
+    }
+  }
+
+  /** Whether an earlier bridge kept one for this owner. */
+  async keeps(owner: string): Promise<boolean> {
+    const provider = await this.#prepared()
+    return (await provider.keeps?.(owner)) ?? false
   }
 
   async close(): Promise<void> {

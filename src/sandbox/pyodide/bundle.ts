@@ -28,7 +28,7 @@ import { makePrivateFolder } from '../../storage/private-folder.ts'
 /** The JavaScript that runs in the sandbox process, as it is: nothing compiles it. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'src/sandbox/pyodide/inside')
 
-const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js']
+const OUR_FILES = ['child.mjs', 'pump.mjs', 'prelude.js', 'boot.js', 'devices.js', 'files.js', 'javascript.js']
 const MANIFEST = 'manifest.json'
 const KEPT_UNUSED_MS = 14 * 86_400_000
 
@@ -162,7 +162,8 @@ async function kernelSources(folder: string): Promise<PackageFile[]> {
 /** Without what needs other processes, which this sandbox cannot start. */
 function isKernelSource(name: string): boolean {
   return (
-    /^sandbridge_kernel\/(?!(?:shell|javascript)\/|programs\.py).*\.py$/.test(name) && !name.includes('__pycache__')
+    /^sandbridge_kernel\/(?!shell\/|javascript\/node\.py|programs\.py).*\.py$/.test(name) &&
+    !name.includes('__pycache__')
   )
 }
 

@@ -1,10 +1,12 @@
 // The sessions of all clients over HTTP: limited in number, and each expires when it is not used for a while.
 // It says nothing of how a client names its session; that is for those who hold one.
 import { BridgeError } from '../../errors.ts'
-import type { Session } from '../../session/session.ts'
+import type { KeptFor, Session } from '../../session/session.ts'
 
 interface RegistryOptions {
-  open: () => Session
+  open: (kept: KeptFor) => Session
+  /** Whether an earlier bridge kept a sandbox for this owner. */
+  keeps: (owner: string) => Promise<boolean>
   close: (session: Session) => Promise<void>
   /** How many there may be at once. */
   max: number
@@ -13,6 +15,9 @@ interface RegistryOptions {
 }
 
 interface HoldOptions {
+  /** Whose sandbox it is, should it outlive the bridge. */
+  kept: KeptFor
+
   /** Missing for the holder of the bridge's own token. */
   user?: string | undefined
   /** How long it may lie unused; asked each time its last user has left. */
@@ -38,6 +43,10 @@ export class SessionRegistry {
     this.#hasStopped = true
   }
 
+  keeps(owner: string): Promise<boolean> {
+    return this.#options.keeps(owner)
+  }
+
   /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max, maxOfUser = max } = this.#options
@@ -51,7 +60,7 @@ export class SessionRegistry {
     if (own.length >= maxOfUser) {
       makeRoom(own, `You have ${own.length} sessions open, the most for one user`, 'MCP_BRIDGE_USER_SANDBOXES')
     } else if (this.#held.size >= max) makeRoom([...this.#held], `${max} sessions are open`, 'MCP_BRIDGE_HTTP_SESSIONS')
-    const held: HeldSession = new HeldSession(open(), options, {
+    const held: HeldSession = new HeldSession(open(options.kept), options, {
       onUse: () => {
         // Work that was on its way when it ended does not bring it back.
         if (this.#held.delete(held)) this.#held.add(held)
