@@ -454,13 +454,13 @@ try {
   const names = ['help', ...program.commands.map((command) => command.name())]
   if (first !== undefined && !first.startsWith('-') && !names.includes(first)) {
     // Commander would take it for an argument of `run`.
-    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    const { unknownCommand } = await import('./commands/report-failure.ts')
     throw unknownCommand(first, names)
   }
   const group = program.commands.find((command) => command.name() === first && command.commands.length > 0)
   const members = ['help', ...(group?.commands ?? []).map((command) => command.name())]
   if (group && second !== undefined && !second.startsWith('-') && !members.includes(second)) {
-    const { unknownCommand } = await import('./commands/unknown-command.ts')
+    const { unknownCommand } = await import('./commands/report-failure.ts')
     throw unknownCommand(second, members, `${group.name()} `)
   }
   if (first === undefined && process.stdin.isTTY && process.stdout.isTTY) {

@@ -1,8 +1,7 @@
 // What the record says of an event. Names follow the MCP semantic conventions of OpenTelemetry where they have one, and begin with `sandbridge.` elsewhere.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
 import { hashOf, shapeOf, sizeOf } from './describe-value.ts'
-import { keepWhole, MAX_WHOLE_CHARS } from './keep-whole.ts'
-import { redactArguments } from './redact-arguments.ts'
+import { keepWhole, MAX_WHOLE_CHARS, redactArguments } from './recorded-values.ts'
 
 export type Fields = Record<string, unknown>
 
