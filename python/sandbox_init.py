@@ -169,7 +169,7 @@ def set_limits(memory: int, pids: int) -> bool:
         return True
     # Sockets and pipes hold memory of no process, and much of it before it can be counted: nobody needs many of them.
     lower(resource.RLIMIT_NOFILE, 256)
-    # Shared memory is no part of RLIMIT_DATA. Address space is a coarse measure (libraries and stacks count), hence the room.
+    # RLIMIT_DATA does not cover shared memory. Address space is a coarse measure (libraries and stacks count), hence the room.
     lower(resource.RLIMIT_AS, memory * 2 + (1 << 30))
     return False
 

@@ -1,4 +1,4 @@
-// The frames of one kernel over its sandbox's pipe: sent whole, received and sorted to whoever waits for them. It believes nothing the other half says
+// The frames of one kernel over its sandbox's pipe: sent whole, received and passed to the code that waits for them. It believes nothing the other half says
 // beyond what the schema lets through, and does not know what a cell is for.
 import { BridgeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -34,14 +34,14 @@ interface RunningCell {
 
 /** Of what a sandbox that did not come up had to say: the end. */
 const MAX_DETAIL_CHARS = 1_000
-/** A kernel that sends this many lines that are no frames is ended: nothing good comes of it any more. */
+/** A kernel that sends this many invalid lines is ended. */
 const MAX_MALFORMED = 100
-/** Of the reason why a line is no frame: what is said of it. */
+/** The longest reason that is reported for an invalid line. */
 const MAX_REASON_CHARS = 200
 
 const LEFT_RUNNING = 'The bridge ended while the cell ran. The cell goes on, and the next call gets its result'
 
-/** The frames of one kernel, sorted to whoever waits for them. Late and unexpected ones are dropped. */
+/** Passes the frames of one kernel to the code that waits for them. Late and unexpected frames are dropped. */
 export class Channel {
   readonly sandbox: Sandbox
   /** Lines dropped because they were no frames. */

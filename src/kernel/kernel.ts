@@ -14,7 +14,7 @@ import { type CellObserver, Channel } from './channel.ts'
 
 /** A cell, as it is sent. */
 export interface RunOptions extends Omit<RunFrame, 'type' | 'cell' | 'servers'> {
-  /** Its number, above that of the cell before. Missing: the next one. 0: it is no cell of the session's, and not counted. */
+  /** Its number, above that of the cell before. Missing: the next one. 0: a cell outside of the session's count. */
   cell?: number
   servers: VisibleServer[]
   observer: CellObserver
@@ -42,7 +42,7 @@ export class Kernel {
   }
 
   /**
-   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` hears of lines that are no frames.
+   * Wait for the kernel in a started sandbox. Disposes of the sandbox when that fails. `log` gets a line for each invalid frame.
    * @throws BridgeError SANDBOX_START_FAILED, SANDBOX_START_TIMEOUT or PROTOCOL_VERSION_MISMATCH
    */
   static async attach(

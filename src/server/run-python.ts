@@ -112,7 +112,7 @@ export async function runPython(
         run: { ...traced, log: runLog },
       })
       if (newHandle !== undefined && run.signal.aborted) {
-        // The handle reaches nobody. Whoever holds the session lets go of it.
+        // The handle was not delivered. The holder of the session releases it.
         throw new BridgeError('CANCELLED', 'The call was cancelled')
       }
       const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'

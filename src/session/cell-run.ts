@@ -22,12 +22,12 @@ export interface CellRequest {
   code: string
   /** Missing for Python. */
   language?: OtherLanguage | undefined
-  /** It is no cell of the session's: it has no number, no observer sees it, and what the session has to tell waits for the next cell. */
+  /** It runs outside of the session's count: it has no number, observers do not see it, and notices of the session wait for the next cell. */
   aside?: true
   /** The user runs it in the session of a conversation, whose next result says so and has what the session has to tell. */
   guest?: boolean
   timeoutMs: number
-  /** The same limit, for whoever has to pause it. */
+  /** The same limit, for code that pauses it. */
   timeLimit?: TimeLimit
   servers: VisibleServer[]
   /** Does the client name them? */
@@ -44,7 +44,7 @@ export interface CellRequest {
   onToolCall?: (progress: ToolCallProgress) => void
   /** Servers are asked for progress only where this is there. */
   onUpstreamProgress?: (progress: UpstreamProgress) => void
-  /** Aborted when nobody waits for the result any more: the cell is interrupted. */
+  /** Aborted when the result is no longer wanted: the cell is interrupted. */
   signal?: AbortSignal
   /** Whose cell it is; missing for one that no observer is to see. */
   origin?: Origin
@@ -254,7 +254,7 @@ class KeptStream {
   finish(): string {
     this.#buffer.append(this.#text.end())
     const text = this.#buffer.toString()
-    // Megabytes that nobody needs any more.
+    // Megabytes that are no longer needed.
     this.#buffer = new OutputBuffer()
     return text
   }

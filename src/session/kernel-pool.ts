@@ -37,7 +37,7 @@ export class KernelPool {
   #refill: NodeJS.Timeout | undefined
   /** Who waits for a kernel and wants to hear why. */
   readonly #listeners = new Set<OnPreparing>()
-  /** What the preparation has said last, for whoever comes while it goes on. */
+  /** The latest progress of the preparation, for sessions that join later. */
   #latest: string | undefined
 
   /** One function for all kernels that are started at once, since they share the work and its messages. */
@@ -50,7 +50,7 @@ export class KernelPool {
     this.#options = options
   }
 
-  /** Start kernels ahead of need. A failure is only logged: whoever takes a kernel meets it again, and can be told. */
+  /** Start kernels ahead of need. A failure is only logged: the session that takes a kernel gets it again, and reports it. */
   warm(): void {
     // Where sessions wait for a sandbox, theirs come first; each start that ends asks again.
     while (!this.#closed && !this.#queue.isBusy && this.#waiting.length < this.#options.size) {
@@ -133,7 +133,7 @@ export class KernelPool {
       (error: unknown) => {
         forget()
         this.#options.log.warning('A pooled kernel failed to start', { error })
-        // The first one that does not start is left to whoever needs it; one that replaces another is tried again.
+        // A first kernel that does not start is left to the session that needs it; a replacement is tried again.
         if (this.#lossCount > 0) this.#refillLater()
       },
     )

@@ -67,7 +67,7 @@ const MAX_QUEUED = 16
 const RESULT_MS = 60_000
 
 export class Session {
-  /** In events. It is no secret, and opens nothing. */
+  /** In events. It is not secret, and gives no access. */
   readonly id = newId()
   readonly #openedAt = performance.now()
   /** All that its cells have shown. */

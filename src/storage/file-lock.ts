@@ -1,5 +1,5 @@
 // Excludes other processes by a file that only one of them can create. The file names who made it, so that no process removes the lock of another.
-// Whoever holds it keeps its time fresh; a lock whose time stands still was left behind, and so was one of a process that is gone.
+// The holder keeps its modification time fresh; a lock with an old time, or of a process that has ended, was left behind.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'

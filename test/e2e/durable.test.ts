@@ -67,7 +67,7 @@ async function kill(bridge: TestBridge): Promise<void> {
 }
 
 describe.each(['docker', 'podman'] as const)('%s', (engine) => {
-  it('keeps the variables of a bridge that is killed between two cells', async (ctx) => {
+  it(`a kept sandbox on ${engine} keeps the variables of a bridge that is killed between two cells`, async (ctx) => {
     await providerOrSkip(engine, ctx)
     const { open, sandbridge, ids } = setUp(engine)
     const first = await open()
@@ -98,7 +98,7 @@ describe.each(['docker', 'podman'] as const)('%s', (engine) => {
     expect(stdout.toString().trim()).toBe('')
   })
 
-  it('lets a cell go on without a bridge, and makes no call of it twice', async (ctx) => {
+  it(`a kept sandbox on ${engine} runs its cell on without a bridge, and none of its calls is made twice`, async (ctx) => {
     await providerOrSkip(engine, ctx)
     const { open, ledger, lines, has, make } = setUp(engine)
     writeFileSync(`${ledger}.silent`, '')
@@ -141,7 +141,7 @@ while not os.path.exists('/workspace/go'): await asyncio.sleep(0.05)
 os.remove('/workspace/go'), os.remove('/workspace/begun')
 f'run {runs}'`
 
-it('gives a sandbox to one bridge at a time, and its cell is not run again by the same source', async (ctx) => {
+it('a kept sandbox is given to one bridge at a time, and the same source does not run its cell again', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
   const { open, has, make, ids, home } = setUp(ENGINE)
   const first = await open()
@@ -182,7 +182,7 @@ it('gives a sandbox to one bridge at a time, and its cell is not run again by th
   expect(text).toMatch(/^False\n\[.*was made with other settings, so the bridge ended it/s)
 })
 
-it('interrupts a cell whose time is up while no bridge is there, and ends a sandbox that nobody comes for', async (ctx) => {
+it('a kept sandbox interrupts a cell whose time ends without a bridge, and ends when no bridge comes back', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
   const { open, has, ids } = setUp(ENGINE)
   const first = await open({
@@ -211,7 +211,7 @@ it('interrupts a cell whose time is up while no bridge is there, and ends a sand
   expect(await third.run('"x" in globals()')).toMatch(/^False\n\[The kept sandbox .* has ended/)
 })
 
-it('turns away code of a cell that stands in for its sandbox', async (ctx) => {
+it('a kept sandbox refuses code of a cell that poses as its sandbox', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
   const { open, ids } = setUp(ENGINE)
   const first = await open()
@@ -249,7 +249,7 @@ threading.Thread(target=stand_in, daemon=True).start()`)
   expect(stdout.toString()).toBe('')
 })
 
-it('gives a modern client its variables back by its handle, and nobody without it', async (ctx) => {
+it('a kept sandbox is given back to a modern client by its handle, and to no client without it', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
   const { home } = setUp(ENGINE)
   const env = { ...runtimeEnv(ENGINE), MCP_BRIDGE_SESSION: 'durable' }
@@ -273,11 +273,14 @@ it('gives a modern client its variables back by its handle, and nobody without i
   expect(statSync(record).mode & 0o777).toBe(0o600)
 })
 
-it.each(['bubblewrap', 'pyodide', 'kubernetes'])('refuses %s at the start, and names what can', async (runtime) => {
-  const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_SESSION: 'durable' })
-  const { code, stderr } = await runProgram(process.execPath, [CLI, 'run'], env)
-  expect(code).not.toBe(0)
-  expect(stderr).toContain('MCP_BRIDGE_SESSION=durable needs docker or podman')
-})
+it.each(['bubblewrap', 'pyodide', 'kubernetes'])(
+  'MCP_BRIDGE_SESSION=durable is refused with %s at the start, and the error names the sandboxes that support it',
+  async (runtime) => {
+    const home = makeHome()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: runtime, MCP_BRIDGE_SESSION: 'durable' })
+    const { code, stderr } = await runProgram(process.execPath, [CLI, 'run'], env)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('MCP_BRIDGE_SESSION=durable needs docker or podman')
+  },
+)

@@ -227,7 +227,7 @@ export class ContainerProvider implements Provider {
     const base = await ensureImage(engine, this.#options.image, onProgress)
     const { packages = [] } = this.#options
     const image = packages.length === 0 ? base : await ensurePackageImage(engine, base, packages, onProgress)
-    // Nobody waits for it, and no cell suffers when it fails: it only tidies up.
+    // Runs in the background, and a failure is ignored: it only cleans up.
     void removeLeftovers(engine).catch(() => {})
     void this.#durable?.tidy().catch(() => {})
     return { engine, image }

@@ -54,7 +54,7 @@ async function numbered() {
 }
 
 describe('the hello of a kept sandbox', () => {
-  it('tells its cell and its open calls', () => {
+  it('the hello of a kept sandbox names its cell and its open calls', () => {
     expect(parseHello(hello())).toMatchObject({ number: 3, isRunning: true, isPending: true, openCalls: [7, 9] })
     expect(parseHello(hello({ key: '-', open: '-' }))).toMatchObject({ key: undefined, openCalls: [] })
   })
@@ -66,11 +66,11 @@ describe('the hello of a kept sandbox', () => {
     ['a key of another form', { key: 'x' }],
     ['a call without an id', { open: '1,,2' }],
     ['more calls than there can be', { open: Array.from({ length: 10_001 }, (_, id) => id + 1).join(',') }],
-  ])('is none with %s', (_what, words) => {
+  ])('the hello of a kept sandbox is refused with %s', (_what, words) => {
     expect(parseHello(hello(words))).toBeUndefined()
   })
 
-  it('is believed only with the key', () => {
+  it('the hello of a kept sandbox is believed only with the key', () => {
     expect(isKeyOf(parseHello(hello())!, hashOf(KEY))).toBe(true)
     expect(isKeyOf(parseHello(hello({ key: 'b'.repeat(64) }))!, hashOf(KEY))).toBe(false)
     expect(isKeyOf(parseHello(hello({ key: '-' }))!, hashOf(KEY))).toBe(false)
@@ -79,7 +79,7 @@ describe('the hello of a kept sandbox', () => {
 })
 
 describe('the door', () => {
-  it('lets in the one that has the key, whoever else comes before, and nobody after it', async () => {
+  it('the door of a kept sandbox lets in the first connection with the key, and no other one before or after it', async () => {
     const folder = temporaryFolder()
     const door = await Door.open(folder, (one) => isKeyOf(one, hashOf(KEY)))
     const file = path.join(folder, 'bridge')
@@ -106,7 +106,7 @@ describe('the door', () => {
     expect(late.guest.bytesRead).toBe(0)
   })
 
-  it('takes the place of a dead bridge’s', async () => {
+  it('the door of a kept sandbox replaces that of a dead bridge', async () => {
     const folder = temporaryFolder()
     const first = await Door.open(folder, () => true)
     const second = await Door.open(folder, () => true)
@@ -118,7 +118,7 @@ describe('the door', () => {
 })
 
 describe('numbered frames', () => {
-  it('are handed on once they are acknowledged', async () => {
+  it('numbered frames are passed on once they are acknowledged', async () => {
     const { theirs, frames, received, read, faults } = await numbered()
     read()
     theirs.write('0 {"type":"ready"}\n1 {"a":1}\n2 {"b":2}\n')
@@ -136,7 +136,7 @@ describe('numbered frames', () => {
     ['no number', '{"type":"call"}\n', /a line without a number/],
     ['an acknowledgement that nobody asked for', 'ack 99\n', /a line without a number/],
     ['a number that is too large', `${'9'.repeat(17)} {}\n`, /a line without a number/],
-  ])('end with %s, and nothing of that batch is handed on', async (_what, text, reason) => {
+  ])('numbered frames end with %s, and nothing of that batch is passed on', async (_what, text, reason) => {
     const { theirs, faults, frames, read } = await numbered()
     read()
     theirs.write(text)
@@ -147,7 +147,7 @@ describe('numbered frames', () => {
     expect(frames).toEqual([])
   })
 
-  it('wait in the sandbox when it sends and reads nothing', async () => {
+  it('numbered frames wait in the sandbox when it sends and reads nothing', async () => {
     const { ours, theirs, lines, read, frames } = await numbered()
     const line = (number: number) => `${number} ${'x'.repeat(10_000)}\n`
     let sent = 0

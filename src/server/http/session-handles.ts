@@ -67,7 +67,7 @@ export class SessionHandles implements Sessions {
     try {
       return await held.use(() => work(held.session, handle))
     } catch (error) {
-      // Nobody knows the handle.
+      // The handle was never delivered.
       void held.end()
       throw error
     }

@@ -1,4 +1,4 @@
-// The sessions of everybody who is served over HTTP: bounded in number, and each is ended when nobody has used it for a while.
+// The sessions of all clients over HTTP: limited in number, and each expires when it is not used for a while.
 // It says nothing of how a client names its session; that is for those who hold one.
 import { BridgeError } from '../../errors.ts'
 import type { KeptFor, Session } from '../../session/session.ts'
@@ -18,7 +18,7 @@ interface HoldOptions {
   /** Whose sandbox it is, should it outlive the bridge. */
   kept: KeptFor
 
-  /** Missing for whoever has the bridge's own token. */
+  /** Missing for the holder of the bridge's own token. */
   user?: string | undefined
   /** How long it may lie unused; asked each time its last user has left. */
   idleMs: () => number
@@ -47,7 +47,7 @@ export class SessionRegistry {
     return this.#options.keeps(owner)
   }
 
-  /** A new session. @throws BridgeError SESSION_LIMIT when there is no room, and nothing that could make any */
+  /** A new session. @throws BridgeError SESSION_LIMIT at the limit, when no session may be ended for it */
   hold(options: HoldOptions): HeldSession {
     const { open, close, max, maxOfUser = max } = this.#options
     const { user } = options
@@ -77,7 +77,7 @@ export class SessionRegistry {
 }
 
 /**
- * Nobody loses variables that they may still come back for: what has none goes first, then what its holder calls expendable.
+ * Sessions without variables are ended first, then those that their holder calls expendable. No other session is ended.
  * @param all the one that was used longest ago first
  */
 function makeRoom(all: readonly HeldSession[], problem: string, setting: string): void {
