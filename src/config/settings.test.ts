@@ -101,6 +101,8 @@ describe('readSettings', () => {
       userCellSeconds: undefined,
       userCallCount: undefined,
       drainMs: 0,
+      durableTimeoutMs: 3_600_000,
+      durableCount: 4,
       cacheDir: '/home/ann/.cache/sandbridge',
       serversConfig: [],
       warnings: [],

@@ -211,7 +211,7 @@ it('a kept sandbox interrupts a cell whose time ends without a bridge, and ends 
 
 it('a kept sandbox refuses code of a cell that poses as its sandbox', async (ctx) => {
   await providerOrSkip(ENGINE, ctx)
-  const { open } = setUp(ENGINE)
+  const { open, ids } = setUp(ENGINE)
   const first = await open()
   await first.run(`
 import socket, threading, time
@@ -238,6 +238,13 @@ threading.Thread(target=stand_in, daemon=True).start()`)
   const second = await open()
   expect(await second.run('x')).toBe('7')
   expect(await second.run("seen['let in'] > 0, seen['told']")).toBe("(True, b'')")
+  // Its end is that of the container and of the record.
+  const [id] = ids()
+  await second.run('runtime.reset()')
+  await second.client.close()
+  expect(ids()).toEqual([])
+  const { stdout } = spawnSync(ENGINE, ['ps', '--all', '--quiet', '--filter', `label=sandbridge.durable=${id}`])
+  expect(stdout.toString()).toBe('')
 })
 
 it('a kept sandbox is given back to a modern client by its handle, and to no client without it', async (ctx) => {

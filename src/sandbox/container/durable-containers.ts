@@ -1,6 +1,7 @@
 // Containers that outlive their bridge: started without a channel of the engine's, found again by their label, and removed by it. How one is reached
 // is the business of ../durable/.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../../process/run-command.ts'
 import { withTimeout } from '../../process/wait.ts'
 import { hostId } from '../../process/process-id.ts'
@@ -38,6 +39,9 @@ const KEY_BYTES = 32
 const START_MS = 30_000
 const RETURN_MS = 15_000
 const ENGINE_MS = 60_000
+/** How long removal is tried for, and how often. */
+const REMOVE_MS = 15_000
+const REMOVE_AGAIN_MS = 200
 
 /** It is none that `removeLeftovers` judges: no bridge is in it. */
 function durableName(id: string): string {
@@ -77,7 +81,7 @@ export class DurableContainers {
       return this.#sandbox(place, { entered, key, preamble }, hashOf(key))
     } catch (error) {
       door.close()
-      await removeContainer(this.#engine, name)
+      await removeContainer(this.#engine, place.id)
       await this.#kept.forget(place)
       throw error
     }
@@ -115,7 +119,7 @@ export class DurableContainers {
       return `The kept sandbox ${record.id} has ended, and its variables are gone.`
     }
     if (record.made !== hashOf(this.#options.made)) {
-      await removeContainer(this.#engine, durableName(record.id))
+      await removeContainer(this.#engine, record.id)
       await this.#kept.forget(place)
       await place.release()
       return `The kept sandbox ${record.id} was made with other settings, so the bridge ended it. Its variables are gone.`
@@ -146,7 +150,7 @@ export class DurableContainers {
         void this.#makeRoom(id).catch(() => {})
       },
       touch: () => this.#kept.touch(id),
-      remove: () => removeContainer(engine, name),
+      remove: () => removeContainer(engine, id),
       findPid: () => containerPid(engine, name),
       onEnd: async (isLeft) => {
         if (isLeft) await place.release()
@@ -169,23 +173,29 @@ export class DurableContainers {
 export async function removeKept(kept: KeptSandboxes, record: KeptRecord): Promise<boolean> {
   const place = await kept.take(record)
   if (!place) return false
-  if (record.provider === 'docker' || record.provider === 'podman')
-    await removeContainer(record.provider, durableName(record.id))
+  if (record.provider === 'docker' || record.provider === 'podman') await removeContainer(record.provider, record.id)
   await kept.forget(place)
   await place.release()
   return true
 }
 
-export async function isRunning(engine: EngineName, id: string): Promise<boolean> {
-  const filter = `label=${LABEL}=${id}`
-  const { code, stdout } = await runCommand(engine, ['ps', '--filter', filter, '--format', '{{.Names}}'], {
-    timeoutMs: ENGINE_MS,
-  })
+export function isRunning(engine: EngineName, id: string): Promise<boolean> {
+  return isListed(engine, id, [])
+}
+
+async function isListed(engine: EngineName, id: string, options: readonly string[]): Promise<boolean> {
+  const args = ['ps', ...options, '--filter', `label=${LABEL}=${id}`, '--format', '{{.Names}}']
+  const { code, stdout } = await runCommand(engine, args, { timeoutMs: ENGINE_MS })
   return code === 0 && stdout.trim() !== ''
 }
 
-async function removeContainer(engine: EngineName, name: string): Promise<void> {
-  await runCommand(engine, ['rm', '--force', '--volumes', name], { timeoutMs: ENGINE_MS })
+/** Resolves when nothing of it is left. One that has ended is about to be removed by the engine itself, which then refuses to. */
+async function removeContainer(engine: EngineName, id: string): Promise<void> {
+  for (const start = performance.now(); performance.now() - start < REMOVE_MS;) {
+    await runCommand(engine, ['rm', '--force', '--volumes', durableName(id)], { timeoutMs: ENGINE_MS })
+    if (!(await isListed(engine, id, ['--all']))) return
+    await sleep(REMOVE_AGAIN_MS)
+  }
 }
 
 function unwritable(cause: unknown): never {

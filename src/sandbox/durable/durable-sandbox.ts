@@ -27,7 +27,7 @@ interface DurableOptions {
   keepSeconds: number
   /** Somebody uses it. */
   touch: () => void
-  /** Ends the container from outside. */
+  /** Ends the container from outside. Resolves when nothing of it is left. */
   remove: () => Promise<void>
   findPid: () => Promise<number | undefined>
   /** This bridge is done with it. */
@@ -134,8 +134,10 @@ export class DurableSandbox implements Sandbox, Durable {
   async #end(): Promise<void> {
     this.stdout.resume()
     this.#write('end\n')
-    const hasEnded = this.exited.then(() => true)
-    if (await withTimeout(hasEnded, QUIET_END_MS, () => false)) return
+    // One that is not kept also ends with its connection, and before it reads anything.
+    if (!this.#isKept) this.#socket.destroySoon()
+    await withTimeout(this.exited, QUIET_END_MS, () => {})
+    // Its end is not yet that of its container.
     await this.#options.remove().catch(() => {})
     this.#socket.destroy()
     await this.exited
